@@ -13,10 +13,11 @@ from tbgen.building.contents import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments
+from tbgen.indexing.errors import printable
 from tbgen.indexing.systems import usable_cores
 from tbgen.indexing.units import counted
 from tbgen.tables import TableFile, TableName, WdlFile, WdlName
-from tbgen.tables.names import parse_name
+from tbgen.tables.names import SUFFIX, parse_name
 from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, find_in_directory
 
 
@@ -91,6 +92,11 @@ def ls(
         if outcomes:
             total = sum(entry["bytes_on_disk"] for entry in outcomes)
             click.echo(f"{len(outcomes)} win-draw-loss files, {total:,} bytes")
+    others = [path.name for path in present if path.suffix.lower() == SUFFIX]
+    strange = sorted(name for name in others if parse_name(name) is None)
+    if strange:
+        files = f"{counted(len(strange), 'file')} whose name is no table's"
+        click.echo(printable(f"note: {files}: {', '.join(strange[:4])}"), err=True)
     context.exit(max(statuses))
 
 

@@ -21,6 +21,7 @@ from tbgen.notation import MOVE_NOTATIONS
 
 # Imported when tables are opened: `convert` and `doctor` open none.
 if TYPE_CHECKING:
+    from tbgen.indexing import Material
     from tbgen.play.tablebase import GameTablebase
     from tbgen.tables import RuleChoice, RuleSet
 
@@ -29,12 +30,15 @@ DEFAULT_RULES = "wxf"
 
 DEFAULT_TABLES = "egtb"
 
-_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE | re.ASCII)
+_SIZE = re.compile(
+    r"(\d{1,15}(?:\.\d{1,15})?(?:e\d{1,2})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE | re.ASCII
+)
+_LEAST_SIZE = 1 << 20
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """Number of bytes on the command line: `900M`, `1.5GiB`."""
+    """Number of bytes on the command line, at least 1 MiB: `900M`, `1.5GiB`, `1e9`."""
 
     name = "size"
 
@@ -47,7 +51,10 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         match = _SIZE.fullmatch(str(value).strip())
         if match is None or not float(match[1]):
             self.fail(f"'{value}' is no size; write 900M or 1.5GiB", param, ctx)
-        return int(float(match[1]) * _UNITS[match[2].upper()])
+        size = int(float(match[1]) * _UNITS[match[2].upper()])
+        if size < _LEAST_SIZE:
+            self.fail(f"'{value}' is {size:,} bytes; write 900M or 1.5GiB", param, ctx)
+        return size
 
 
 class Directory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -61,7 +68,10 @@ class Directory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         """Return the path of a directory; overrides click's method."""
         if value == "":
             self.fail("an empty name is no directory; write . for this one", param, ctx)
-        return Path(str(value)) if not isinstance(value, Path) else value
+        path = Path(str(value)) if not isinstance(value, Path) else value
+        if path.is_symlink() and not path.exists():
+            self.fail(f"{path} is a link to a directory that is missing", param, ctx)
+        return path
 
 
 class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -247,6 +257,17 @@ class Selection:
         if self.directory.exists():
             opened.add_directory(self.directory)
         return opened
+
+    def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
+        """Return the materials of the selected tables that `open` has found, each once.
+
+        wdl : whether to return those of win-draw-loss files instead
+        """
+        rule_set = opened.rule_set
+        names = opened.available_wdl() if wdl else [
+            name for name in opened.available() if self.metric in (None, name.metric)
+        ]  # fmt: skip
+        return list(dict.fromkeys(name.material for name in names if name.rule_set == rule_set))
 
 
 def table_options(function: Callable[..., Any]) -> Callable[..., Any]:

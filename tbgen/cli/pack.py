@@ -11,8 +11,7 @@ from tbgen.building.packing import Packed, pack_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
-from tbgen.indexing import InputError, Material
-from tbgen.play.tablebase import GameTablebase
+from tbgen.indexing import InputError
 from tbgen.publishing.bundle import bundled_names, write_bundle
 
 
@@ -51,7 +50,7 @@ def pack(
         raise InputError("nothing to pack", "name materials, or select them by --men 5")
     archive, bundled = None, 0
     with selection.open() as opened:
-        wanted = choice.among(_present(opened))
+        wanted = choice.among(selection.present(opened))
         require_tables(wanted)
         if out is not None:
             bundled_names(out, opened.rule_set)  # raises an error before anything is packed
@@ -74,13 +73,6 @@ def pack(
         })  # fmt: skip
     elif archive is not None:
         click.echo(f"{archive}: {bundled} files, {archive.stat().st_size:,} bytes")
-
-
-def _present(opened: GameTablebase) -> list[Material]:
-    """Return the materials that have tables under a tablebase's rules, each once."""
-    rule_set = opened.rule_set
-    names = [name for name in opened.available() if name.rule_set == rule_set]
-    return list(dict.fromkeys(name.material for name in names))
 
 
 def _entry(packed: Packed) -> dict[str, Any]:

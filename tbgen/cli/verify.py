@@ -21,7 +21,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.lessons import show_next
 from tbgen.cli.live import LiveLine
-from tbgen.cli.materials import material_arguments, require_tables
+from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.allowance import require_kernels_memory, usable_memory
@@ -44,7 +44,7 @@ _STANDINGS = {
 
 
 @click.command(cls=Command)
-@material_arguments
+@choice_arguments
 @options.table_options
 @options.threads_option
 @click.option(
@@ -75,11 +75,11 @@ _STANDINGS = {
 @options.json_option
 @click.pass_context
 def verify(
-    ctx: click.Context, wanted: list[Material], selection: options.Selection, threads: int,
+    ctx: click.Context, choice: MaterialChoice, selection: options.Selection, threads: int,
     plain: bool, memory: int, wdl: bool, closure: bool, jobs: int | None, force: bool,
     certificate: bool, digests: bool, against: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Prove the tables of MATERIAL... from the rules.
+    """Prove the tables of MATERIAL... from the rules; without any, all tables present.
 
     Checks every checksum and every position: its value is the best of its moves, its perpetual
     checks and chases are patterns, and no draw hides one. The proof rests on the supporting
@@ -98,6 +98,10 @@ def verify(
         raise click.UsageError("--jobs and --force need --closure")
     if against is not None and not digests:
         raise click.UsageError("--against needs --digests")
+    with selection.open() as opened:
+        wanted = choice.among(selection.present(opened, wdl=wdl))
+    if not wanted:
+        raise InputError(f"no tables in {selection.directory}", "tbgen build makes some")
     require_tables(wanted)
     if digests:
         ctx.exit(_compare_digests(selection, wanted, against, threads, as_json))

@@ -40,7 +40,7 @@ def test_missing_kernels_are_part_of_the_need(
 @pytest.mark.parametrize("option", [(), ("--closure",)])
 def test_a_proof_needs_memory_for_its_kernels(option: tuple[str, ...]) -> None:
     tables = ("--rules", "check", "--tables", built("KRK"))
-    result = run("verify", "KRK", *tables, "--memory", "1", *option)
+    result = run("verify", "KRK", *tables, "--memory", "1MiB", *option)
     assert_says(result, 2, "use --memory 100MiB")
 
 

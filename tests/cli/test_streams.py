@@ -169,3 +169,10 @@ def test_invalid_sizes(size: str) -> None:
     result = CliRunner().invoke(main, ["build", "KRK", "--memory", size])
     assert result.exit_code == 2
     assert "is no size" in result.stderr
+
+
+def test_sizes_have_a_unit(tmp_path: Path) -> None:
+    said = CliRunner().invoke(main, ["build", "KRK", "--memory", "200"]).stderr
+    assert "'200' is 200 bytes; write 900M" in said
+    words = ["build", "KRK", "--memory", "1e9", "--tables", str(tmp_path)]
+    assert CliRunner().invoke(main, words).exit_code == 0
