@@ -169,6 +169,7 @@ class _Build(Observer):
                 running=tuple(sorted(key for _, key in self._running)),
                 share=self._share(),
                 seconds=time.monotonic() - self._began,
+                compares=self._number > 0,
             )
 
     def _share(self) -> float:

@@ -50,11 +50,11 @@ class Query:
     """Conditions on a position; by default every position matches.
 
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
-    `only`: exactly one move, of several, keeps the win or the draw. `zugzwang`: either side does
-    worse if it is to move. `offence`: a direct win by this offence, as statistics count them.
-    `differs`: the outcome under another rule set, whose table is present, is different. `study`:
-    the winner is to move, and the solution is unique move by move (`tbgen.finding.studies`).
-    `pieces` are pairs of piece code and square that must be occupied so.
+    `only`: exactly one move, of several, keeps the win or the draw; with `quiet` it is no capture.
+    `zugzwang`: either side does worse if it is to move. `offence`: a direct win by this offence, as
+    statistics count them. `differs`: the outcome under another rule set, whose table is present, is
+    different. `study`: the winner is to move, and the solution is unique move by move
+    (`tbgen.finding.studies`). `pieces` are pairs of piece code and square that must be occupied so.
     """
 
     turn: Side | None = None
@@ -62,6 +62,7 @@ class Query:
     orders: tuple[int, int] = (0, NO_END)
     plies: tuple[int, int] = (0, NO_END)
     only: bool = False
+    quiet: bool = False
     zugzwang: bool = False
     offence: Offence | None = None
     differs: bool = False

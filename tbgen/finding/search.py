@@ -26,7 +26,7 @@ from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
 from tbgen.indexing.errors import enum_member, excerpt
-from tbgen.indexing.squares import mirror_square
+from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square
 from tbgen.indexing.threads import thread_pool
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
@@ -211,10 +211,14 @@ class Search:
             studies: dict[Side, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
             for side, slots, part in self._parts(value_filter, pool):
                 if arrays is not None and self.query.only:
+                    boards = part.boards()
                     moves = only_moves(
-                        arrays, part.boards(), side, part["outcome"], 2, pool, self._threads
+                        arrays, boards, side, part["outcome"], 2, pool, self._threads
                     )
-                    part = part.take(moves != NO_MOVE)
+                    kept = np.flatnonzero(moves != NO_MOVE)
+                    if self.query.quiet:
+                        kept = kept[boards[kept, moves[kept] % SQUARES] == EMPTY]
+                    part = part.take(kept)
                 if arrays is not None and self.query.study:
                     if side not in studies:
                         studies[side] = self._studies(arrays, side, pool)

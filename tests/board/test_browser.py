@@ -232,6 +232,17 @@ def test_the_editor(page: Any) -> None:
     click(page, "e9")
     click(page, "d9")
     until(lambda: count(page, ".pieces use[data-square='d9']"))
+    page.back()
+    until(lambda: count(page, ".pieces use[data-square='e9']"))
+    page.forward()
+    until(lambda: count(page, ".pieces use[data-square='d9']"))
+    one(page, ".piece[data-piece='k']").click()
+    click(page, "e8")  # the only king moves there
+    until(lambda: count(page, ".pieces use[data-square='e8']"))
+    assert count(page, ".pieces use") == 3
+    click(page, "d9")
+    until(lambda: count(page, ".pieces use[data-square='d9']"))
+    one(page, ".piece[data-piece='k']").click()
     for name in ("Mirror", "Swap colours"):
         before = page.current_url
         page.find_element(By.LINK_TEXT, name).click()

@@ -149,6 +149,9 @@ def test_the_editor_without_scripts_places_pieces(client: TestClient) -> None:
     text = page(client, palette)
     target = next(link for link in links(text) if "/9/9/9/9/9/9/9/9/R3K4_w" in link)
     assert 'data-square="a0"' in page(client, target)
+    king = next(link for link in links(text) if link.endswith("piece=K"))
+    moved = [link for link in links(page(client, king)) if "/9/9/9/9/9/9/9/9/5K3_w" in link]
+    assert moved  # the only king
 
 
 def test_the_editor_shows_the_value(client: TestClient) -> None:

@@ -205,3 +205,23 @@ def test_without_an_engine_there_is_no_reply() -> None:
             assert "no engine plays" in text
             assert "data-reply" not in text
             assert "/reply?" not in text
+
+
+def test_rare_puzzles_are_found_in_the_whole_table(client: TestClient) -> None:
+    """KRKPA has 30 puzzles in millions of positions, which samples miss."""
+    answer = client.get("/puzzle/KRKPA", follow_redirects=False)
+    assert answer.status_code == 303
+    assert puzzle(page(client, answer.headers["location"])) == "open"
+    for query in ({}, {"level": "easy"}):
+        none = client.get("/puzzle/KRK", params=query)
+        assert none.status_code == 404
+        assert "Try another endgame" in none.text
+
+
+def test_a_lost_puzzle_tells_the_move_and_leads_on(client: TestClient) -> None:
+    """Also when the game has ended in a material without attackers."""
+    task = {"fen": "4Na3/4k4/9/9/9/9/9/9/9/3K5_w", "mode": "play", "task": "win"}
+    for moves in ("d0d1", "d0d1,e8e9"):
+        lost = page(client, "/", moves=moves, **task)
+        assert ">e9c8</a>" in lost.partition("Solution</summary>")[2]
+        assert "/puzzle/KNKA" in lost

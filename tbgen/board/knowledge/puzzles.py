@@ -1,6 +1,7 @@
 """Puzzles made from tables, positions of the day, and moves of opponents of several strengths.
 
-material, aim, level  ->  positions of that outcome in which exactly one move, no capture, keeps it
+material, aim, level  ->  positions of that outcome in which exactly one move, no capture, keeps it:
+                          first of a sample, else of the whole table
 the game so far       ->  state of the puzzle: open, right, lost or solved
 facts, a strength     ->  a move: best      the best move
                                   varied    a random move that keeps the outcome
@@ -17,10 +18,11 @@ from __future__ import annotations
 
 import contextlib
 import random
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 from tbgen.board.knowledge.errors import NothingFoundError
-from tbgen.board.knowledge.search import positions_of_value
+from tbgen.board.knowledge.search import positions_of_value, search
 from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.finding.query import NO_END, Query
 from tbgen.indexing import Material, Move, Position, Side
@@ -42,11 +44,17 @@ A puzzle is more difficult with more than `FEW_MOVES`, and still more with more 
 LONG = 13
 """Number of plies; a puzzle with a longer win is more difficult."""
 
-PER_ROUND, ROUNDS = 24, 24
+PER_ROUND, ROUNDS = 24, 6
 """Most positions of each kind examined in a round, and maximum number of rounds.
 
 The kinds are positions decided by repetition, and other positions.
 """
+
+MOST_SEARCHED = 20_000
+"""Most positions with one good move that a search of a whole table returns for each kind."""
+
+SEARCH_SECONDS = 20.0
+"""Time limit in seconds of a search of a whole table for each kind."""
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
@@ -68,28 +76,55 @@ def find_puzzle(
 
     This move is no capture. `aim` is a win or a draw. Wins of order 0 have at least `SHORTEST`
     plies, wins by repetition any number. `seed` makes the choice repeatable. `level` is one of
-    `LEVELS`, or empty for any. Raises `NothingFoundError` if none is found, and otherwise like
-    `Tablebase.probe`.
+    `LEVELS`, or empty for any. Only a sample of the table is examined: raises `NothingFoundError`
+    if it has none, and otherwise like `Tablebase.probe`.
     """
     chance = random.Random(seed)
-    least = SHORTEST if aim == Outcome.WIN else 0
-    kinds = [
-        Query(outcome=aim, orders=(1, NO_END)),
-        Query(outcome=aim, orders=(0, 0), plies=(LONG + 1 if level == "hard" else least, NO_END)),
-    ]
     first = chance.randrange(ROUNDS)
     for number in range(ROUNDS):
         seed_of_round = (first + number) % ROUNDS
         found = [
-            positions_of_value(store, material, kind, seed_of_round, PER_ROUND) for kind in kinds
+            positions_of_value(store, material, kind, seed_of_round, PER_ROUND)
+            for kind in _kinds(aim, level)
         ]
         positions = [position for each in found for position in each.positions]
         for position in chance.sample(positions, len(positions)):
             if _is_puzzle(store, position, aim, level):
                 return position
         if all(each.share == 1 for each in found):
-            raise NothingFoundError(f"{material} has no such puzzle", "try another level")
+            break
     raise NothingFoundError("no puzzle was found", "try another endgame")
+
+
+def search_puzzle(
+    store: TableStore, material: Material, aim: Outcome = Outcome.WIN, level: str = ""
+) -> Position:
+    """Return a puzzle as `find_puzzle` does, but from a search of the whole table.
+
+    Loads the compiler. Raises `NothingFoundError`, with a hint that depends on whether the material
+    has a puzzle of another level.
+    """
+    chance = random.Random()
+    for kind in _kinds(aim, level):
+        found = search(
+            store, material, replace(kind, only=True, quiet=True), chance.randrange(1 << 16),
+            MOST_SEARCHED, SEARCH_SECONDS,
+        )  # fmt: skip
+        for position in chance.sample(found.positions, len(found.positions)):
+            if not level or level_of(position, store.tables.probe(position)) == level:
+                return position
+    if level:
+        search_puzzle(store, material, aim)
+        raise NothingFoundError(f"{material} has no such puzzle", "try another level")
+    raise NothingFoundError(f"{material} has no such puzzle", "try another endgame")
+
+
+def _kinds(aim: Outcome, level: str) -> list[Query]:
+    """Return the queries for positions whose values fit a level: by repetition, and others."""
+    least = SHORTEST if aim == Outcome.WIN else 0
+    plies = (LONG + 1 if level == LEVELS[-1] else least, LONG if level == LEVELS[0] else NO_END)
+    kinds = [Query(outcome=aim, orders=(1, NO_END)), Query(outcome=aim, orders=(0, 0), plies=plies)]
+    return kinds[1:] if level == LEVELS[0] else kinds
 
 
 def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) -> bool:

@@ -291,7 +291,8 @@ def progress_in_words(progress: Progress, language: str) -> str:
     said = text(language, "build_done", done=progress.done, total=progress.total)
     if progress.running:
         names = text(language, "list_stop").join(progress.running)
-        said += text(language, "build_now", names=names)
+        key = "build_compared" if progress.compares else "build_now"
+        said += text(language, key, names=names)
     time = time_in_words(progress.seconds, language)
     return said + text(language, "build_time_so_far", time=time)
 

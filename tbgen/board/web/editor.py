@@ -104,8 +104,13 @@ class Sketch(Position):
         return Sketch(bytes(board), self.side.other if swap else self.side)
 
     def with_piece(self, square: int, code: int) -> Sketch:
-        """Return the arrangement with a square set to a piece code or `EMPTY`."""
+        """Return the arrangement with a square set to a piece code or `EMPTY`.
+
+        A king moves there, as each side has only one.
+        """
         board = bytearray(self.board)
+        if code != EMPTY and piece_kind(code) == PieceType.KING:
+            board = board.replace(bytes([code]), bytes([EMPTY]))
         board[square] = code
         return Sketch(bytes(board), self.side)
 

@@ -12,7 +12,15 @@ from dataclasses import replace
 
 from starlette.requests import Request
 
-from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, puzzle_of_the_day, today
+from tbgen.board.knowledge.errors import NothingFoundError
+from tbgen.board.knowledge.puzzles import (
+    LEVELS,
+    answer,
+    find_puzzle,
+    puzzle_of_the_day,
+    search_puzzle,
+    today,
+)
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.building import missing_page
 from tbgen.board.web.editor import editor_page, read_sketch
@@ -126,23 +134,39 @@ class Pages:
 
         return answer
 
-    def puzzle(self, request: Request) -> Answer:
-        """Redirect to a random position with one good move, in play mode."""
-        view = self._settings_only(request)
+    def puzzle(self, search: Endpoint) -> Endpoint:
+        """Return the endpoint that redirects to a random position with one good move.
+
+        If a sample of the table has none, `search` answers (`searched_puzzle`).
+        """
+
+        def answer(request: Request) -> Answer:
+            try:
+                return self._puzzle(request, find_puzzle)
+            except NothingFoundError:
+                return search(request)
+
+        return answer
+
+    def searched_puzzle(self, request: Request) -> Answer:
+        """Redirect to a random position with one good move, found in the whole table."""
+        return self._puzzle(request, search_puzzle)
+
+    def _puzzle(self, request: Request, find: Callable[..., Position]) -> Answer:
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"
         level = request.query_params.get("level", "")
         if level and level not in LEVELS:
             raise RequestError(400, f"level is none of {', '.join(LEVELS)}", "level=easy")
-        position = find_puzzle(self._store, material, Outcome[task.upper()], level=level)
-        return _puzzle(view, position, task)
+        position = find(self._store, material, Outcome[task.upper()], level=level)
+        return _shown_puzzle(self._settings_only(request), position, task)
 
     def puzzle_of_the_day(self, request: Request) -> Answer:
         """Redirect to the day's puzzle, in play mode."""
         position = puzzle_of_the_day(self._store, today())
         if position is None:
-            raise RequestError(404, "no puzzle was found", "try another endgame")
-        return _puzzle(self._settings_only(request), position, "win")
+            raise RequestError(404, "no puzzle was found", "build a table of four pieces first")
+        return _shown_puzzle(self._settings_only(request), position, "win")
 
     def reply(self, request: Request) -> Answer:
         """Redirect to the position after the reply of the table, chosen by the requested strength.
@@ -229,7 +253,7 @@ def bare_view(request: Request, position: Position) -> View:
     return replace(view, origin=_origin(request))
 
 
-def _puzzle(view: View, position: Position, task: str) -> Answer:
+def _shown_puzzle(view: View, position: Position, task: str) -> Answer:
     """Redirect to a puzzle, with the solver's side at the bottom."""
     shown = replace(view.at(position), task=task)
     flip = position.side == Side.BLACK

@@ -28,7 +28,7 @@ from tbgen.board.language.words import explain_judgement, piece_name, result_nam
 from tbgen.board.web.building import missing_card, running_build, starter_cards
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import link, page, screen_button, with_settings
+from tbgen.board.web.layout import details, link, page, screen_button, with_settings
 from tbgen.board.web.panels import (
     endgame_panel,
     game_record,
@@ -314,7 +314,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
         f'<p class="reply">{made}</p>{turn}'
     )
     side = (
-        f"{_plain_moves(facts, view)}{_practice(facts, view)}{game_record(store, view)}"
+        f"{_plain_moves(facts, view)}{_practice(store, view)}{game_record(store, view)}"
         f"{share_panel(facts, view)}"
     )
     return board_page(store, facts, view, verdict, marks_of(store, facts, view, None), side)
@@ -348,20 +348,36 @@ def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
         said += view.text("puzzle_rules") if first.order else ""
         level = view.text(f"level_{level_of(view.start, first)}")
         said += view.text("puzzle_level", level=level)
-    back = ""
+    back = solution = ""
     if state == "lost":
         again = view.back(len(view.moves)).href()
         back = " " + link(again, view.text("puzzle_again"), "button small")
+        solution = _solution(store, view)
     streak = view.message("puzzle_streak", n="@", m="#")
     return (
         f'<p class="notice puzzle {state}" data-puzzle="{state}" '
         f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
-        f'<span class="streak" data-streak="{streak}" hidden></span></p>'
+        f'<span class="streak" data-streak="{streak}" hidden></span></p>{solution}'
     )
 
 
-def _practice(facts: Facts, view: View) -> str:
-    if facts.result is None or facts.result.metric is None:
+def _solution(store: TableStore, view: View) -> str:
+    """Return a folded note with the move that the reader of a lost puzzle should have made."""
+    for number, move in enumerate(view.moves):
+        found = store.probe(view.positions[number])
+        if found.position.side != view.human or found.result is None:
+            continue
+        made = next(each for each in found.moves if each.move == move)
+        if made.outcome != found.moves[0].outcome:
+            best = view.move_name(found.position, found.moves[0].move)
+            played = view.back(len(view.moves) - number).after(found.moves[0].move).href()
+            return details(view.text("puzzle_solution"), link(played, best, "move"), "solution")
+    return ""
+
+
+def _practice(store: TableStore, view: View) -> str:
+    """Return strengths of the table, and links to puzzles of the first position's endgame."""
+    if view.start.material not in [name.material for name in store.available()]:
         return ""
     strengths = [
         link(view.href(strength=name, hint=""), view.text(f"strength_{name}"),

@@ -147,7 +147,9 @@ def _prepare(store: TableStore, searchers: SearchProcesses) -> None:
 def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
     shown = partial(_route, runner, on_error=_error_page, lane=Lane.PAGE, known=SETTINGS)
     found = partial(shown, cached=False, lane=Lane.LONG)
+    sought = partial(shown, cached=False, lane=Lane.SEARCH)
     searched = pages.search_or_missing(searchers.endpoint("page"))
+    puzzles = pages.puzzle(searchers.endpoint("puzzle"))
     board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed")
     box = shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False)
     bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
@@ -155,7 +157,7 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
         shown("/", "board", pages.board, known=board, lane=_of_board),
         box,
         Route("/find", partial(_posted, box.endpoint), methods=["POST"]),
-        found("/puzzle/{material}", "puzzle", pages.puzzle, known=puzzle),
+        sought("/puzzle/{material}", "puzzle", puzzles, known=puzzle),
         found("/puzzle", "puzzle", pages.puzzle_of_the_day),
         found("/reply", "reply", pages.reply, known=VIEW),
         shown("/search/{material}", "search", searched, known=form, lane=Lane.SEARCH),

@@ -107,7 +107,7 @@ class SearchProcess:
     ) -> Any:
         """Return the answer of an endpoint; `go_on` raises once the client has gone.
 
-        name : of the endpoint, "page" or "json"
+        name : of the endpoint, "page", "json" or "puzzle"
         asked : ASGI scope of the request
         listed : tables of the server; sent to the process only if they have changed
         Raises `EOFError` or `OSError` if the process has ended.
@@ -170,14 +170,14 @@ class SearchProcesses:
             self._compiled.set()
 
     def endpoint(self, name: str) -> Callable[[Request], Answer]:
-        """Return an endpoint that a search process answers; `name` is "page" or "json".
+        """Return an endpoint that a search process answers: "page", "json" or "puzzle".
 
         A search waits while a process compiles, since another process would compile the same
         kernels. After `COMPILE_SECONDS` it is refused, with a hint to try again.
         """
 
         def answer(request: Request) -> Answer:
-            asks = not request.query_params.keys().isdisjoint(FIELDS)
+            asks = name == "puzzle" or not request.query_params.keys().isdisjoint(FIELDS)
             until = time.monotonic() + COMPILE_SECONDS
             while asks and not self._compiled.wait(POLL_SECONDS):
                 self._store.tables.checkpoint()
@@ -235,7 +235,10 @@ def _answer_all(connection: Connection) -> None:
         if listed is not None:
             store = listed.store()
             store.tables.checkpoint = go_on
-            endpoints = {"page": Pages(store).search, "json": Api(store).search}
+            pages = Pages(store)
+            endpoints = {
+                "page": pages.search, "puzzle": pages.searched_puzzle, "json": Api(store).search,
+            }  # fmt: skip
         try:
             connection.send(_answered(endpoints[name], Request(asked)))
         except OSError:

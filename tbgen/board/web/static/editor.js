@@ -11,7 +11,17 @@ export function editing() {
 
 function set(found) {
   const side = main().dataset.fen.split("_")[1];
-  return go(main().dataset.edit.replace("@", `${toFen(found)}_${side}`), { animate: false, keep: "replace" });
+  return go(main().dataset.edit.replace("@", `${toFen(found)}_${side}`), { animate: false });
+}
+
+// Put a piece onto a point; a king moves there, as each side has only one.
+function place(letter, name) {
+  const found = cells();
+  for (const other of Object.keys(found)) {
+    if (letter.toLowerCase() === "k" && found[other] === letter) delete found[other];
+  }
+  found[name] = letter;
+  return set(found);
 }
 
 // Handle a press on a point, or a drop there (null: off the board).
@@ -25,8 +35,9 @@ export function edit(name) {
     return set(found);
   }
   if (state.piece && name) {
-    if (state.piece === ERASER || found[name] === state.piece) delete found[name];
-    else found[name] = state.piece;
+    const king = state.piece.toLowerCase() === "k";
+    if (state.piece !== ERASER && (king || found[name] !== state.piece)) return place(state.piece, name);
+    delete found[name];
     return set(found);
   }
   if (name && found[name]) {
@@ -71,7 +82,7 @@ document.addEventListener("pointerdown", (event) => {
     ghost.remove();
     const inside = now.type === "pointerup" && board().contains(document.elementFromPoint(now.clientX, now.clientY));
     const name = inside && squareAt(now);
-    if (name) set({ ...cells(), [name]: letter });
+    if (name) place(letter, name);
   };
   addEventListener("pointermove", move);
   addEventListener("pointerup", end);

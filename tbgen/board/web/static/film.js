@@ -67,7 +67,10 @@ export function seekTo(ply) {
   film.rounds = 0;
   show(ply);
   say(main().querySelector(".caption").textContent);
-  history.replaceState(null, "", withPly(ply));
+  // One history entry for all steps: "back" returns to the beginning of the visit.
+  if (film.stepped) history.replaceState(null, "", withPly(ply));
+  else history.pushState(null, "", withPly(ply));
+  film.stepped = true;
 }
 
 function withPly(ply) {
@@ -129,7 +132,7 @@ onArrival(() => {
   for (const hidden of main().querySelectorAll(".autoplay, .play-line, .speed, .copy")) hidden.hidden = false;
   if (state.player) label(main().querySelector(".autoplay"), true);
   if (data.mode !== "line" || !board()) return;
-  film = { shots: JSON.parse(data.film), loop: data.loop === "" ? null : Number(data.loop), at: Number(data.at), rounds: 0 };
+  film = { shots: JSON.parse(data.film), loop: data.loop === "" ? null : Number(data.loop), at: Number(data.at), rounds: 0, stepped: false };
   if (film.at) tell(film.shots[film.at - 1]);
   if (data.play) playFilm();
 });
