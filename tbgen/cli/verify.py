@@ -161,7 +161,7 @@ def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[d
                 line.update(f"{name.material}: {phase}, {100 * done // total} %")
 
             proof = verify_file(
-                find, name, threads=how.threads, report=show, plain=how.plain, memory=memory
+                find, name, threads=how.threads, progress=show, plain=how.plain, memory=memory
             )
             notes = certify(proof) if how.certificates else []
             status = Proofs(find).status(name)

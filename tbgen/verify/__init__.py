@@ -46,6 +46,7 @@ Parameters of kernels, unless a kernel says otherwise:
     kept : uint8 or uint16 (lanes,), a buffer
     lead_0, lead_1 : int, the first lead, and the end of the range
     plane : int, start of the children's plane in `numbers`
+    base : int, the first slot of a lead
     within, image : int, the slot or row relative to the lead, and that of the mirror image
     slot : int, a canonical slot of this table; place : int, the place of the innermost attacker
     node : int, 2 * slot + side to move
@@ -56,10 +57,10 @@ Parameters of kernels, unless a kernel says otherwise:
     mover, taken : int, the moving and the captured piece, as indices of `Layout.piece_codes`
     source, target, square, king : int, squares; a move goes from source to target
     s, first, end, step : int, squares: of a line the first, the end, and the difference
-    board : int8 (90,), inout, piece codes; unchanged on return
-    squares : int64 (pieces,), inout, the square of each piece; unchanged on return
+    board : int8 (90,), inout, piece codes
+    squares : int64 (pieces,), inout, the square of each piece
     nodes : int64 (n,), ascending
-    boards : ChaseBoards, this thread's; its position is unchanged on return
+    boards : ChaseBoards, this thread's
     before, after : int8 (90,), inout, the boards around a move; unchanged on return
     victim : int, the chased piece, as an index of `Layout.piece_codes`
     order, limit : int, orders of repetition

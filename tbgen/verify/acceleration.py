@@ -216,7 +216,7 @@ def mark_row(chases, chase_rules, state, index):
 
 
 @inlined_part
-def _is_open(m, n, side, state, index):
+def _is_unblocked(m, n, side, state, index):
     """Return whether a knight's or pawn's leap is not blocked; n : int, index of the leap."""
     board, square = state.board, state.attacker_squares[m]
     leg, s = index.leaps[m, square, n, LEG], index.leaps[m, square, n, LANDING]
@@ -233,7 +233,7 @@ def _best_leap(m, side, at, best, numbers, state, index):
     """
     square, line, n = state.attacker_squares[m], state.line[m], 0
     while index.leaps[m, square, n, LANDING] != NOWHERE:
-        if _is_open(m, n, side, state, index):
+        if _is_unblocked(m, n, side, state, index):
             s = index.leaps[m, square, n, LANDING]
             best = max(best, numbers[at + index.term_after[line, s]])
         n += 1
@@ -368,7 +368,7 @@ def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
                 kept[n] = best[index.place_of_square[leg]]
             n += 1
         for i in range(n):
-            if _is_open(m, i, side, state, index):
+            if _is_unblocked(m, i, side, state, index):
                 target = index.leaps[m, square, i, LANDING]
                 _raise(best, numbers, at + index.term_after[line, target])
         previous = NOWHERE
@@ -412,14 +412,13 @@ def _raise_back_along(first, step, count, kind, at, best, numbers, state):
 
 
 @part
-def best_of_row(side, own, plane, lead, within, image, numbers, state, index):
+def best_of_row(side, own, plane, base, within, image, numbers, state, index):
     """Compute the largest number that a move of a side leads to, for each place of the row.
 
     The result is in `state.best`; places on other pieces hold arbitrary numbers. The innermost
     attacker is not on the board.
 
     own : uint8 or uint16 (places,), the stored numbers; places with 0 may get arbitrary results
-    lead : int, the first slot of the lead
     """
     last, best, kept = index.attackers.size - 1, state.best, state.kept
     for place in range(best.size // LANES * LANES):
@@ -428,7 +427,7 @@ def best_of_row(side, own, plane, lead, within, image, numbers, state, index):
     k = 0
     while index.attackers_of[side, k] != NOWHERE:
         m = index.attackers_of[side, k]
-        at = plane + lead + state.other_terms[m]
+        at = plane + base + state.other_terms[m]
         if m != last:
             _raise_by_attacker(m, side, at, best, kept, numbers, state, index)
         else:

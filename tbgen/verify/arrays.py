@@ -182,6 +182,10 @@ class Arrays(NamedTuple):
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
 
+    def plane(self, side: int) -> NDArray[Any]:
+        """Return the numbers of positions with a side to move, uint8 or uint16 (slots,)."""
+        return self.ranks[side * self.slots : (side + 1) * self.slots]
+
 
 class Loaded(NamedTuple):
     """Result of `gather`: the arrays, the marks, and the palettes of this table."""
@@ -346,7 +350,7 @@ def gather(
         pieces=np.array(layout.piece_codes, np.int64),
         captures=captures,
         values=values,
-        hanging=np.zeros((len(Side), 0), np.uint8),
+        hanging=np.zeros((len(Side), layout.slots // 8 + 1), np.uint8),
         judges_checks=rules.judges_checks,
         judges_chases=rules.judges_chases,
         chase_rules=rule_set.chase_rules,

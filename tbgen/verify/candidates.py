@@ -18,14 +18,16 @@ W in check that is no claim is in question if it has an answer to a direct loss.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing import Side
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.verify.acceleration import best_of_row
-from tbgen.verify.arrays import NO_NODES, NO_PLANE, PLANE, Flags, NodeList, Numbers
+from tbgen.verify.arrays import NO_NODES, NO_PLANE, PLANE, Arrays, Flags, NodeList, Numbers
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
 from tbgen.verify.moves import (
@@ -35,7 +37,7 @@ from tbgen.verify.moves import (
     narrow_nodes,
     split_nodes,
 )
-from tbgen.verify.passes import Candidates, Compared, Passes
+from tbgen.verify.passes import Candidates, ForcedDraws, Passes
 from tbgen.verify.values import (
     ATTACKED,
     ATTACKED_WIN,
@@ -59,7 +61,7 @@ from tbgen.verify.values import (
 )
 
 _CHUNK = 1 << 20
-"""Number of entries of `Arrays.captured` (ranks after captures) that `_mark` replaces at a time."""
+"""Number of entries of `Arrays.captured` (ranks after captures) that are replaced at a time."""
 
 _ROUNDS = 100
 """Largest number of passes; possible offenders that remain then are examined singly (`checks`)."""
@@ -201,10 +203,17 @@ def k_update_marks(
     return changed
 
 
-def _mark(passes: Passes, marks: Marks) -> None:
-    """Replace ranks of values by marks, in the table's planes and in the planes after captures."""
-    arrays, index = passes.arrays, passes.index
-    passes.over_leads(lambda a, b: k_mark(a, b, passes.make_state(), index, arrays, marks), "marks")
+def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
+    """Replace ranks by marks, in the table's planes and in those after captures.
+
+    The planes are overwritten in place. Returns the arrays for marks.
+    """
+
+    def mark(lead_0: int, lead_1: int) -> None:
+        k_mark(lead_0, lead_1, passes.make_state(arrays), passes.index, arrays, marks)
+
+    passes.compile(mark)
+    passes.over_leads(mark, "marks")
     planes = {
         (line[PLANE], piece_side(code))
         for line, code in zip(arrays.captures.tolist(), arrays.pieces.tolist(), strict=True)
@@ -217,26 +226,23 @@ def _mark(passes: Passes, marks: Marks) -> None:
         for first in range(start, end, _CHUNK):
             some = captured[first : min(first + _CHUNK, end)]
             some[:] = mark_of[some]
-    passes.arrays = arrays._replace(
-        values=arrays.values._replace(
-            keys=marks.keys, confirmed=np.zeros(marks.keys.shape, np.bool_)
-        ),
+    confirmed = np.isin(marks.role, [DIRECT_LOSS, EARLY_LOSS])
+    return arrays._replace(
+        values=arrays.values._replace(keys=marks.keys, confirmed=confirmed),
         hanging=np.zeros((2, 0), np.uint8),
     )
 
 
-def find_candidates(passes: Passes, compared: Compared, marks: Marks) -> Candidates:
-    """Replace ranks by marks, and return the positions that may belong to repetition patterns."""
-    _mark(passes, marks)
-    sides = [_find_for_side(passes, winner, compared.held, marks) for winner in Side]
+def find_candidates(passes: Passes, arrays: Arrays, draws: ForcedDraws, marks: Marks) -> Candidates:
+    """Return the positions that may belong to repetition patterns; arrays : with marks."""
+    sides = [_find_for_side(passes, arrays, winner, draws.held, marks) for winner in Side]
     questions, losing, alive = (np.concatenate(each) for each in zip(*sides, strict=True))
-    passes.arrays.values.confirmed[:] = np.isin(marks.role, [DIRECT_LOSS, EARLY_LOSS])
-    chasers = np.sort(np.concatenate([compared.chasers, losing]))
+    chasers = np.sort(np.concatenate([draws.chasers, losing]))
     return Candidates(split_nodes(np.unique(alive)), np.unique(questions), split_nodes(chasers))
 
 
 def _find_for_side(
-    passes: Passes, winner: Side, held: NodeList, marks: Marks
+    passes: Passes, arrays: Arrays, winner: Side, held: NodeList, marks: Marks
 ) -> tuple[Numbers, NodeList, Numbers]:
     """Run the passes with one side as the winner, which would win by the repetition.
 
@@ -247,7 +253,7 @@ def _find_for_side(
     """
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2
-    plane = passes.plane(offender)
+    plane = arrays.plane(offender)
     draw = {role: int(np.flatnonzero(marks.role[offender] == role)[0])
             for role in (CHECKED_DRAW, QUIET_DRAW, CHECKING_DRAW)}  # fmt: skip
     plane[held] = draw[CHECKING_DRAW]
@@ -265,7 +271,9 @@ def _find_for_side(
         for side in (offender, winner):
             roles = (later_roles if number else first_roles)[side], later_roles[side]
             updated, next_pass = (np.isin(marks.role[side], each) for each in roles)
-            new, found = _run_pass(passes, side, updated, next_pass, number == 0, due[side], marks)
+            new, found = _run_pass(
+                passes, arrays, side, updated, next_pass, number == 0, due[side], marks
+            )
             changed += new
             if number == 0:
                 listed[side] = found
@@ -273,46 +281,48 @@ def _find_for_side(
         if not changed:
             break
     is_alive = np.isin(marks.role[offender], later_roles[offender])
-    alive = _list_alive(passes, offender, is_alive, due[offender])
+    alive = _list_alive(plane.reshape(-1, index.row_slots), offender, is_alive, due[offender])
     # In the passes for the other side, these draws are positions of the winner.
-    in_check = passes.plane(winner)[held] == 0
+    in_check = arrays.plane(winner)[held] == 0
     plane[held] = np.where(in_check, draw[CHECKED_DRAW], draw[QUIET_DRAW])
     return listed[winner][QUESTIONS], narrow_nodes(listed[offender][LOSING], index.slots), alive
 
 
-def _list_alive(passes: Passes, side: Side, is_alive: Flags, due: Flags) -> Numbers:
+def _list_alive(rows: NDArray[Any], side: Side, is_alive: Flags, due: Flags) -> Numbers:
     """Return the nodes of a side that are possible offenders, as their marks say, in the due rows.
 
+    rows : uint8 or uint16 (rows, places), the marks of the side
     is_alive : bool (M,), whether positions of each mark are possible offenders
     due : bool (rows,), the rows to read
     """
-    size = passes.index.row_slots
-    places, listed = passes.plane(side).reshape(-1, size), [NO_NODES]
+    listed = [NO_NODES]
     for some in split_nodes(np.flatnonzero(due)):
-        rows = some()
-        at, place = np.nonzero(is_alive[places[rows]])
-        listed.append(2 * (rows[at] * size + place) + int(side))
+        numbers = some()
+        at, place = np.nonzero(is_alive[rows[numbers]])
+        listed.append(2 * (numbers[at] * rows.shape[1] + place) + int(side))
     return np.concatenate(listed)
 
 
 def _run_pass(
-    passes: Passes, side: Side, updated: Flags, next_pass: Flags, is_first: bool, due: Flags,
-    marks: Marks,
+    passes: Passes, arrays: Arrays, side: Side, updated: Flags, next_pass: Flags, is_first: bool,
+    due: Flags, marks: Marks,
 ) -> tuple[int, list[Numbers]]:  # fmt: skip
     """Update the marks of a side once, in all due rows.
 
     Returns the number of changed marks, and the lists of the first pass (`QUESTIONS`, `LOSING`).
     Parameters are those of `k_update_marks`.
     """
-    index, arrays = passes.index, passes.arrays
+    index = passes.index
 
     def update(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:
         lists = Lists.make(LISTS, (lead_1 - lead_0) * index.lead_slots if is_first else 0)
         changed = k_update_marks(
             lead_0, lead_1, int(side), updated, next_pass, is_first, due, lists,
-            passes.make_state(), index, arrays, marks,
+            passes.make_state(arrays), index, arrays, marks,
         )  # fmt: skip
         return changed, [nodes[:, 0] for nodes in lists.entries()]
 
+    if is_first:
+        passes.compile(update)
     changed, lists = zip(*passes.over_leads(update, "checks"), strict=True)
     return sum(changed), [np.concatenate(each) for each in zip(*lists, strict=True)]

@@ -47,14 +47,14 @@ from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, list_chasers
 from tbgen.verify.chases import (
     ATTACKS_NOTHING,
     CHASE_COLUMNS,
+    CHASE_OF_EDGE,
     CHASER,
+    CHASER_AFTER,
     EDGE_COLUMNS,
     IS_CHECK,
     LISTS,
     LOSES_FROM,
     NODE_AFTER,
-    SOURCE,
-    TO,
     k_expand_chasers,
     k_find_victims,
 )
@@ -252,7 +252,7 @@ class ChasePatterns:
             chases, edges = [], []
             starts = range(0, max(1, len(chasers)), _RANGE_CHASERS)
             for some_chases, some_edges in pool.map(self._expand, starts):
-                some_edges[:, SOURCE] += first_chase
+                some_edges[:, CHASE_OF_EDGE] += first_chase
                 first_chase += len(some_chases)
                 chases.append(some_chases)
                 edges.append(some_edges)
@@ -261,8 +261,8 @@ class ChasePatterns:
         self._chaser_orders = stored_orders(self.numbers // SQUARES, arrays)
         self._graph = ChaseGraph(
             _starts(self._chases[:, CHASER], len(self.numbers)),
-            _starts(self._edges[:, SOURCE], len(self._chases)),
-            np.ascontiguousarray(self._edges[:, TO]),
+            _starts(self._edges[:, CHASE_OF_EDGE], len(self._chases)),
+            np.ascontiguousarray(self._edges[:, CHASER_AFTER]),
             self._edges[:, IS_CHECK] != 0,
         )
 
@@ -274,7 +274,7 @@ class ChasePatterns:
         """
         alive, candidates, due = self.find(order)
         must = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
-        answered, goals = self._edges[:, SOURCE], self._edges[:, TO]
+        answered, goals = self._edges[:, CHASE_OF_EDGE], self._edges[:, CHASER_AFTER]
         inside = alive[goals] & due[answered] & candidates[self._chases[answered, CHASER]]
         may = self._chases[answered[inside], NODE_AFTER]
         claimed = self.claims[self._claimed_orders == order]
@@ -304,12 +304,16 @@ class ChasePatterns:
 
     def _find_victims(self, alive: Flags, due: Flags) -> Victims:
         """Return the pieces that the winner's answers chase, inside the safe set `alive`."""
-        sources = self._edges[:, SOURCE]
-        inside = alive[self._chases[sources, CHASER]] & due[sources] & alive[self._edges[:, TO]]
+        sources = self._edges[:, CHASE_OF_EDGE]
+        inside = (
+            alive[self._chases[sources, CHASER]]
+            & due[sources]
+            & alive[self._edges[:, CHASER_AFTER]]
+        )
         wanted = np.flatnonzero(inside)
         asked = inside & (self._edges[:, ATTACKS_NOTHING] == 0) & (self._edges[:, IS_CHECK] == 0)
         starts = self._graph.chase_start
-        pairs = np.where(asked, np.diff(starts)[self._edges[:, TO]], 0)
+        pairs = np.where(asked, np.diff(starts)[self._edges[:, CHASER_AFTER]], 0)
         pair_start = np.where(asked, np.cumsum(pairs) - pairs, -1)
         pieces = len(self._arrays.pieces)
         victims = Victims(

@@ -142,7 +142,7 @@ def loses_from(n, side, key, state, index, arrays):
     """Return the order from which a legal move counts as lost, and whether the move may be a chase.
 
     The first is NEVER + 1 for moves that do not lose. A move that may be a chase is quiet, gives no
-    check and leads to a draw or a rule-decided position.
+    check and leads to a draw or a rule-decided position. The position in `state` is restored.
 
     n : int, index of a listed move; key : int, the opponent's key after it
     """
@@ -182,7 +182,8 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
     """Update the first orders of all possible victims by one legal move.
 
     A piece's first order is the order from which every move so far loses or chases the piece.
-    Returns the least first order; more than `limit` if no victim is left.
+    Returns the least first order; more than `limit` if no victim is left. The position in `boards`
+    is restored.
 
     n : int, index of a listed move; key : int, the opponent's key after it
     """
@@ -258,7 +259,7 @@ def k_find_chasers(nodes, lists, boards, index, arrays):
         limit = order_of_key(load_key(side, slot, index, arrays))
         within, image = set_up(slot, state, index)
         copy_board(state.board, boards.after)
-        count = list_moves(side, slot, within, image, state, index)
+        count = list_moves(side, slot - within, within, image, state, index)
         if not _find_first_orders(count, side, limit, boards, index, arrays):
             continue
         for v in range(state.piece_squares.size):

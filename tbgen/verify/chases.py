@@ -44,12 +44,12 @@ CHASING_MOVE : the move, piece * 90 + target square, with pieces as in the chase
 LOSES_FROM : the order from which the move loses
 """
 
-SOURCE, TO, MOVE, IS_CHECK, ATTACKS_NOTHING, EDGE_COLUMNS = range(6)
+CHASE_OF_EDGE, CHASER_AFTER, ANSWER, IS_CHECK, ATTACKS_NOTHING, EDGE_COLUMNS = range(6)
 """Columns of edges.
 
-SOURCE : index of the chase
-TO : index of the chaser that the answer leads to
-MOVE : the answer, as a move
+CHASE_OF_EDGE : index of the chase
+CHASER_AFTER : index of the chaser that the answer leads to
+ANSWER : the answer, as a move
 IS_CHECK : whether the answer gives check
 ATTACKS_NOTHING : whether the answer attacks nothing anew
 """
@@ -83,7 +83,7 @@ def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
 
 
 @part
-def _removes_an_attack(attackers, source, target, victim_square, boards, arrays):
+def _answer_removes_attack(attackers, source, target, victim_square, boards, arrays):
     """Return whether a reply removes one of the attacks on the victim (docs/referee.md, point 7).
 
     attackers : int, the number of entries of `boards.attackers`
@@ -112,7 +112,7 @@ def _attacks_nothing(side, source, target, boards, index, arrays):
 def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays):
     """List the answers to the last listed chase as edges.
 
-    `boards.after` holds the position after the chase, `boards.replied` a copy.
+    `boards.after` holds the position after the chase, `boards.replied` a copy, which is restored.
 
     side : int, the chaser's side; attackers : int, the number of entries of `boards.attackers`
     lists : Lists, inout
@@ -138,12 +138,12 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
             if (
                 at >= 0
                 and not is_void
-                and _removes_an_attack(attackers, source, target, victim_square, boards, arrays)
+                and _answer_removes_attack(attackers, source, target, victim_square, boards, arrays)
             ):
                 row = new_row(lists, EDGES)
-                edges[row, SOURCE] = lists.counts[CHASES] - 1
-                edges[row, TO] = at
-                edges[row, MOVE] = mover * SQUARES + target
+                edges[row, CHASE_OF_EDGE] = lists.counts[CHASES] - 1
+                edges[row, CHASER_AFTER] = at
+                edges[row, ANSWER] = mover * SQUARES + target
                 edges[row, IS_CHECK] = check
                 edges[row, ATTACKS_NOTHING] = not check and _attacks_nothing(
                     1 - side, source, target, boards, index, arrays
@@ -184,7 +184,7 @@ def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, a
         within, image = set_up(slot, state, index)
         copy_board(state.board, after)
         victim = state.piece_on[chasers[n] % SQUARES]
-        count = list_moves(side, slot, within, image, state, index)
+        count = list_moves(side, slot - within, within, image, state, index)
         for i in range(count):
             rank = arrays.ranks[(1 - side) * index.slots + state.children[i]]
             if rank == 0:
@@ -213,8 +213,10 @@ ONE = np.uint64(1)
 
 
 @part
-def _removes_attack(chase, mirrored, attacker, victim, boards, arrays):
+def _chase_removes_attack(chase, mirrored, attacker, victim, boards, arrays):
     """Return whether the next chase removes an attack that the answer made (referee.md, point 7).
+
+    The chase is made on `boards.replied`, and taken back.
 
     chase : int64, the next chase as a move; attacker : int, the attacking piece
     mirrored : bool, whether the chaser's slot holds the mirror image of `boards.replied`; the
@@ -243,12 +245,14 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     attack. There is one bit set of pieces for each next chase.
 
     e : int64, the edge; side : int, the colour of possible victims
-    mirrored : bool, as in `_removes_attack`
+    mirrored : bool, as in `_chase_removes_attack`
     """
     squares = boards.state.piece_squares
-    first, last = graph.chase_start[edges[e, TO]], graph.chase_start[edges[e, TO] + 1]
+    first, last = (
+        graph.chase_start[edges[e, CHASER_AFTER]],
+        graph.chase_start[edges[e, CHASER_AFTER] + 1],
+    )
     words = victims.pair_start[e] - first
-    copy_board(boards.after, boards.replied)
     for f in range(first, last):
         victims.victims[words + f] = 0
     for v in range(squares.size):
@@ -259,11 +263,11 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
             q = index.able_to_chase[v, n]
             n += 1
             if not attacks_anew(
-                boards.state.board, boards.after, source, target, q, v, squares, arrays
+                boards.after, boards.replied, source, target, q, v, squares, arrays
             ):
                 continue
             for f in range(first, last):
-                if _removes_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):
+                if _chase_removes_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):
                     victims.victims[words + f] |= ONE << np.uint64(v)
 
 
@@ -276,20 +280,21 @@ def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index
 
     wanted : int64 (n,), the edges
     """
-    state, after = boards.state, boards.after
-    squares, board, other = state.piece_squares, state.board, state.other_squares
+    state, after, replied = boards.state, boards.after, boards.replied
+    squares, other = state.piece_squares, state.other_squares
     for i in range(wanted.size):
         e = wanted[i]
-        chase, move = edges[e, SOURCE], edges[e, MOVE]
+        chase, move = edges[e, CHASE_OF_EDGE], edges[e, ANSWER]
         node = chasers[chases[chase, CHASER]] // SQUARES
         set_up(node // 2, state, index)
         chasing = chases[chase, CHASING_MOVE]
-        play(chasing // SQUARES, chasing % SQUARES, board, squares)
-        copy_board(board, after)
+        copy_board(state.board, after)
+        play(chasing // SQUARES, chasing % SQUARES, after, squares)
+        copy_board(after, replied)
         target = move % SQUARES
-        source = play(move // SQUARES, target, after, squares)
+        source = play(move // SQUARES, target, replied, squares)
         next_slot = slot_of_squares(squares, index.descriptor)
-        mirrored = is_mirrored(next_slot, after, other, index, arrays)
+        mirrored = is_mirrored(next_slot, replied, other, index, arrays)
         for p in range(squares.size):
             victim_square = squares[p]
             if mirrored:

@@ -351,7 +351,7 @@ def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
     for n in range(nodes.size):
         slot, side = nodes[n] // 2, nodes[n] % 2
         within, image = set_up(slot, state, index)
-        count = list_moves(side, slot, within, image, state, index)
+        count = list_moves(side, slot - within, within, image, state, index)
         if answers:
             _list_answers(n, count, side, offenders, orders, lists, state, index, arrays)
         else:

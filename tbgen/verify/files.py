@@ -110,7 +110,7 @@ def verify_file(
     name: TableName,
     *,
     threads: int,
-    report: Progress = no_progress,
+    progress: Progress = no_progress,
     plain: bool = False,
     memory: int | None = None,
 ) -> FileProof:
@@ -133,7 +133,7 @@ def verify_file(
             lambda child: supporting[child.name],
             rule_set=name.rule_set,
             threads=threads,
-            report=report,
+            progress=progress,
             plain=plain,
             memory=memory,
             folder=file.path.parent,

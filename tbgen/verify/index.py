@@ -56,6 +56,9 @@ target.
 """
 _MOST_LEAPS = 8
 
+_MOST_STEPS = 5 * 4
+"""Largest number of moves of a side's defenders: five pieces with at most four each."""
+
 RED_CHECKED, BLACK_CHECKED, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
 """Masks of a row, each with a flag for each place: the red or the black king is attacked, the kings
 face each other, a red or a black piece hangs.
@@ -200,14 +203,17 @@ class BoardState(NamedTuple):
         lanes = -(-places // LANES) * LANES
         pieces = men + int((index.defender_codes != EMPTY).sum())
         return cls(
-            np.zeros(SQUARES, np.int8), np.zeros(men, np.int64), np.zeros(men, np.int64),
-            np.zeros(men, np.int64), np.zeros(groups, np.int64),
-            np.zeros((2, 64, STEP_WORDS + 1), np.int64), np.zeros(2, np.int64),
-            np.zeros(2, np.int64), np.full(1, NOWHERE), np.zeros(MAX_MOVES, np.int64),
-            np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64),
-            np.zeros(pieces, np.int64), np.zeros(SQUARES, np.int64), np.zeros(pieces, np.int64),
-            np.zeros((MASKS, places), np.uint8), np.zeros(places, np.int64),
-            np.zeros(places, np.uint8), np.zeros(lanes, dtype), np.zeros(lanes, dtype),
+            board=np.zeros(SQUARES, np.int8), attacker_squares=np.zeros(men, np.int64),
+            line=np.zeros(men, np.int64), other_terms=np.zeros(men, np.int64),
+            placements=np.zeros(groups, np.int64),
+            steps=np.zeros((2, _MOST_STEPS, STEP_WORDS + 1), np.int64),
+            step_counts=np.zeros(2, np.int64), kings=np.zeros(2, np.int64),
+            lead=np.full(1, NOWHERE), sources=np.zeros(MAX_MOVES, np.int64),
+            targets=np.zeros(MAX_MOVES, np.int64), children=np.zeros(MAX_MOVES, np.int64),
+            piece_squares=np.zeros(pieces, np.int64), piece_on=np.zeros(SQUARES, np.int64),
+            other_squares=np.zeros(pieces, np.int64), masks=np.zeros((MASKS, places), np.uint8),
+            canonical=np.zeros(places, np.int64), buffer=np.zeros(places, np.uint8),
+            best=np.zeros(lanes, dtype), kept=np.zeros(lanes, dtype),
         )  # fmt: skip
 
 
@@ -245,14 +251,20 @@ def make_index(layout: Layout) -> Index:
         ]
     step_start, steps = _list_steps(layout)
     return Index(
-        layout.slots, layout.mids * layout.inner_size, layout.inner_size, layout.twin,
-        np.array(men), np.repeat(np.arange(len(groups)), [group.count for group in groups]),
-        np.concatenate([np.arange(group.count) for group in groups]), own,
-        first, np.array(sizes), np.array(strides), squares, lines, mirrored,
-        np.concatenate(extend), np.array(layout.lead_ranks, np.int64), layout.self_mirrored,
-        layout.defenders[0].squares.astype(np.int64), layout.defenders[1].squares.astype(np.int64),
-        codes, step_start, steps, _list_leaps(men), _list_chasers(layout.piece_codes),
-        squares[first[-1] :, 0].copy(), extend[-1][0], mirrored[first[-1] :], layout.descriptor,
+        slots=layout.slots, lead_slots=layout.mids * layout.inner_size,
+        row_slots=layout.inner_size, twin=layout.twin, attackers=np.array(men),
+        group_of=np.repeat(np.arange(len(groups)), [group.count for group in groups]),
+        number_in_group=np.concatenate([np.arange(group.count) for group in groups]),
+        attackers_of=own, first_placement=first, group_sizes=np.array(sizes),
+        strides=np.array(strides), placement_squares=squares, lines=lines, mirrored=mirrored,
+        term_after=np.concatenate(extend), lead_ranks=np.array(layout.lead_ranks, np.int64),
+        self_mirrored=layout.self_mirrored,
+        red_squares=layout.defenders[0].squares.astype(np.int64),
+        black_squares=layout.defenders[1].squares.astype(np.int64), defender_codes=codes,
+        step_start=step_start, steps=steps, leaps=_list_leaps(men),
+        able_to_chase=_list_chasers(layout.piece_codes),
+        square_of_place=squares[first[-1] :, 0].copy(), place_of_square=extend[-1][0],
+        mirrored_place=mirrored[first[-1] :], descriptor=layout.descriptor,
     )  # fmt: skip
 
 

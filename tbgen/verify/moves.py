@@ -59,14 +59,14 @@ def set_up(slot, state, index):
 
 
 @part
-def list_moves(side, slot, within, image, state, index):
+def list_moves(side, base, within, image, state, index):
     """List the pseudo-legal moves of a side in `state`, and return their number.
 
     Written are source and target squares, and child slots, the slots after the moves. A move is
     legal if its child slot does not hold 0.
     """
     count, k, last = 0, 0, index.attackers.size - 1
-    base, place = slot - within, slot % index.row_slots
+    place = within % index.row_slots
     for n in range(state.step_counts[side]):
         step = state.steps[side, n]
         code = state.board[step[TARGET]]
@@ -92,14 +92,14 @@ def list_moves(side, slot, within, image, state, index):
 
 
 @part
-def best_move(side, slot, within, image, numbers, state, index):
+def best_move(side, base, within, image, numbers, state, index):
     """Return the largest number in a child slot of a side's moves, 0 without a legal move.
 
     The innermost attacker must be on the board, and its square in `state.attacker_squares`. The
     planes `numbers` must be complete.
     """
     best, plane = np.int64(0), (1 - side) * index.slots
-    for n in range(list_moves(side, slot, within, image, state, index)):
+    for n in range(list_moves(side, base, within, image, state, index)):
         best = max(best, np.int64(numbers[plane + state.children[n]]))
     return best
 

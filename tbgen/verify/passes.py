@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.indexing.systems import trim_process
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.acceleration import best_of_row
-from tbgen.verify.arrays import Arrays, NodeList, Numbers
+from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
 from tbgen.verify.complete import find_canonical, k_complete
 from tbgen.verify.index import BoardState, make_index, open_row
 from tbgen.verify.moves import (
@@ -145,7 +145,7 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                     if plain:
                         board[square] = index.attackers[last]
                         best[place] = best_move(
-                            side, slot, at + place, mirrored, planes, state, index
+                            side, base, at + place, mirrored, planes, state, index
                         )
                         board[square] = EMPTY
                         if stored[own[place]] == expected[best[place]]:
@@ -159,21 +159,26 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
 
 
 class Compared(NamedTuple):
-    """Results of `Passes.prove`; lists of nodes (positions)."""
+    """Results of `Passes.compare`, for the report."""
 
     findings: int
     first: tuple[int, int, int] | None
     """Node, stored key and best key of the first finding; None without findings."""
     counts: NDArray[np.int64]
     """int64 (2, ranks): number of positions of each rank, all draws as FREE."""
-    held: NodeList
-    """Draws that only checks keep, all slots of each position; not ascending."""
-    chasers: NodeList
-    """Draws in which every move that keeps the draw may be a chase; not ascending."""
     check_claims: Numbers
     """Claims (stored direct wins by the repetition rules) of sides in check, ascending."""
     chase_claims: Numbers
     """Claims (stored direct wins by the repetition rules) of sides not in check, ascending."""
+
+
+class ForcedDraws(NamedTuple):
+    """Draws from which `find_candidates` starts, possibly millions of nodes, not ascending."""
+
+    held: NodeList
+    """Draws that only checks keep, all slots of each position."""
+    chasers: NodeList
+    """Draws in which every move that keeps the draw may be a chase."""
 
 
 class Candidates(NamedTuple):
@@ -190,32 +195,32 @@ class Candidates(NamedTuple):
 class Passes:
     """Passes over one table, by several threads."""
 
-    def __init__(
-        self, arrays: Arrays, layout: Layout, threads: int, report: Progress, *, plain: bool = False
-    ) -> None:
-        hanging = np.zeros((2, layout.slots // 8 + 1), np.uint8)
-        self.arrays = arrays._replace(hanging=hanging)
+    def __init__(self, layout: Layout, threads: int, progress: Progress) -> None:
         self.index = make_index(layout)
-        self._layout, self._threads, self._report, self._plain = layout, threads, report, plain
-        self._phase = ""
+        self._layout, self._threads, self._progress = layout, threads, progress
 
-    def prove(self) -> Compared:
-        """Complete the planes, compare every position with its moves, and return the results."""
-        arrays, index = self.arrays, self.index
+    def compare(self, arrays: Arrays, *, plain: bool = False) -> tuple[Compared, ForcedDraws]:
+        """Complete the planes, and compare every position with its moves.
+
+        plain : whether to examine positions one by one
+        """
+        index = self.index
 
         def complete(lead_0: int, lead_1: int) -> NDArray[np.int64]:
             counts = np.zeros(arrays.values.keys.shape, np.int64)
-            k_complete(lead_0, lead_1, self._plain, counts, self.make_state(), index, arrays)
+            k_complete(lead_0, lead_1, plain, counts, self.make_state(arrays), index, arrays)
             return counts
 
-        def judge(lead_0: int, lead_1: int) -> tuple[NDArray[np.int64], list[NodeList]]:
+        def compare(lead_0: int, lead_1: int) -> tuple[NDArray[np.int64], list[NodeList]]:
             lists = Lists.make(LISTS, 2 * (lead_1 - lead_0) * index.lead_slots)
             figures = np.zeros(FIGURES, np.int64)
-            k_compare(lead_0, lead_1, self._plain, lists, figures, self.make_state(), index, arrays)
+            k_compare(lead_0, lead_1, plain, lists, figures, self.make_state(arrays), index, arrays)
             return figures, [narrow_nodes(nodes[:, 0], index.slots) for nodes in lists.entries()]
 
+        self.compile(complete)
         counts = np.sum(self.over_leads(complete, "legality"), axis=0)
-        figures, lists = zip(*self.over_leads(judge, "positions"), strict=True)
+        self.compile(compare)
+        figures, lists = zip(*self.over_leads(compare, "positions"), strict=True)
         held, chasers, claims = map(np.concatenate, zip(*lists, strict=True))
         refuted = [each for each in figures if each[FINDINGS]]
         first = None
@@ -224,57 +229,56 @@ class Passes:
             first = node, stored, best
         claims = np.sort(claims).astype(np.int64)
         checked = in_check(claims, arrays)
-        return Compared(
-            int(sum(each[FINDINGS] for each in refuted)), first, counts, held, chasers,
-            claims[checked], claims[~checked],
-        )  # fmt: skip
+        findings = int(sum(each[FINDINGS] for each in refuted))
+        return (
+            Compared(findings, first, counts, claims[checked], claims[~checked]),
+            ForcedDraws(held, chasers),
+        )
 
-    def all_candidates(self, compared: Compared) -> Candidates:
-        """Return all draws and rule-decided positions as candidates."""
-        self.arrays.values.confirmed[:] = False
-        ranges = [partial(self._list_open, start, end) for start, end in self._lead_ranges()]
-        return Candidates(ranges, compared.check_claims, ranges)
+    def all_candidates(self, arrays: Arrays, compared: Compared) -> tuple[Arrays, Candidates]:
+        """Return all draws and rule-decided positions as candidates, and the arrays to search them.
 
-    def _list_open(self, lead_0: int, lead_1: int) -> Numbers:
-        """Return the draws and rule-decided positions of a range of leads, as ascending nodes.
-
-        Only canonical slots are listed.
+        arrays : with ranks or marks; those returned have no confirmed direct losses
         """
-        first, end = lead_0 * self.index.lead_slots, lead_1 * self.index.lead_slots
-        nodes = []
-        for side in Side:
-            is_wanted = np.abs(self.arrays.values.keys[side]) <= DECIDED_BY_RULES
-            ranks = self.plane(side)[first:end]
-            nodes.append(2 * (first + np.flatnonzero(is_wanted[ranks] & (ranks != 0))) + side)
-        listed = np.sort(np.concatenate(nodes))
-        return listed[self._layout.squares_of_slots(listed // 2)[1]]
+        values = arrays.values
+        arrays = arrays._replace(values=values._replace(confirmed=np.zeros_like(values.confirmed)))
 
-    def plane(self, side: int) -> NDArray[Any]:
-        """Return the ranks or marks of positions with a side to move, uint8 or uint16 (slots,)."""
-        slots = self.index.slots
-        return self.arrays.ranks[side * slots : (side + 1) * slots]
+        def list_open(lead_0: int, lead_1: int) -> Numbers:
+            first, end = lead_0 * self.index.lead_slots, lead_1 * self.index.lead_slots
+            nodes = []
+            for side in Side:
+                is_wanted = np.abs(arrays.values.keys[side]) <= DECIDED_BY_RULES
+                numbers = arrays.plane(side)[first:end]
+                is_open = is_wanted[numbers] & (numbers != 0)
+                nodes.append(2 * (first + np.flatnonzero(is_open)) + side)
+            listed = np.sort(np.concatenate(nodes))
+            is_canonical: Flags = self._layout.squares_of_slots(listed // 2)[1]
+            return listed[is_canonical]
 
-    def make_state(self) -> BoardState:
+        ranges = [partial(list_open, start, end) for start, end in self._lead_ranges()]
+        return arrays, Candidates(ranges, compared.check_claims, ranges)
+
+    def make_state(self, arrays: Arrays) -> BoardState:
         """Return new buffers for a task."""
-        return BoardState.make(self.index, self.arrays.ranks.dtype)
+        return BoardState.make(self.index, arrays.ranks.dtype)
+
+    def compile(self, work: Callable[[int, int], object]) -> None:
+        """Compile a task's kernel on an empty range, and return the compiler's memory."""
+        with compile_lock():
+            work(0, 0)
+        trim_process()
 
     def over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
         """Call `work(first, end)` for each range of leads, in threads; return the results in order.
 
         phase : name that is passed to the progress callback
         """
-        if phase != self._phase:
-            # Compile on an empty range, then return the compiler's memory to the system.
-            self._phase = phase
-            with compile_lock():
-                work(0, 0)
-            trim_process()
         starts, ends = zip(*self._lead_ranges(), strict=True)
         results = []
         with thread_pool(self._threads) as pool:
             for end, result in zip(ends, pool.map(work, starts, ends), strict=True):
                 results.append(result)
-                self._report(phase, end, ends[-1])
+                self._progress(phase, end, ends[-1])
         return results
 
     def _lead_ranges(self) -> list[tuple[int, int]]:

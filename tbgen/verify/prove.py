@@ -21,10 +21,11 @@ from tbgen.indexing.material import Material
 from tbgen.indexing.systems import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import NO_NODES, Arrays, Numbers, Palette, Supporting, Table, gather
-from tbgen.verify.candidates import find_candidates
+from tbgen.verify.arrays import Arrays, Palette, Supporting, Table, gather
+from tbgen.verify.candidates import find_candidates, mark_planes
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.checks import CheckPatterns
+from tbgen.verify.index import Index
 from tbgen.verify.moves import stored_orders
 from tbgen.verify.passes import Candidates, Compared, Passes
 from tbgen.verify.report import (
@@ -46,7 +47,7 @@ def verify(
     *,
     rule_set: RuleSet,
     threads: int = 2,
-    report: Progress = no_progress,
+    progress: Progress = no_progress,
     plain: bool = False,
     memory: int | None = None,
     folder: Path | None = None,
@@ -64,64 +65,62 @@ def verify(
     Raises `InputError` for a rule set without rules, and the errors of `supporting`.
     """
     start = time.monotonic()
-    report("load", 0, 1)
+    progress("load", 0, 1)
     trim_process()
-    loaded = gather(table, supporting, rule_set, memory, folder)
-    passes = Passes(loaded.arrays, table.layout, threads, report, plain=plain)
-    compared = passes.prove()
-    searched = _PatternResults()
-    if loaded.arrays.judges_checks:
-        claims = compared.check_claims, compared.chase_claims
-        search = partial(_search, passes, claims, rule_set, threads, report)
-        if not (plain or compared.findings):
-            candidates = find_candidates(passes, compared, loaded.marks)
-            compared = compared._replace(held=NO_NODES, chasers=NO_NODES)
-            searched = search(candidates)
-        # Candidates rely on correct values elsewhere, so a refuted table needs the full search.
-        if not searched.is_complete or compared.findings or searched.refuted:
-            searched = search(passes.all_candidates(compared))
+    arrays, marks, palettes = gather(table, supporting, rule_set, memory, folder)
+    passes = Passes(table.layout, threads, progress)
+    compared, draws = passes.compare(arrays, plain=plain)
+    searched = _PatternResults(is_complete=True, refuted=(), orders=0, offenders=0, chasers=0)
+    if arrays.judges_checks:
+        search = partial(_search, passes.index, compared, rule_set, threads, progress)
+        searches_all = plain or compared.findings > 0
+        if not searches_all:
+            arrays = mark_planes(passes, arrays, marks)
+            candidates = find_candidates(passes, arrays, draws, marks)
+            del draws
+            searched = search(arrays, candidates)
+            # Candidates rely on correct values elsewhere.
+            searches_all = not searched.is_complete or len(searched.refuted) > 0
+        if searches_all:
+            arrays, candidates = passes.all_candidates(arrays, compared)
+            searched = search(arrays, candidates)
     trim_process()
-    proof = _report(table, loaded.palettes, passes.arrays, compared, searched, rule_set)
-    return replace(proof, seconds=time.monotonic() - start)
+    report = _make_report(table, palettes, arrays, compared, searched, rule_set)
+    return replace(report, seconds=time.monotonic() - start)
 
 
 class _PatternResults(NamedTuple):
     """Result of the search for perpetual checks and chases."""
 
-    is_complete: bool = False
-    """Whether the candidates were sufficient, provided that the table has no other errors. If not,
-    all draws and rule-decided positions are searched.
-    """
-    refuted: Sequence[Refuted] = ()
-    orders: int = 0
+    is_complete: bool
+    """Whether the candidates were sufficient, provided that the table has no other errors."""
+    refuted: Sequence[Refuted]
+    orders: int
     """Number of orders examined."""
-    offenders: int = 0
-    chasers: int = 0
+    offenders: int
+    chasers: int
     """Numbers of nodes examined as possible offenders of checks (`offenders`) and as chasers
     (`chasers`).
     """
 
 
 def _search(
-    passes: Passes,
-    claims: tuple[Numbers, Numbers],
+    index: Index,
+    compared: Compared,
     rule_set: RuleSet,
     threads: int,
-    report: Progress,
+    progress: Progress,
+    arrays: Arrays,
     candidates: Candidates,
 ) -> _PatternResults:
-    """Search the candidates for perpetual checks and chases, order by order.
-
-    claims : nodes stored as direct wins by the repetition rules: sides in check, and others
-    """
-    arrays, index = passes.arrays, passes.index
-    report("patterns", 0, 1)
+    """Search the candidates for perpetual checks and chases, order by order."""
+    progress("patterns", 0, 1)
     trim_process()
     checks = CheckPatterns(arrays, index, candidates.offenders, candidates.checked, threads)
     searches: list[CheckPatterns | ChasePatterns] = [checks]
     chasers = 0
     if arrays.judges_chases:
-        chases = ChasePatterns(arrays, index, candidates.chasers, claims[1], threads)
+        chases = ChasePatterns(arrays, index, candidates.chasers, compared.chase_claims, threads)
         searches.append(chases)
         chasers = len(chases.numbers)
     orders = rule_set.orders or _last_order(arrays) + 1
@@ -129,14 +128,14 @@ def _search(
     if rule_set.orders:
         refuted += [
             Refuted(node, order, is_pattern=False, by_chase=by_chase)
-            for nodes, by_chase in zip(claims, (False, True), strict=True)
+            for nodes, by_chase in ((compared.check_claims, False), (compared.chase_claims, True))
             for node, order in zip(nodes.tolist(), stored_orders(nodes, arrays), strict=True)
             if order > orders
         ]
     for order in range(1, orders + 1):
         for search in searches:
             refuted += search.check_order(order)
-        report("patterns", order, orders)
+        progress("patterns", order, orders)
     # A missing pattern is found again at every later order.
     first_of_node: dict[int, Refuted] = {}
     for entry in refuted:
@@ -145,7 +144,7 @@ def _search(
     return _PatternResults(checks.is_complete, found, orders, checks.offenders, chasers)
 
 
-def _report(
+def _make_report(
     table: Table,
     palettes: Sequence[Palette],
     arrays: Arrays,

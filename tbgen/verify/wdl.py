@@ -123,7 +123,7 @@ class WdlReport:
 
 
 def verify_wdl(
-    tablebase: Tablebase, material: Material, *, threads: int, report: Progress = no_progress
+    tablebase: Tablebase, material: Material, *, threads: int, progress: Progress = no_progress
 ) -> WdlReport | None:
     """Prove the win-draw-loss file of a material; return None if there is no file.
 
@@ -133,7 +133,7 @@ def verify_wdl(
     file = tablebase.wdl_file(material)
     if file is None:
         return None
-    report("checksums", 0, 1)
+    progress("checksums", 0, 1)
     file.check(threads=threads)
     name, facts = file.header.spec.name, file.statistics
 
@@ -143,7 +143,7 @@ def verify_wdl(
     # Outcomes have no orders and belong to no pattern: compare them without repetition rules.
     loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
     arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
-    found = Passes(arrays, file.layout, threads, report).prove()
+    found, _ = Passes(file.layout, threads, progress).compare(arrays)
     node = -1 if found.first is None else found.first[0]
     counted = [
         _counts(palette.count_codes(counts))
@@ -159,7 +159,7 @@ def verify_wdl(
     table = _source(tablebase, facts.source.file, facts.source.digest)
     differing = 0
     if table is not None:
-        report("table", 0, 1)
+        progress("table", 0, 1)
         with table:
             for nodes in _differing(file, table, arrays, threads):
                 differing += len(nodes)

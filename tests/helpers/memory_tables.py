@@ -12,8 +12,9 @@ from tbgen.retrograde.solution import Solution
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
-from tbgen.verify.arrays import Loaded, Table
-from tbgen.verify.passes import Compared, Passes
+from tbgen.verify.arrays import Arrays, Table
+from tbgen.verify.index import Index
+from tbgen.verify.passes import Compared, ForcedDraws, Passes
 from tbgen.verify.report import no_progress
 
 
@@ -70,13 +71,13 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
     return Planted(table.layout, space, table.metric, [codes[plane] for plane in copy.planes])
 
 
-def completed(table: Table, loaded: Loaded) -> tuple[Passes, Compared]:
-    """Run the passes of the proof over a loaded table; return the passes and their result.
+def completed(table: Table, arrays: Arrays) -> tuple[Index, Compared, ForcedDraws]:
+    """Run the passes of the proof over a loaded table; return its index and their results.
 
     The passes fill the planes in memory, and check every position.
     """
-    passes = Passes(loaded.arrays, table.layout, 1, no_progress)
-    return passes, passes.prove()
+    passes = Passes(table.layout, 1, no_progress)
+    return passes.index, *passes.compare(arrays)
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:

@@ -61,21 +61,20 @@ def find_candidates(
 
     supporting : function that returns the supporting table of a material
     """
-    loaded = gather(table, supporting, rule_set)
-    arrays = loaded.arrays
-    passes, found = completed(table, loaded)
+    arrays = gather(table, supporting, rule_set).arrays
+    index, found, draws = completed(table, arrays)
     assert not found.findings
-    held = np.sort(canonical(found.held.astype(np.int64), table.layout))
+    held = np.sort(canonical(draws.held.astype(np.int64), table.layout))
     armless = Side.RED if not table.layout.armies[0].has_attackers else Side.BLACK
-    of = arrays, passes.index
+    of = arrays, index
     checkers = [CheckPatterns(*of, split_nodes(held[held % 2 == side]), NO_NODES, 1).offenders
                 for side in (1 - armless, armless)]  # fmt: skip
     checks = CheckPatterns(*of, split_nodes(held), NO_NODES, 1)
     with thread_pool(1) as pool:
-        listed = list_chasers(split_nodes(np.sort(found.chasers)), *of, pool)
+        listed = list_chasers(split_nodes(np.sort(draws.chasers)), *of, pool)
     chasers = np.unique(listed[:, NUMBER] // SQUARES)
     alive, _, _ = ChasePatterns(
-        *of, split_nodes(np.sort(found.chasers)), found.chase_claims, 1
+        *of, split_nodes(np.sort(draws.chasers)), found.chase_claims, 1
     ).find(1)
     return Candidates(
         *checkers,

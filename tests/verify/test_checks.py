@@ -15,9 +15,9 @@ from tbgen.verify import verify
 from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.checks import Graph
-from tbgen.verify.moves import split_nodes
+from tbgen.verify.moves import split_nodes, stored_keys
 from tbgen.verify.passes import Candidates
-from tbgen.verify.values import NEVER
+from tbgen.verify.values import MATE, NEVER, ORDER
 from tests.helpers.memory_tables import recoded
 from tests.helpers.solutions import solution
 
@@ -68,11 +68,13 @@ def test_unexplained_claims_are_checked_on_all_positions(monkeypatch):
     all positions.
     """
 
-    def find_none(passes, found, marks):
-        assert len(found.check_claims) > 0
-        find_candidates(passes, found, marks)
-        passes.arrays.values.confirmed[:] = False
-        return Candidates(split_nodes(NO_NODES), found.check_claims, split_nodes(NO_NODES))
+    def find_none(passes, arrays, draws, marks):
+        find_candidates(passes, arrays, draws, marks)
+        arrays.values.confirmed[:] = False
+        nodes = np.arange(2 * arrays.slots)
+        claims = nodes[stored_keys(nodes, arrays) == MATE - ORDER]
+        assert len(claims) > 0
+        return Candidates(split_nodes(NO_NODES), claims, split_nodes(NO_NODES))
 
     expected = prove(solved("KRKN"))
     monkeypatch.setattr("tbgen.verify.prove.find_candidates", find_none)

@@ -55,9 +55,9 @@ def test_children_of_a_sample_agree(name):
         for child in material.captures().values()
         if child.needs_table
     }
-    loaded = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE))
-    passes, _ = completed(table, loaded)
-    arrays, index, layout = passes.arrays, passes.index, table.layout
+    arrays = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE)).arrays
+    index, _, _ = completed(table, arrays)
+    layout = table.layout
     state = BoardState.make(index)
     for side in map(int, Side):
         for slot in map(int, rng.choices(np.flatnonzero(table.plane(side)), k=70)):
@@ -66,7 +66,7 @@ def test_children_of_a_sample_agree(name):
             assert load_key(1 - side, slot, index, arrays) == NONE or not oracle.in_check(position)
             within, image = set_up(slot, state, index)
             assert state.board.tobytes() == position.board
-            count = list_moves(side, slot, within, image, state, index)
+            count = list_moves(side, slot - within, within, image, state, index)
             found = {}
             for n in range(count):
                 key = load_key(1 - side, state.children[n], index, arrays)

@@ -124,8 +124,8 @@ def test_attacks_of_a_row_agree_with_its_positions(name):
     although that piece may stand between the two.
     """
     table = drawn(Material.parse(name))
-    passes, _ = completed(table, gather(table, drawn, RULE_SET))
-    arrays, index = passes.arrays, passes.index
+    arrays = gather(table, drawn, RULE_SET).arrays
+    index, _, _ = completed(table, arrays)
     state, found = BoardState.make(index), []
     for slot in random.Random(name).sample(range(index.slots), 1200):
         for side in Side:

@@ -25,10 +25,33 @@ MATERIAL = "KNPKC"
 CHASING = [rules for rules in Rules if rules.judges_chases]
 
 
-def proof(values: Rules, rules: Rules):
+DIFFERING = {
+    "KRKN": (
+        (Rules.NONE, Rules.WXF), (Rules.NONE, Rules.COMPUTER),
+        (Rules.NONE, Rules.TAIWAN), (Rules.NONE, Rules.UNPROTECTED),
+    ),
+    "KNPKC": (
+        (Rules.CHECK, Rules.WXF), (Rules.CHECK, Rules.TAIWAN), (Rules.CHECK, Rules.UNPROTECTED),
+        (Rules.COMPUTER, Rules.WXF), (Rules.COMPUTER, Rules.TAIWAN),
+        (Rules.COMPUTER, Rules.UNPROTECTED), (Rules.WXF, Rules.COMPUTER),
+        (Rules.TAIWAN, Rules.COMPUTER), (Rules.UNPROTECTED, Rules.COMPUTER),
+    ),
+    "KNPKN": ((Rules.CHECK, Rules.COMPUTER),),
+    "KRKNC": (
+        (Rules.WXF, Rules.UNPROTECTED), (Rules.TAIWAN, Rules.UNPROTECTED),
+        (Rules.UNPROTECTED, Rules.WXF), (Rules.UNPROTECTED, Rules.TAIWAN),
+    ),
+}  # fmt: skip
+"""Pairs (rule set of the values, rule set of the proof) by a material whose values differ.
+
+All pairs but `wxf` and `taiwan`: no material of five men is known in which their values differ.
+"""
+
+
+def proof(material: str, values: Rules, rules: Rules):
     """Prove a table with the values of one rule set under another rule set."""
     return verify(
-        solution(MATERIAL, values),
+        solution(material, values),
         lambda child: solution(child.name, rules),
         rule_set=RuleSet(rules),
     )
@@ -36,19 +59,20 @@ def proof(values: Rules, rules: Rules):
 
 @pytest.mark.parametrize("rules", CHASING)
 def test_values_are_proven_under_their_own_rules(rules: Rules) -> None:
-    assert proof(rules, rules).ok
+    assert proof(MATERIAL, rules, rules).ok
 
 
 @pytest.mark.certification
-@pytest.mark.parametrize("rules", CHASING)
-@pytest.mark.parametrize("values", Rules)
-def test_values_of_other_rules_are_refuted(values: Rules, rules: Rules) -> None:
+@pytest.mark.parametrize(
+    ("material", "values", "rules"),
+    [(material, *pair) for material, pairs in DIFFERING.items() for pair in pairs],
+)
+def test_values_of_other_rules_are_refuted(material: str, values: Rules, rules: Rules) -> None:
     """The proof refutes the values of one rule set under another.
 
-    The test fails if solver or proof ignores chases that a rule set forbids. 16 seconds each.
+    The test fails if solver or proof judges chases by another rule set. 16 seconds each.
     """
-    if values != rules and not same_outcomes(values, rules):
-        assert not proof(values, rules).ok
+    assert not proof(material, values, rules).ok
 
 
 @pytest.mark.parametrize("rules", CHASING)
@@ -60,11 +84,6 @@ def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
     positions = where_chases_decide(MATERIAL, Rules.WXF, 20, random.Random(1))
     found = decided_by_chases(with_moves(positions), rules)
     assert (found > 0) == (counts(rules) != counts(Rules.CHECK))
-
-
-def same_outcomes(one: Rules, other: Rules) -> bool:
-    """Return whether two rule sets give `MATERIAL` the same number of each outcome."""
-    return counts(one) == counts(other)
 
 
 def counts(rules: Rules) -> list[int]:
