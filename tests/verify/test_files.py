@@ -161,7 +161,6 @@ def test_a_dtm_table_needs_dtm_tables(tables):
 def test_bad_input(tables):
     assert run(tables, "KRX").exit_code == 2
     assert run(tables, "KAKB").exit_code == 2
-    assert run(tables).exit_code == 2
     assert run(tables, "KRK", "--rules", "wxf").exit_code == 1  # no such table
 
 
