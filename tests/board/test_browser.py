@@ -148,6 +148,16 @@ def test_a_film_and_its_caption_fit_a_projector(page: Any) -> None:
         page.set_window_size(1200, 900)
 
 
+def test_the_steps_of_a_film_are_one_entry_of_the_history(page: Any) -> None:
+    open_page(page, f"/?{LOOP}&mode=line&at=1")
+    for ply in (2, 3):
+        one(page, "[data-step=forward]").click()
+        until(lambda ply=ply: f"at={ply}" in page.current_url)
+    page.back()
+    until(lambda: one(page, ".film .now").get_attribute("data-frame") == "1")
+    assert "at=1" in page.current_url
+
+
 def test_full_screen(page: Any) -> None:
     open_page(page, f"/?{LOOP}&mode=line&at=2")
     shown = """const box = (css) => document.querySelector(css).getBoundingClientRect();
