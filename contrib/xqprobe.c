@@ -1075,16 +1075,30 @@ static int read_block_table(const xq_set *set, xq_table_file *t, const uint8_t *
                                                                            : XQ_ERR_CORRUPT;
 }
 
-/* Set the name of a table from its checked header. */
+/* Append at most `most` letters of a text; return the new end. */
+static char *append(char *end, const char *text, size_t most)
+{
+    while (most-- > 0 && *text != 0)
+        *end++ = *text++;
+    *end = 0;
+    return end;
+}
+
+/* Set the name of a table from its checked header, without `printf`, which web pages have not. */
 static void set_name(xq_table_file *t, const uint8_t *h)
 {
-    static const char *const metrics[] = {"dtm", "dtc", "wdl"};
-    char limit[16] = "";
+    static const char *const metrics[] = {".dtm.xqt", ".dtc.xqt", ".wdl.xqt"};
+    char digits[16], *first = digits + sizeof digits - 1;
+    char *end = append(t->name, (const char *)h + MATERIAL_AT, MATERIAL_BYTES);
     uint32_t orders = get32(h + 20);
-    if (orders != 0)
-        snprintf(limit, sizeof limit, "-o%lu", (unsigned long)orders);
-    snprintf(t->name, sizeof t->name, "%.*s.%s%s.%s.xqt", (int)MATERIAL_BYTES,
-             (const char *)h + MATERIAL_AT, RULES[rule_set_of(h)].name, limit, metrics[h[12]]);
+    end = append(append(end, ".", 1), RULES[rule_set_of(h)].name, 32);
+    if (orders != 0) {
+        *first = 0;
+        for (; orders != 0; orders /= 10)
+            *--first = (char)('0' + orders % 10);
+        end = append(append(end, "-o", 2), first, 10);
+    }
+    append(end, metrics[h[12]], 8);
 }
 
 /* Whether the name of a file is that of its table. */

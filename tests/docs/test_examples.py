@@ -120,12 +120,12 @@ def test_installing_the_c_library(tmp_path: Path) -> None:
     """
     page = text_of(DOCS / "engines.md")
     shutil.copytree(ROOT / "contrib", tmp_path / "contrib")
-    code = blocks(page, "c")[0] + '\nint main(void) { return open_tables("egtb") == XQ_OK; }\n'
+    code = blocks(page, "c")[0] + '\nint main(void) { return open_tables("none") < 0; }\n'
     (tmp_path / "yours.c").write_text(code)
     commands = [command for block in blocks(page, "console") for command, _ in steps_of(block)]
     assert len(commands) > 2
     result = subprocess.run(
-        ["sh", "-ec", "\n".join([*commands, "./yours; test $? -le 1"])],
+        ["sh", "-ec", "\n".join([*commands, "./yours"])],
         cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr

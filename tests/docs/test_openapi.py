@@ -74,14 +74,15 @@ def test_every_address_is_described(client: TestClient) -> None:
 def examples() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (path, parameters to send) for every path of the board.
 
-    These are the required parameters alone, then the required ones with one optional parameter.
+    These are the required parameters alone, then the required ones with one optional parameter,
+    but for `differs`, which needs tables under two rule sets.
     """
     for path, methods in DOCUMENT["paths"].items():
         parameters = methods["get"]["parameters"]
         needed = tuple(p["name"] for p in parameters if p["required"])
         yield path, needed
         for parameter in parameters:
-            if not parameter["required"]:
+            if not parameter["required"] and parameter["name"] != "differs":
                 yield path, (*needed, parameter["name"])
 
 
@@ -92,8 +93,8 @@ def test_examples(client: TestClient, path: str, names: tuple[str, ...]) -> None
     answer = client.get(path.format(**given), params={n: v for n, v in given.items()
                                                       if "{" + n + "}" not in path})  # fmt: skip
     assert answer.status_code == 200, answer.text
-    ((kind, content),) = operation["responses"]["200"]["content"].items()
-    assert answer.headers["content-type"].startswith(kind)
+    kind = answer.headers["content-type"].split(";")[0]
+    content = operation["responses"]["200"]["content"][kind]
     if content:
         check(content["schema"]["$ref"].rpartition("/")[2], answer.json())
     assert answer.text

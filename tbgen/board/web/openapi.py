@@ -60,7 +60,7 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "format": ({"enum": ["json", "csv", "pgn"]}, "json"),
     "name": ({"type": "string", "maxLength": 100}, "rook against knight"),
     "study": (_SWITCH, "1"),
-    "at": ({"type": "string"}, "R@e5,r@a9"),
+    "at": ({"type": "string"}, "R@e5,n@a9"),
     "sort": ({"enum": list(SORTS)}, "-plies"),
     "width": ({"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH}, "480"),
     "material": ({"type": "string"}, "KRKN"),

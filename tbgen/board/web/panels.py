@@ -211,7 +211,7 @@ def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     note = ""
     if picture:
         name = f"{view.text('histogram')}{view.text('of_order', n=order)}"
-        picture = f"<h3>{escape(name)}</h3>{picture}"
+        picture = f"<h2>{escape(name)}</h2>{picture}"
         note = f'<p class="under">{view.message("histogram_note")}</p>'
     material = facts.position.material
     more = link(with_settings(f"/endgames/{material}", view), view.text("all_figures"))
