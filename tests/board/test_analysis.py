@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -37,13 +36,6 @@ from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
 from tests.helpers.board_server import demo
 from tests.helpers.built import built
 from tests.helpers.languages import misfits
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
-    with open_tablebase(demo().tables) as tables:
-        yield TestClient(create_app(tables, demo().tables))
-
 
 # -- facts from tables -----------------------------------------------------------------------
 

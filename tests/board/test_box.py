@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -12,16 +11,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 
 from starlette.testclient import TestClient
 
-from tbgen import open_tablebase
-from tbgen.board.web.routes import create_app
 from tests.board.test_pages import JUDGED, LOOP, page
-from tests.helpers.board_server import demo
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
-    with open_tablebase(demo().tables) as tables:
-        yield TestClient(create_app(tables, demo().tables))
 
 
 def test_the_search_box_finds_endgames_and_positions(client: TestClient) -> None:

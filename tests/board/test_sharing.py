@@ -6,7 +6,6 @@ import io
 import re
 import struct
 import sys
-from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
@@ -17,23 +16,14 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 
 from starlette.testclient import TestClient
 
-from tbgen import open_tablebase
 from tbgen.board.drawing import bitmap
 from tbgen.board.drawing.diagram import BOARDS, place
-from tbgen.board.web.routes import create_app
 from tbgen.indexing import Move, Position
 from tbgen.notation import MOVE_NOTATIONS
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, page
-from tests.helpers.board_server import demo
 from tests.helpers.languages import misfits
 
 CAPTURE = "3k5/9/9/9/9/9/9/9/n8/R3K4_w"
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[TestClient]:
-    with open_tablebase(demo().tables) as tables:
-        yield TestClient(create_app(tables, demo().tables))
 
 
 def tags(text: str) -> dict[str, str]:
