@@ -10,13 +10,7 @@
     slots             the index of one position, for plain Python and kernels
     arrangement       order of slots in a file, and the blocks that they are cut into
     placement_count   number of placements in an index
-    scalar            functions shared by plain Python and kernels
     errors            errors in text that names a material, a position or a move
-    importing         imports exempt from garbage collection
-    systems           differences between operating systems
-    allowance         memory that a process may use
-    threads           thread pools, with a check of free memory
-    units             bytes and seconds as text
 
 The package contains neither values nor files nor moves of pieces. It does not import numba. It
 imports another package of `tbgen` only to draw a position in a notebook (`Position`).

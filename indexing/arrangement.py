@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.scalar import scalar
 from tbgen.indexing.slots import Integers
+from tbgen.system.scalar import scalar
 
 MAX_AXES = 11
 """Bytes reserved in a file's header for the order of a tile's axes, one for each axis. A tile has

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import PieceType
+from tbgen.system.scalar import scalar
 
 Kinds: TypeAlias = tuple[PieceType, ...]
 """A set of piece types."""

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import SQUARES, PieceType, Side
+from tbgen.system.scalar import scalar
 
 Integers = Any
 """A list of ints, `bytes`, or an integer array."""

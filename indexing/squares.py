@@ -15,7 +15,7 @@ from enum import IntEnum
 from functools import cache
 
 from tbgen.indexing.errors import PositionError, excerpt
-from tbgen.indexing.scalar import scalar
+from tbgen.system.scalar import scalar
 
 FILES = 9
 RANKS = 10

@@ -27,8 +27,8 @@ import zstandard
 from numpy.typing import NDArray
 
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.systems import read_at
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.platform import read_at
+from tbgen.system.threads import thread_pool
 from tbgen.tables.blocks import BlockError, Codes, NumbersOf
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
 from tbgen.tables.errors import CorruptTableError

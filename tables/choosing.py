@@ -24,7 +24,7 @@ import numpy as np
 
 from tbgen.indexing.arrangement import Arrangement, BlockMap, possible_arrangements
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.threads import thread_pool
 from tbgen.tables.blocks import BLOCK_SLOTS, Codes
 from tbgen.tables.compression import COMPARING, Compressor
 

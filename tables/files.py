@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tbgen.indexing.systems import lock, open_flags, open_to_write, require_regular
+from tbgen.system.platform import lock, open_flags, open_to_write, require_regular
 
 _READ_FLAGS = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 """Flags to read. Without O_NONBLOCK, opening a pipe would wait for a writer."""

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.threads import thread_pool
 from tbgen.tables.compression import DENSE, Compressor
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES

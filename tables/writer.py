@@ -26,7 +26,7 @@ import numpy as np
 
 from tbgen.indexing.arrangement import Arrangement, BlockMap
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.threads import thread_pool
 from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,

@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from tbgen.building.builder import Progress
 from tbgen.indexing import Material
-from tbgen.indexing.systems import usable_cores
+from tbgen.system.platform import usable_cores
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
 from tests.helpers.built import Builder

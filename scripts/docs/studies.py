@@ -31,7 +31,7 @@ from tbgen.building.sets import materials_of  # noqa: E402
 from tbgen.finding.moves import NO_MOVE, only_moves  # noqa: E402
 from tbgen.finding.search import compiled_tables, wins_by_one_move  # noqa: E402
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies  # noqa: E402
-from tbgen.indexing.threads import thread_pool  # noqa: E402
+from tbgen.system.threads import thread_pool  # noqa: E402
 from tbgen.tables import Metric  # noqa: E402
 
 PAGE = ROOT / "docs" / "longest-studies.md"

@@ -30,6 +30,7 @@ ROLES = {
     "tbgen.tables": "codes, the reader, names, statistics, certificates",
     "tbgen.compiling": "compiles kernels; returns memory",
     "tbgen.scheduling": "the order of proofs",
+    "tbgen.system": "files, memory, threads",
 }
 
 

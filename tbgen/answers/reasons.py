@@ -23,10 +23,10 @@ from typing import ClassVar
 from tbgen.answers.mechanism import Mechanism, Offence, mechanism_of
 from tbgen.indexing import Position, Side
 from tbgen.indexing.squares import square_name
-from tbgen.indexing.units import counted
 from tbgen.play.mainline import Ending, Mainline
 from tbgen.play.preference import RootMove, is_direct_win
 from tbgen.rules import in_check
+from tbgen.system.units import counted
 from tbgen.tables import Metric, Outcome, ProbeResult, Rules, Value
 from tbgen.tables.codes import DRAW
 

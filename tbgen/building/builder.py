@@ -25,8 +25,6 @@ from typing import TYPE_CHECKING
 
 from tbgen.building.states import STATE_SECONDS, StateFile, remove_state, state_path
 from tbgen.building.work import Task, attempts, finished_table
-from tbgen.indexing.allowance import usable_memory
-from tbgen.indexing.importing import import_permanently
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
@@ -36,6 +34,8 @@ from tbgen.rows.storage import DiskStorage, Storage
 from tbgen.rows.workers import Meter
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import BusyError
+from tbgen.system.allowance import usable_memory
+from tbgen.system.importing import import_permanently
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.files import is_full_disk, locked, remove_leftovers

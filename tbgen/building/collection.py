@@ -33,13 +33,13 @@ from tbgen.building.builder import (
 from tbgen.building.plan import PlannedTable, plan
 from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
-from tbgen.indexing.allowance import usable_memory
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
-from tbgen.indexing.units import counted, format_bytes
 from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
+from tbgen.system.allowance import usable_memory
+from tbgen.system.units import counted, format_bytes
 from tbgen.tables.names import Metric, RuleSet
 
 IDLE_WORKER_BYTES = 145 << 20

@@ -24,10 +24,10 @@ from tbgen.cli.lessons import show_next, typed_options
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import InputError, Material
-from tbgen.indexing.units import counted, format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Outcome
+from tbgen.system.units import counted, format_bytes, format_duration
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
 

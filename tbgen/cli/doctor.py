@@ -20,8 +20,8 @@ from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.compiling.folder import find_kernel_folder, usual_folder
-from tbgen.indexing.allowance import usable_memory
-from tbgen.indexing.systems import usable_cores
+from tbgen.system.allowance import usable_memory
+from tbgen.system.platform import usable_cores
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")
 

@@ -14,7 +14,7 @@ from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
-from tbgen.indexing.units import format_bytes
+from tbgen.system.units import format_bytes
 from tbgen.tables.names import RuleSet
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import MaterialChoice, choice_arguments
-from tbgen.indexing.units import format_bytes
+from tbgen.system.units import format_bytes
 from tbgen.tables.errors import MissingTableError
 
 

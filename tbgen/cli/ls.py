@@ -14,8 +14,8 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments
 from tbgen.indexing.errors import printable
-from tbgen.indexing.systems import usable_cores
-from tbgen.indexing.units import counted
+from tbgen.system.platform import usable_cores
+from tbgen.system.units import counted
 from tbgen.tables import TableFile, TableName, WdlFile, WdlName
 from tbgen.tables.names import SUFFIX, parse_name
 from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, find_in_directory

@@ -17,7 +17,7 @@ from queue import Empty, Queue
 
 from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.indexing import Move, Position
-from tbgen.indexing.systems import python_command
+from tbgen.system.platform import python_command
 
 THINKING_SECONDS = 1.0
 """Thinking time of the engine."""

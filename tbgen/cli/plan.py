@@ -15,7 +15,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.indexing import Material
-from tbgen.indexing.units import format_bytes, format_duration
+from tbgen.system.units import format_bytes, format_duration
 from tbgen.tables.names import RuleSet
 
 

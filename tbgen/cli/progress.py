@@ -15,10 +15,10 @@ import click
 from tbgen.building.builder import Built, Progress
 from tbgen.building.profile import PhaseCost, total
 from tbgen.cli.live import LiveLine
-from tbgen.indexing.units import counted, format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError
+from tbgen.system.units import counted, format_bytes, format_duration
 from tbgen.tables.names import TableName
 
 QUIET_SECONDS = 10.0

@@ -17,9 +17,9 @@ import click
 from tbgen.answers import failures
 from tbgen.cli.command import show_failure
 from tbgen.cli.live import LiveLine
-from tbgen.indexing.units import counted
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError
+from tbgen.system.units import counted
 
 # The verifier is imported when a table is proven.
 if TYPE_CHECKING:

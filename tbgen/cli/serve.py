@@ -17,7 +17,7 @@ import click
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.indexing import InputError
-from tbgen.indexing.units import counted
+from tbgen.system.units import counted
 from tbgen.tables import Rules, RuleSet
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def serve(
     from tbgen.board.web.server import BoardServer
     from tbgen.cli.opponent import Opponent
     from tbgen.cli.workshop import Workshop
-    from tbgen.indexing.allowance import usable_memory
+    from tbgen.system.allowance import usable_memory
 
     if allow_build and not is_loopback(host):
         raise click.UsageError("--allow-build only answers this machine: leave --host out")

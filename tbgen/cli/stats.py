@@ -10,8 +10,8 @@ from tbgen.building.contents import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import require_tables
-from tbgen.indexing.systems import usable_cores
 from tbgen.notation import parse_material
+from tbgen.system.platform import usable_cores
 from tbgen.tables import read_build_record
 from tbgen.tables.proofs import Proofs, ProofStatus, find_in_directory
 

@@ -24,15 +24,18 @@ from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
 from tbgen.indexing import InputError, Material
-from tbgen.indexing.allowance import require_kernels_memory, usable_memory
-from tbgen.indexing.importing import import_permanently
-from tbgen.indexing.units import counted
+from tbgen.system.allowance import usable_memory
+from tbgen.system.importing import import_permanently
+from tbgen.system.units import counted
 from tbgen.tables.proofs import Proofs, find_in_directory
 
 if TYPE_CHECKING:
     from tbgen.tables import TableName
 
 CORES = os.cpu_count() or 1
+
+KERNELS_BYTES = 100 << 20
+"""Least memory for loading compiled kernels; the proof of a small table took 75 MiB."""
 
 _STANDINGS = {
     "agrees": "as listed",
@@ -109,7 +112,7 @@ def verify(
         ctx.exit(_prove_outcomes(selection, wanted, threads, as_json))
     with selection.open() as opened:
         names = {opened.table(material).header.spec.name for material in wanted}
-    require_kernels_memory(memory)
+    _require_kernels_memory(memory)
     import_permanently("tbgen.verify")  # compiled kernels
     # Bottom-up, so that each proof rests on tables already proven.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
@@ -123,6 +126,23 @@ def verify(
     elif status == failures.OK and not closure:
         _suggest(wanted)
     ctx.exit(status)
+
+
+def _require_kernels_memory(asked: int) -> None:
+    """Raise an error if the memory limit does not allow loading the kernels.
+
+    asked : bytes that `--memory` allows, 0 for free memory
+
+    Raises `MemoryError` if the limit of the process is too low, `InputError` if `asked` is.
+    """
+    if usable_memory().memory < KERNELS_BYTES:
+        raise MemoryError("compiled kernels need more memory than this process may use")
+    if 0 < asked < KERNELS_BYTES:
+        least = f"{KERNELS_BYTES >> 20}MiB"
+        raise InputError(
+            f"compiled kernels alone need {least} of memory, more than --memory allows",
+            f"use --memory {least} or more",
+        )
 
 
 def _suggest(proven: list[Material]) -> None:

@@ -26,7 +26,7 @@ from importlib import metadata
 from pathlib import Path
 
 import tbgen.indexing
-from tbgen.indexing.systems import open_to_write
+from tbgen.system.platform import open_to_write
 
 CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 
@@ -116,7 +116,7 @@ def source_digest() -> str:
         version = metadata.version("numba")
     digest = hashlib.sha256(f"{version} {sys.version} {CHECK_BOUNDS} {PACKAGE}".encode())
     # Packages with kernels or parts import one of these, so that no kernel escapes the digest.
-    marks = b"tbgen.compiling", b"tbgen.indexing.scalar"
+    marks = b"tbgen.compiling", b"tbgen.system.scalar"
     folders = [
         folder
         for folder in sorted(PACKAGE.iterdir())

@@ -7,7 +7,7 @@
     part               function that only kernels call, compiled into them; creates no arrays
     inlined_part       part that is inlined into its callers
     recursive_part     part that calls itself
-    scalar             part that does not depend on numba (`tbgen.indexing.scalar`)
+    scalar             part that does not depend on numba (`tbgen.system.scalar`)
     by_pointer         class of named tuples that kernels take by pointer
 
 Parts, the cache, pointers and some options need undocumented names inside numba. If a version of
@@ -33,8 +33,8 @@ from numba.extending import overload
 
 from tbgen.compiling.folder import CHECK_BOUNDS, clear_stale_files, find_kernel_folder
 from tbgen.indexing import InputError
-from tbgen.indexing.scalar import use_compiler
-from tbgen.indexing.systems import MemoryLeft, lock, memory_left, open_to_write
+from tbgen.system.platform import MemoryLeft, lock, memory_left, open_to_write
+from tbgen.system.scalar import use_compiler
 
 try:
     from numba.core.options import DefaultOptions

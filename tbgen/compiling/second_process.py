@@ -19,13 +19,13 @@ from collections.abc import Callable
 
 from tbgen.compiling.folder import PACKAGE
 from tbgen.compiling.jit import CACHE_FOLDER, KernelCache
-from tbgen.indexing.systems import python_command, usable_cores
+from tbgen.system.platform import python_command, usable_cores
 
 _COMPILE = """
 import os, sys, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
 from tbgen.compiling.jit import hold_inherited_lock
-from tbgen.indexing.importing import import_permanently
+from tbgen.system.importing import import_permanently
 module, function = sys.argv[1:]
 with hold_inherited_lock():
     getattr(import_permanently(module), function)()

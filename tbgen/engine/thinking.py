@@ -29,9 +29,9 @@ from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration, Line
 from tbgen.engine.tables import EngineTables, probe_lines
 from tbgen.indexing import Move, Position
-from tbgen.indexing.allowance import usable_memory
 from tbgen.rules import is_terminal, legal_moves
 from tbgen.rules.attacks import is_attacked
+from tbgen.system.allowance import usable_memory
 
 if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Searcher

@@ -27,12 +27,12 @@ from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
 from tbgen.indexing.errors import enum_member, excerpt
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square
-from tbgen.indexing.threads import thread_pool
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
 from tbgen.probing.columns import TableColumns, columns_of_codes
 from tbgen.probing.placements import squares_and_legality
 from tbgen.rules import in_check
+from tbgen.system.threads import thread_pool
 from tbgen.tables import Metric, Outcome, TableFile
 
 CHUNK = 1 << 18

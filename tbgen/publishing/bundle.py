@@ -16,8 +16,8 @@ import zipfile
 from pathlib import Path
 
 from tbgen.indexing.errors import InputError
-from tbgen.indexing.units import counted
 from tbgen.publishing.index import hash_of
+from tbgen.system.units import counted
 from tbgen.tables.files import replacing
 from tbgen.tables.names import RuleSet, WdlName, parse_name
 from tbgen.tables.wdl import WdlFile

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from tbgen.indexing.errors import InputError
-from tbgen.indexing.units import format_bytes
 from tbgen.publishing.index import (
     INDEX,
     MAX_INDEX,
@@ -30,6 +29,7 @@ from tbgen.publishing.index import (
     read_index,
 )
 from tbgen.publishing.sources import Source, SourceError
+from tbgen.system.units import format_bytes
 from tbgen.tables.certificates import PROOF_SUFFIX
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import continuing, locked

@@ -7,7 +7,7 @@
       ninety piece codes
 
 Contains: appending a ply, finding the span of a repetition, the victims of a ply, the level of
-each side, the verdict. Scalar functions (`tbgen.indexing.scalar`): the referee calls them on lists,
+each side, the verdict. Scalar functions (`tbgen.system.scalar`): the referee calls them on lists,
 the compiled `tbgen.referee.history` on arrays. `tbgen.referee.reasons` has the sentences.
 
 The chases of a ply depend on the reply. They are computed only when a position has repeated, and
@@ -21,12 +21,12 @@ from __future__ import annotations
 from collections.abc import MutableSequence, Sequence
 
 from tbgen.indexing.rulesets import CHECK_VOIDS, Rules
-from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import in_check
 from tbgen.rules.board import MutableBoard
 from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender
 from tbgen.rules.moves import piece_moves
+from tbgen.system.scalar import scalar
 
 Boards = Sequence[MutableBoard]
 """Array or list with ninety entries, one for each square, for each position of a game."""

@@ -18,7 +18,6 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
-from tbgen.indexing.systems import trim_process
 from tbgen.retrograde.captures import Captures
 from tbgen.retrograde.initialisation import SortedPositions, sort_by_captures
 from tbgen.retrograde.legality import find_legal
@@ -32,6 +31,7 @@ from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Sets
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Meter, Workers
+from tbgen.system.platform import trim_process
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.tables.palettes import Palette

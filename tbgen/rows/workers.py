@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tbgen.indexing.squares import SQUARES
-from tbgen.indexing.threads import thread_pool
 from tbgen.rows.storage import Storage
+from tbgen.system.threads import thread_pool
 
 RANGES = 48
 """Number of ranges that the leads are divided into for threads: enough ranges to balance the

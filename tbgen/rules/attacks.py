@@ -5,13 +5,12 @@
     in_check(board, side)              the king attacked, or facing the other king
 
 Move legality, the referee and the tables share these predicates. All are scalar functions
-(`tbgen.indexing.scalar`): plain Python, and callable from kernels. Moves that do not capture are
+(`tbgen.system.scalar`): plain Python, and callable from kernels. Moves that do not capture are
 in `moves`; the side to move does not matter here.
 """
 
 from __future__ import annotations
 
-from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import (
     EMPTY,
     SQUARES,
@@ -31,6 +30,7 @@ from tbgen.rules.board import (
     is_on_board,
     is_own_half,
 )
+from tbgen.system.scalar import scalar
 
 
 @scalar

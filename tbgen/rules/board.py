@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 
-from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import Side
+from tbgen.system.scalar import scalar
 
 Board = Sequence[int]
 """Ninety piece codes: `bytes`, a list, or an array of integers."""

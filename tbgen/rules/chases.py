@@ -7,7 +7,7 @@
 Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
 after WXF 2018 and the articles of the Asian rules). Q is the attacker, V the victim. A *root* of V
 is a piece of V's side that can legally recapture after Q x V. The referee and the tables call these
-functions. They are scalar (`tbgen.indexing.scalar`); they try moves on the given board and restore
+functions. They are scalar (`tbgen.system.scalar`); they try moves on the given board and restore
 it. Loops and levels of offence are in `tbgen.referee`.
 """
 
@@ -22,11 +22,11 @@ from tbgen.indexing.rulesets import (
     UNANSWERED,
     protected_bit,
 )
-from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import attacks, find_king, in_check, is_attacked, kings_face
 from tbgen.rules.board import MutableBoard, is_own_half
 from tbgen.rules.moves import is_safe_after
+from tbgen.system.scalar import scalar
 
 
 @scalar

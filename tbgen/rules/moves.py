@@ -3,16 +3,16 @@
     generate_moves    pseudo-legal moves, captures included; they may leave the king attacked
     is_legal_move     pseudo-legal, and the mover's king is safe afterwards
 
-Scalar functions (`tbgen.indexing.scalar`): plain Python, and callable from kernels. `positions`
+Scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. `positions`
 has the same for `Position` and `Move`.
 """
 
 from __future__ import annotations
 
-from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import attacks, in_check, pieces_between
 from tbgen.rules.board import DIAGONALS, LEAPS, STEPS, Board, MutableBoard, Squares, is_on_board
+from tbgen.system.scalar import scalar
 
 
 @scalar

@@ -25,10 +25,10 @@ from dataclasses import replace
 from typing import Any
 
 from tbgen.indexing.errors import InputError, excerpt
-from tbgen.indexing.systems import safe_path
 from tbgen.scheduling.attempt import Attempt, attempt
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Executor, LostError, PostponedError
+from tbgen.system.platform import safe_path
 
 RESOURCE = "memory"
 """Name of the worker resource that limits the bytes of its jobs."""

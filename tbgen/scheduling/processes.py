@@ -24,11 +24,11 @@ from concurrent.futures import Future
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tbgen.indexing.systems import python_command
 from tbgen.scheduling.attempt import Attempt
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Executor, LostError
 from tbgen.scheduling.worker import GRACE_SECONDS
+from tbgen.system.platform import python_command
 
 _BOOT = "import sys; sys.path[:] = {path!r}; from {module} import main; main({descriptor})"
 """Python code of a worker process; `path` gives it the module search path of this process."""

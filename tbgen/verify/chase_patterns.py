@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, compile_lock, part
 from tbgen.indexing.squares import SQUARES
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Flags, Numbers
 from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, list_chasers
 from tbgen.verify.chases import (

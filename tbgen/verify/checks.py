@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.threads import thread_pool
 from tbgen.verify.arrays import NO_NODES, Arrays, Flags, Numbers
 from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import (

@@ -35,8 +35,8 @@ from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import EMPTY
-from tbgen.indexing.systems import trim_process
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.platform import trim_process
+from tbgen.system.threads import thread_pool
 from tbgen.verify.acceleration import best_of_row
 from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
 from tbgen.verify.complete import find_canonical, k_complete

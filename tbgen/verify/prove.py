@@ -18,7 +18,7 @@ import numpy as np
 
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
-from tbgen.indexing.systems import trim_process
+from tbgen.system.platform import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify.arrays import Arrays, Palette, Supporting, Table, gather

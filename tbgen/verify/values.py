@@ -70,7 +70,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import by_pointer
 from tbgen.indexing import Side
-from tbgen.indexing.scalar import scalar
+from tbgen.system.scalar import scalar
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 ORDER = 1 << 24

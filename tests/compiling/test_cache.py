@@ -18,7 +18,7 @@ from tbgen.compiling.folder import (
     source_digest,
     usual_folder,
 )
-from tbgen.indexing.systems import open_to_write
+from tbgen.system.platform import open_to_write
 
 TWICE = """
 from tbgen.compiling.jit import notify_before_compiling, kernel

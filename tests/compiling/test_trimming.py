@@ -10,7 +10,7 @@ import pytest
 from llvmlite import binding
 
 from tbgen.compiling.jit import kernel
-from tbgen.indexing.systems import trim_process
+from tbgen.system.platform import trim_process
 
 MAPS = Path("/proc/self/smaps")
 

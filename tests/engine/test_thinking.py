@@ -9,7 +9,7 @@ from tbgen.engine.clock import Limits
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
 from tbgen.engine.thinking import Answer, Thinker
-from tbgen.indexing.allowance import Allowance
+from tbgen.system.allowance import Allowance
 
 
 @dataclass

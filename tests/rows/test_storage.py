@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import tbgen.rows.storage as storage_module
-from tbgen.indexing import systems
 from tbgen.rows.storage import DiskStorage, Storage
+from tbgen.system import platform
 
 SIZE = 1 << 23
 
 
 def resident_bytes() -> int:
     """Return the memory that this process occupies, in bytes; it is known on Linux."""
-    resident = systems.resident_bytes()
+    resident = platform.resident_bytes()
     assert resident is not None
     return resident
 

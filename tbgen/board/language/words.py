@@ -20,13 +20,13 @@ from tbgen.board.language.i18n import localise, text, traditional
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.material import NAME_ORDER
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side, square_name
-from tbgen.indexing.units import format_duration
 from tbgen.notation.chinese import piece_name as character
 from tbgen.notation.materials import DEFENDERS, ENGLISH
 from tbgen.notation.naming import file_number
 from tbgen.referee import Judgement, Rules, Verdict
 from tbgen.referee.reasons import Conduct
 from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
+from tbgen.system.units import format_duration
 from tbgen.tables.proofs import ProofStatus
 
 _NUMBERS = ("", "", "two", "three", "four", "five")

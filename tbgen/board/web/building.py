@@ -31,7 +31,7 @@ from tbgen.board.web.middleware import is_forwarded, is_loopback
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built
 from tbgen.board.web.view import View
 from tbgen.indexing import InputError, Material
-from tbgen.indexing.units import format_bytes
+from tbgen.system.units import format_bytes
 from tbgen.tables import MissingTableError
 
 PATHS = frozenset({"/build", "/build/cancel"})

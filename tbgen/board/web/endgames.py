@@ -33,7 +33,7 @@ from tbgen.board.web.view import View
 from tbgen.finding.handbook import class_of
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import PieceType, piece_code
-from tbgen.indexing.units import format_bytes
+from tbgen.system.units import format_bytes
 from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.proofs import ProofState, ProofStatus
 

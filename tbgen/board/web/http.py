@@ -27,8 +27,8 @@ from starlette.responses import Response
 
 from tbgen.answers import failures
 from tbgen.board.knowledge.errors import NothingFoundError, UnansweredError
-from tbgen.indexing.systems import usable_cores
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.platform import usable_cores
+from tbgen.system.threads import thread_pool
 
 MAX_WAITING = 64
 """Most running and waiting requests of lane `PROMPT`; further ones are answered 503."""

@@ -33,8 +33,8 @@ from tbgen.board.web.http import SEARCHERS, AbandonedError, Answer, RequestError
 from tbgen.board.web.pages import Pages
 from tbgen.finding.query import FIELDS
 from tbgen.indexing import Material
-from tbgen.indexing.systems import safe_path
 from tbgen.play.tablebase import GameTablebase
+from tbgen.system.platform import safe_path
 from tbgen.tables import Metric, RuleSet, TablebaseError
 
 POLL_SECONDS = 0.05

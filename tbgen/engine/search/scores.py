@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tbgen.indexing import Move
-from tbgen.indexing.scalar import scalar
+from tbgen.system.scalar import scalar
 
 INFINITE = 2_000_000
 """Larger than any score."""

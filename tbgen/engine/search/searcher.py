@@ -27,9 +27,9 @@ from tbgen.engine.search.scores import Iteration, Line
 from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, Shared, begin
 from tbgen.engine.search.tree import search_root
 from tbgen.indexing import Move, Position
-from tbgen.indexing.threads import thread_pool
 from tbgen.probing import NumbaTables, probe_board
 from tbgen.rules import legal_moves
+from tbgen.system.threads import thread_pool
 from tbgen.tables import Rules, Tablebase
 from tbgen.tables.names import RuleSet
 

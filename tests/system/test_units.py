@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tbgen.indexing.units import format_bytes, format_duration
+from tbgen.system.units import format_bytes, format_duration
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.cli import main
-from tbgen.indexing import allowance
-from tbgen.indexing.allowance import Allowance, usable_memory
+from tbgen.cli import main, verify
+from tbgen.system import allowance
+from tbgen.system.allowance import Allowance, usable_memory
 from tests.helpers.built import built
 
 MIB = 1 << 20
@@ -169,8 +169,8 @@ def test_kernels_are_not_compiled_without_memory(tmp_path: Path) -> None:
 def test_a_proof_that_would_be_killed_is_refused(
     monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
-    few = Allowance(allowance.KERNELS_BYTES - 1, GROUP, sys.maxsize)
-    monkeypatch.setattr(allowance, "usable_memory", lambda asked=0: few)
+    few = Allowance(verify.KERNELS_BYTES - 1, GROUP, sys.maxsize)
+    monkeypatch.setattr(verify, "usable_memory", lambda asked=0: few)
     tables = ("--rules", "check", "--tables", str(built("KRK")))
     result = CliRunner().invoke(main, ["verify", "KRK", *tables, *options])
     assert result.exit_code == 2

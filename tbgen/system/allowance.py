@@ -19,8 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tbgen.indexing.errors import InputError
-
 try:
     import resource
 except ImportError:  # not a POSIX system
@@ -80,27 +78,6 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
         limits.append((addresses - used.addresses + used.memory, "ulimit -v"))
     memory, limit = min(limits)
     return Allowance(max(0, memory), limit, sys.maxsize if addresses is None else addresses)
-
-
-KERNELS_BYTES = 100 << 20
-"""Least memory for loading compiled kernels; the proof of a small table took 75 MiB."""
-
-
-def require_kernels_memory(asked: int) -> None:
-    """Raise an error if the memory limit does not allow loading the kernels.
-
-    asked : bytes that `--memory` allows, 0 for free memory
-
-    Raises `MemoryError` if the limit of the process is too low, `InputError` if `asked` is.
-    """
-    if usable_memory().memory < KERNELS_BYTES:
-        raise MemoryError("compiled kernels need more memory than this process may use")
-    if 0 < asked < KERNELS_BYTES:
-        least = f"{KERNELS_BYTES >> 20}MiB"
-        raise InputError(
-            f"compiled kernels alone need {least} of memory, more than --memory allows",
-            f"use --memory {least} or more",
-        )
 
 
 def _usage(root: Path) -> _Usage:

@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = """
 import gc, sys
-from tbgen.indexing.importing import import_permanently
+from tbgen.system.importing import import_permanently
 
 if sys.argv[1] == "off":
     gc.disable()

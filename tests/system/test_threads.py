@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.threads import thread_pool
 
 TRIES = """
 import os, resource, signal, time
 from pathlib import Path
-from tbgen.indexing.threads import thread_pool
+from tbgen.system.threads import thread_pool
 
 used = [bytearray(300) for _ in range(20_000)]  # what the interpreter had to give
 
