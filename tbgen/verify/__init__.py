@@ -65,6 +65,7 @@ Parameters of kernels, unless a kernel says otherwise:
     victim : int, the chased piece, as an index of `Layout.piece_codes`
     order, limit : int, orders of repetition
     chasers : int64 (n,), all chasers, ascending
+    listed : uint8 (n / 8,), a bit set of the nodes of all chasers
     chases : int64 (chases, CHASE_COLUMNS), of all chasers
     edges : int64 (edges, EDGE_COLUMNS), of all chases
     graph : ChaseGraph, start offsets of the same lists

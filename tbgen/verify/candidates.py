@@ -33,6 +33,7 @@ from tbgen.verify.index import open_row
 from tbgen.verify.moves import (
     Lists,
     add_node,
+    best_move,
     has_bit,
     narrow_nodes,
     split_nodes,
@@ -62,6 +63,9 @@ from tbgen.verify.values import (
 
 _CHUNK = 1 << 20
 """Number of entries of `Arrays.captured` (ranks after captures) that are replaced at a time."""
+
+_FEW_PLACES = 4
+"""Largest number of places of a row that are faster one at a time than the whole row."""
 
 _ROUNDS = 100
 """Largest number of passes; possible offenders that remain then are examined singly (`checks`)."""
@@ -166,21 +170,24 @@ def k_update_marks(
                 continue
             first = base + row * index.row_slots
             own = planes[side * slots + first : side * slots + first + index.row_slots]
-            is_due = False
+            places = 0
             for place in range(index.row_slots):
-                is_due |= updated[own[place]]
+                places += updated[own[place]]
             due[lead * rows + row] = False
-            if not is_due:
+            if not places:
                 continue
             at, image, overlaps, _, _ = open_row(lead, row, state, index)
             if overlaps:
                 continue
-            best_of_row(side, own, there, base, at, image, planes, state, index)
+            if places > _FEW_PLACES:
+                best_of_row(side, own, there, base, at, image, planes, state, index)
             for place in range(index.row_slots):
                 mark = np.int64(own[place])
                 square = index.square_of_place[place]
                 if not updated[mark] or state.board[square] != EMPTY:
                     continue
+                if places <= _FEW_PLACES:
+                    best[place] = best_move(side, place, base, at, image, planes, state, index)
                 slot, mirrored = base + at + place, image + index.mirrored_place[place]
                 state.piece_squares[state.piece_squares.size - 1] = square
                 checked = planes[there + slot] == 0

@@ -59,7 +59,7 @@ from tbgen.verify.chases import (
     k_find_victims,
 )
 from tbgen.verify.index import Index
-from tbgen.verify.moves import Ranges, list_rows, stored_orders
+from tbgen.verify.moves import Ranges, list_rows, make_bits, stored_orders
 from tbgen.verify.report import Refuted
 
 
@@ -245,6 +245,7 @@ class ChasePatterns:
         with thread_pool(threads) as pool:
             chasers = list_chasers(ranges, arrays, index, pool)
             self.numbers: Numbers = np.ascontiguousarray(chasers[:, NUMBER])
+            self._listed = make_bits(self.numbers // SQUARES, 2 * arrays.slots)
             self._first_orders: Numbers = np.ascontiguousarray(chasers[:, FIRST_ORDER])
             with compile_lock():
                 self._expand(len(chasers))
@@ -333,8 +334,8 @@ class ChasePatterns:
         boards = ChaseBoards.make(self._index, self._arrays)
         return list_rows(
             lambda lists: k_expand_chasers(
-                first, last, self.numbers, self._first_orders, lists, boards, self._index,
-                self._arrays,
+                first, last, self.numbers, self._listed, self._first_orders, lists, boards,
+                self._index, self._arrays,
             ),
             LISTS,
             max(CHASE_COLUMNS, EDGE_COLUMNS),

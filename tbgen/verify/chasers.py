@@ -44,6 +44,8 @@ class ChaseBoards(NamedTuple):
     """
 
     state: BoardState
+    answering: BoardState
+    """The position after the chase in its canonical slot: `after` or its mirror image."""
     after: NDArray[np.int8]
     """int8 (90,): piece codes after the chase."""
     replied: NDArray[np.int8]
@@ -67,7 +69,8 @@ class ChaseBoards(NamedTuple):
         state = BoardState.make(index, arrays.ranks.dtype)
         pieces = len(state.piece_squares)
         return cls(
-            state, np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8),
+            state, BoardState.make(index, arrays.ranks.dtype),
+            np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8),
             np.zeros(MAX_MOVES, np.int64), np.zeros(pieces, np.int64), np.zeros(pieces, np.int64),
             np.zeros(pieces, np.int64),
         )  # fmt: skip

@@ -32,7 +32,7 @@ from tbgen.verify.chasers import (
     play,
 )
 from tbgen.verify.index import NOWHERE
-from tbgen.verify.moves import list_moves, load_key, new_row, set_up, slot_after
+from tbgen.verify.moves import has_bit, list_moves, load_key, new_row, set_up, slot_after
 from tbgen.verify.values import is_open
 
 CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
@@ -62,22 +62,22 @@ chase by the index in the list of chases.
 
 
 @part
-def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
+def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
     """Return the index in `chasers` of the position on `boards.replied` with this victim; else -1.
 
     A chaser is `SQUARES * node + square of the victim`, in the canonical slot.
 
     side : int, the side to move; slot : int, the slot of the position
     """
-    first = SQUARES * (2 * slot + side)
-    at = np.searchsorted(chasers, first)
-    if at == chasers.size or chasers[at] >= first + SQUARES:
+    node = 2 * slot + side
+    if not has_bit(listed, node):
         return -1
     victim_square = boards.state.piece_squares[victim]
     if is_mirrored(slot, boards.replied, boards.state.other_squares, index, arrays):
         victim_square = mirror_square(victim_square)
-    at = np.searchsorted(chasers, first + victim_square)
-    if at == chasers.size or chasers[at] != first + victim_square:
+    chaser = SQUARES * node + victim_square
+    at = np.searchsorted(chasers, chaser)
+    if at == chasers.size or chasers[at] != chaser:
         return -1
     return at
 
@@ -109,7 +109,7 @@ def _attacks_nothing(side, source, target, boards, index, arrays):
 
 
 @part
-def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays):
+def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index, arrays):
     """List the answers to the last listed chase as edges.
 
     `boards.after` holds the position after the chase, `boards.replied` a copy, which is restored.
@@ -132,7 +132,7 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
             slot = slot_of_squares(squares, index.descriptor)
             at = -1
             if is_open(load_key(side, slot, index, arrays)):
-                at = _find_chaser(side, slot, victim, chasers, boards, index, arrays)
+                at = _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays)
             check = at >= 0 and arrays.ranks[(1 - side) * index.slots + slot] == 0
             is_void = check and arrays.chase_rules & CHECK_VOIDS != 0
             if (
@@ -149,6 +149,25 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
                     1 - side, source, target, boards, index, arrays
                 )
             play(mover, source, replied, squares)
+
+
+@part
+def _may_be_answered(node, listed, state, index, arrays):
+    """Return whether a quiet move leads from a node to the node of a chaser, whatever its victim.
+
+    Setting up the node in `state` takes less time than listing the answers.
+    """
+    slot, side = node // 2, node % 2
+    within, image = set_up(slot, state, index)
+    for n in range(list_moves(side, slot - within, within, image, state, index)):
+        rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
+        if rank == 0 or state.board[state.targets[n]] != EMPTY:
+            continue
+        if is_open(arrays.values.keys[1 - side, rank]) and has_bit(
+            listed, 2 * slot_after(n, state, index) + 1 - side
+        ):
+            return True
+    return False
 
 
 @part
@@ -170,7 +189,7 @@ def _list_attackers(source, target, victim, boards, index, arrays):
 
 
 @borrowing_kernel
-def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, arrays):
+def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers `first` to `last` - 1, and the answers to each chase.
 
     first, last : int, indices of chasers
@@ -204,8 +223,11 @@ def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, a
                 chases[row, NODE_AFTER] = node_after
                 chases[row, CHASING_MOVE] = mover * SQUARES + target
                 chases[row, LOSES_FROM] = order
-                copy_board(after, replied)
-                _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays)
+                if _may_be_answered(node_after, listed, boards.answering, index, arrays):
+                    copy_board(after, replied)
+                    _list_answers(
+                        side, victim, attackers, chasers, listed, lists, boards, index, arrays
+                    )
             play(mover, source, after, state.piece_squares)
 
 

@@ -34,7 +34,7 @@ from tbgen.verify.arrays import (
 )  # fmt: skip
 from tbgen.verify.index import FACING, NOWHERE, RED_CHECKED, RED_HANGS, open_row
 from tbgen.verify.moves import has_bit, set_bit
-from tbgen.verify.values import CHASED, DRAWN, FREE, NEVER, WON, order_of_key
+from tbgen.verify.values import CHASED, CHECKED, DRAWN, FREE, NEVER, WON, order_of_key
 
 _KING = int(PieceType.KING)
 
@@ -205,19 +205,23 @@ def _fill_row(side, slot, counts, state, arrays, index):
         state.piece_squares.size - 1,
         arrays.ranks[side * index.slots + slot :],
     )
-    # Local names of the arrays: the kernel reads them once, not in every turn.
     hit, hit_other, facing = masks[RED_CHECKED + side], masks[RED_CHECKED + 1 - side], masks[FACING]
-    hanging, canonical, counted = masks[RED_HANGS + side], state.canonical, counts[side]
-    open_as = arrays.values.open_as[side]
+    hanging, open_as = masks[RED_HANGS + side], arrays.values.open_as[side]
     for place in range(index.row_slots):
+        if state.canonical[place] != slot + place or (hit_other[place] | facing[place]) != 0:
+            row[place] = 0
+            continue
         rank = row[place]
-        is_legal = ((hit_other[place] | facing[place]) == 0) & (canonical[place] == slot + place)
-        kind = (1 - hit[place]) * (FREE - hanging[place])
-        counted[rank] += is_legal
-        row[place] = (rank - (open_as[rank] == DRAWN) * (FREE - kind)) * is_legal
-        if is_legal and kind == CHASED and open_as[rank]:
+        counts[side, rank] += 1
+        opened = open_as[rank]
+        if hit[place]:
+            if opened == DRAWN:
+                row[place] = rank - (FREE - CHECKED)
+        elif opened and hanging[place]:
             set_bit(arrays.hanging[side], slot + place)
-        elif is_legal and kind == FREE and open_as[rank] == WON:
+            if opened == DRAWN:
+                row[place] = rank - (FREE - CHASED)
+        elif opened == WON:
             square = index.square_of_place[place]
             state.piece_squares[last], state.board[square] = square, arrays.pieces[last]
             if wins_by_capture(side, NEVER, state, arrays):

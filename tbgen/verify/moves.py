@@ -3,7 +3,7 @@
 
     set_up       put the pieces of a slot on the board
     list_moves   sources and targets by `tbgen.rules`, and the child slots: the slots after them
-    best_move    the largest number in the child slots
+    best_move    the largest number in the child slots, for one place of a row
     slot_after   the canonical slot after a quiet move
     Ranges       lists of nodes for tasks; a list may be made when its task starts
     Lists        lists that a kernel writes
@@ -92,15 +92,22 @@ def list_moves(side, base, within, image, state, index):
 
 
 @part
-def best_move(side, base, within, image, numbers, state, index):
-    """Return the largest number in a child slot of a side's moves, 0 without a legal move.
+def best_move(side, place, base, at, image, numbers, state, index):
+    """Return the largest number that a move of a side leads to from one place of the open row.
 
-    The innermost attacker must be on the board, and its square in `state.attacker_squares`. The
-    planes `numbers` must be complete.
+    Without a legal move it is 0. The planes `numbers` must be complete. The innermost attacker is
+    on its place only meanwhile.
+
+    at, image : int, of the row, as returned by `open_row`
     """
+    last, square = index.attackers.size - 1, index.square_of_place[place]
+    state.attacker_squares[last] = square
+    state.board[square] = index.attackers[last]
     best, plane = np.int64(0), (1 - side) * index.slots
-    for n in range(list_moves(side, base, within, image, state, index)):
+    mirrored = image + index.mirrored_place[place]
+    for n in range(list_moves(side, base, at + place, mirrored, state, index)):
         best = max(best, np.int64(numbers[plane + state.children[n]]))
+    state.board[square] = EMPTY
     return best
 
 
@@ -210,6 +217,13 @@ def new_row(lists, which):
 def add_node(lists, which, node):
     """Add a node to a list."""
     lists.rows[which, new_row(lists, which), 0] = node
+
+
+def make_bits(numbers: Numbers, end: int) -> NDArray[np.uint8]:
+    """Return a bit set of numbers below `end`, uint8 (end / 8 + 1,)."""
+    bits = np.zeros(end // 8 + 1, np.uint8)
+    np.bitwise_or.at(bits, numbers >> 3, (1 << (numbers & 7)).astype(np.uint8))
+    return bits
 
 
 @part

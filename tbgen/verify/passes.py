@@ -116,8 +116,7 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     plain : bool, whether to examine positions one by one
     figures : int64 (FIGURES,), inout, the counters
     """
-    slots, planes, best = index.slots, arrays.ranks, state.best
-    board, last = state.board, index.attackers.size - 1
+    slots, planes, best, board = index.slots, arrays.ranks, state.best, state.board
     for lead in range(lead_0, lead_1):
         base = lead * index.lead_slots
         for row in range(index.lead_slots // index.row_slots):
@@ -140,14 +139,9 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                     if board[square] != EMPTY:
                         continue
                     slot, mirrored = base + at + place, image + index.mirrored_place[place]
-                    state.attacker_squares[last] = square
                     state.piece_squares[state.piece_squares.size - 1] = square
                     if plain:
-                        board[square] = index.attackers[last]
-                        best[place] = best_move(
-                            side, base, at + place, mirrored, planes, state, index
-                        )
-                        board[square] = EMPTY
+                        best[place] = best_move(side, place, base, at, image, planes, state, index)
                         if stored[own[place]] == expected[best[place]]:
                             continue
                     if kinds[best[place]] == CHECKED and keys[own[place]] == 0:
