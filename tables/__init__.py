@@ -28,8 +28,9 @@ Vocabulary
     digest       hash of a file's contents, which does not depend on compression
     closure      a material and all that captures lead to
 
-The package imports `tbgen.indexing` only, and never numba. It contains neither rules of movement
-nor the computation of values; legality and the values of moves are in `tbgen.play`.
+The package imports `tbgen.indexing` and `tbgen.system` only, and never numba. It contains neither
+rules of movement nor the computation of values; legality and the values of moves are in
+`tbgen.play`.
 """
 
 from tbgen.indexing.rulesets import Rules

@@ -343,7 +343,11 @@ class BlockFile(Generic[Spec]):
         return content
 
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
-        """Decompress a block; raise an error before allocation if it would exceed `limit` bytes."""
+        """Decompress a block, or the metadata (`number` None).
+
+        Raises `CorruptTableError` before allocation if the result would exceed `limit` bytes, and
+        for bytes that zstd cannot decompress.
+        """
         try:
             # The size that `decompress` allocates; `frame_content_size` gives 0 for skippable
             # frames. It is the largest integer for a frame without a stated size.

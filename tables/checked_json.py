@@ -87,7 +87,7 @@ def optional(check: Check) -> Check:
 
 
 def as_read(value: object) -> Any:
-    """Return a list, whose entries `parse_object` has checked."""
+    """Return any value unchanged: a check for lists whose entries `parse_object` has checked."""
     return value
 
 
@@ -163,9 +163,11 @@ class _Reader:
         return value
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
-        """Iterate over the elements between two brackets; the caller reads each with `value`.
+        """Iterate over the elements between two brackets, which the caller reads one by one.
 
-        Yields None before each element, when the reader stands at its first character.
+        Yields None before each element. The caller then reads the element by `value`; of an object,
+        it reads the name, the colon (`character`) and the value. Blanks before each of them are
+        skipped.
         """
         if self.character() != begin:
             raise SchemaError(f"no {begin}")

@@ -100,10 +100,7 @@ class CodeSpace:
 
     @property
     def top(self) -> int:
-        """Largest code, a win in 0 plies.
-
-        No position has it: after mate the mated side is to move.
-        """
+        """Largest code: a win in one ply."""
         return int(256**self.width) - 1
 
     @property

@@ -151,8 +151,8 @@ Spec = TypeVar("Spec", TableSpec, WdlSpec)
 class Header(Generic[Spec]):
     """Header of one file. Fields that are pairs have Red's entry first, then Black's.
 
-    `blocks` are the numbers of blocks. `constants` are the codes of sides with one value
-    everywhere, which have no blocks; 0 for other sides. Tiles of both sides have the same size.
+    `blocks` are the counts of blocks. `constants` are the codes of sides with one value everywhere,
+    which have no blocks; 0 for other sides. Tiles of both sides have the same size.
     """
 
     spec: Spec

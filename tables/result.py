@@ -21,8 +21,9 @@ class ProbeResult:
 
     `value` is the number printed by Fang, Hsu & Hsu: 0 for a draw (and for a side that is already
     mated), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set` and
-    `metric` are those of the table. A draw for lack of attackers has no table: `metric` is None,
-    and `rule_set` is that of the tablebase, with rules None if unknown.
+    `metric` are those of the table. Two results need no table: a draw for lack of attackers, and,
+    with `tbgen.play`, the loss of a side without a legal move. Then `metric` is None, and
+    `rule_set` is that of the tablebase, with rules None if unknown.
     """
 
     outcome: Outcome

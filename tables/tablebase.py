@@ -235,7 +235,8 @@ class Tablebase:
         """Return the open file of a material's table.
 
         Raises `MissingTableError`, `UnsupportedMaterialError`, `RulesMismatchError`,
-        `CorruptTableError`, `FormatVersionError` and `OSError`.
+        `CorruptTableError`, `FormatVersionError` and `OSError`; `MaterialError` for a text that is
+        no material, and `ValueError` after `close`.
         """
         if isinstance(material, str):
             material = Material.parse(material)
@@ -302,8 +303,9 @@ class Tablebase:
     def probe(self, position: Position | str) -> ProbeResult:
         """Return the value of a legal position, given as `Position` or FEN.
 
-        Raises `MissingTableError`, `UnsupportedMaterialError`, `RulesMismatchError`,
-        `CorruptTableError`, `FormatVersionError` and `OSError`.
+        Raises `PositionError` for an invalid FEN. Raises `MissingTableError`,
+        `UnsupportedMaterialError`, `RulesMismatchError`, `CorruptTableError`, `FormatVersionError`
+        and `OSError` if the table cannot be read, and `ValueError` after `close`.
         """
         position = as_position(position)
         material = position.material
@@ -368,10 +370,12 @@ class Tablebase:
         ]
 
     def probe_wdl_boards(self, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
-        """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
+        """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss.
 
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
+
+        Raises like `probe`, and `InputError` for invalid boards or sides.
         """
 
         def file_of(material: Material) -> TableFile | WdlFile:
@@ -408,8 +412,9 @@ class Tablebase:
     ) -> tuple[Material, ...]:
         """Keep the win-draw-loss files of some materials, by default of all, unpacked in memory.
 
-        A file takes a fifth of a byte per slot. Files that would exceed `max_bytes` together are
-        skipped. Returns the materials in memory. Raises like `wdl_file`, and errors of reading.
+        A file takes a fifth of a byte per slot and side to move. Files that would exceed
+        `max_bytes` together are skipped. Returns the materials in memory. Raises like `wdl_file`,
+        and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

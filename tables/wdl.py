@@ -116,7 +116,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of memory that `hold` takes: a fifth of a byte per slot.
+        """Bytes of memory that `hold` takes: a fifth of a byte per slot and side to move.
 
         A side whose positions all have one outcome takes none.
         """

@@ -198,9 +198,10 @@ class _Writer(Generic[Spec]):
     statistics: Callable[[], Metadata]
     threads: int
     spool_directory: Path | None
-    """Folder for a temporary file of Black's blocks, or None if no block can exceed 64 KiB. With a
-    folder, Black's blocks are packed before Red's: they are usually the first to be too large, and
-    then all blocks packed so far are packed again with fewer slots.
+    """Folder for a temporary file of Black's blocks, if Black's side has more different codes than
+    the palette of a block; else None. With a folder, Black's blocks are packed before Red's: they
+    are usually the first to exceed 64 KiB, and then all blocks packed so far are packed again with
+    fewer slots.
     """
 
     def write(self, file: BinaryIO) -> Header[Spec]:

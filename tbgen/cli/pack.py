@@ -19,7 +19,7 @@ from tbgen.publishing.bundle import bundled_names, write_bundle
 @choice_arguments
 @click.option(
     "--plain", is_flag=True,
-    help="Store uncompressed blocks, for memory mapping: a fifth of a byte per slot.",
+    help="Store uncompressed blocks, for memory mapping: 0.4 bytes a slot.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files that are present.")
 @click.option(

@@ -122,7 +122,7 @@ def probe_lines(
     The line to play comes first. `lines` is the maximum number of lines, `only` the moves that may
     be played (None: all). The tables are not sufficient if the position, or a position after one of
     these moves, has no table. The result is also None if none of these moves is legal. Raises the
-    errors of `GameTablebase.probe` other than for a missing table.
+    errors of `GameTablebase.probe` except `MissingTableError` and `UnsupportedMaterialError`.
     """
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 

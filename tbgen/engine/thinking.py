@@ -55,8 +55,8 @@ Result = TypeVar("Result")
 class Answer:
     """Move to play, expected reply, and decisions about a draw or resignation.
 
-    `move` is None if there is no legal move. `accepts_draw`: accepts the opponent's draw offer.
-    `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
+    `move` is None if no legal move may be played, or if there is no valid position. `accepts_draw`:
+    accepts the opponent's draw offer. `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
     """
 
     move: Move | None

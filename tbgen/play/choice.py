@@ -4,8 +4,10 @@
     direct win (value 255)     keep the opponent in the pattern, without an offence as grave as the
                                opponent's: `Aim.WIN`
     any other win              a move to a shorter distance or a lower order
-    draw                       an idle move, which neither checks nor chases; if there is none, the
-                               first of `DRAWING_AIMS` that can be reached
+    draw                       a move that keeps the draw and neither checks nor chases, or is a
+                               capture or a pawn's advance; if there is none, a move towards the
+                               first of `DRAWING_AIMS` that can be reached, such as an idle move
+                               later in the game
     loss                       the longest resistance
 
 A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
@@ -41,8 +43,8 @@ def choose(
     """Return the move to play; None if there is no legal move.
 
     `root` is the value of the position, `moves` are its legal moves, best first. `history` is the
-    positions of the game before this one. `GameTablebase.best_move` describes the choice.
-    Raises `MissingTableError` if the best move cannot be found for lack of that table.
+    positions of the game before this one. `GameTablebase.best_move` describes the choice. Raises
+    `MissingTableError` if the best move cannot be found for lack of tables.
     """
     if not moves:
         return None
@@ -116,12 +118,12 @@ def _sort_key(
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return how often a position has occurred in the game that is harmful to repeat; 0 if none is.
+    """Return the earlier occurrences of a position that a move harmfully repeats; 0 for none.
 
-    If the position after `move` is harmful to repeat, its occurrences are returned. Otherwise the
-    positions after `move` and a reply are tested, and the largest number of occurrences is
-    returned. A repetition is harmful to the side to move if the referee decides it for the
-    opponent; in a won position also if it is a draw.
+    A repetition is harmful to the side to move if the referee decides it for the opponent; in a won
+    position also if it is a draw. The position after `move` is tested first. If it is no harmful
+    repetition, the positions after each reply to `move` are tested, and the largest number of
+    earlier occurrences among them is returned.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

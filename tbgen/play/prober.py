@@ -59,9 +59,9 @@ class Prober(Tablebase):
     def probe_root(self, position: Position | str) -> list[RootMove]:
         """Return every legal move with the value of the position it leads to, best first.
 
-        If that position's table is missing, the move's outcome is None, and no move may be marked
-        as best (docs/values.md, "Best moves"). The table of the position itself is required. An
-        empty list: the side to move has lost. Raises like `probe`.
+        If that position's table is missing, the move's outcome is None. Then it is possible that no
+        move is marked as best (docs/values.md, "Best moves"). The table of the position itself is
+        required. An empty list: the side to move has lost. Raises like `probe`.
         """
         return self.probe_with_moves(position)[1]
 

@@ -71,7 +71,8 @@ def open_tablebase(
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs
     'a0a9'
 
-    Raises `OSError` if there is no such directory. All methods may be called from several threads.
+    Raises `OSError` if there is no such directory, and `InputError` for unknown rules or an unknown
+    metric. All methods may be called from several threads.
     """
     return GameTablebase.open(
         path,

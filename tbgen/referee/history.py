@@ -88,7 +88,8 @@ class History:
     The options are those of `tbgen.referee.judge`. A search pushes and pops moves along its line
     and calls `verdict` after each push. Checks are recorded on push. Chases are computed only once
     a position has repeated, and cached while the moves stay (Tan & Watkinson Medina, section 5.1;
-    see `record`). Raises `PositionError` if the position is illegal.
+    see `record`). Raises `PositionError` if the position is illegal, and `ValueError` if
+    `occurrences` is less than 2.
 
     >>> from tbgen.referee.history import History
     >>> history = History(Position.from_fen("3k5/9/9/9/9/9/4r4/9/9/4K4 w"))

@@ -8,9 +8,9 @@ A *kill* is a move after which its side, to move again at once, can mate by a ru
 The search builds a graph of positions with the side to move. A position is won if all replies to
 one of its moves lead to won positions; after a mate there is no reply. For `can_gain`, a position
 in which the side has gained material is won, too. The replies to a move are searched one at a time:
-the next one only when the previous one is won. When the worklist is empty, every move from the
-first position has a reply that is not won. So True and False are both exact. At the limit on
-positions the answer is None.
+the next one only when the position after the previous one is known to be won. When the worklist is
+empty, every move from the first position has a reply to a position that is not won. So True and
+False are both exact. At the limit on positions the answer is None.
 
 Plain Python. Repetitions are not considered.
 """
@@ -46,9 +46,9 @@ def can_mate(board: bytes | bytearray, side: int) -> bool | None:
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
     """Return whether a side to move can mate, or gain material, by checks and captures.
 
-    True if a gain cannot be excluded. Captured pieces of one kind offset each other. Of the rest, a
-    captured piece has its greatest and a lost piece its least worth. None if the search reaches its
-    limit.
+    True if a gain cannot be excluded. Captured and lost pieces of one kind offset each other. A
+    kind of which more are captured counts with its greatest worth, one of which more are lost with
+    its least. None if the search reaches its limit.
     """
     return _Search(side, _count(board), takes=True).run(bytes(board))
 

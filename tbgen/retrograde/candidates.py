@@ -12,9 +12,9 @@ All candidates are unknown positions, for one winner and one offender (the *atta
                  changes: the greatest fixpoint
     declare      the final phase: the remaining win candidates are direct wins
 
-Won positions are those of order 0, of the orders before this one, and captures into supporting
-tables' wins up to this order. A *pattern* is a set of candidates that remain. `perpetual_check.py`
-and `chase/search.py` define the offence and further conditions of a pattern.
+A position of the winner counts as won if its value is a win of a lower order, or if a capture wins
+at an order up to this one. A *pattern* is a set of candidates that remain. `perpetual_check.py` and
+`chase/search.py` define the offence and further conditions of a pattern.
 
 Only direct wins are recorded, as seeds of the propagation; the paper's number is 255
 (`tbgen.tables.codes.DIRECT_WIN`). All moves of the loss candidates before them lose from then on.
@@ -59,6 +59,8 @@ class SharedSets(NamedTuple):
     """Sets that a search uses beside the frontiers of the propagation.
 
     Searches run one after the other, so all searches of a material use the same arrays.
+    `possible_losses` and `escapes` are those of `Search`, `unwon` is its `unwon_storage`. `front`
+    is a fourth frontier, besides the three of the propagation.
     """
 
     possible_losses: Rows
@@ -71,12 +73,14 @@ class SharedSets(NamedTuple):
 class SearchState:
     """State of a winner's searches for one offence, kept across orders.
 
-    Most of the offender's positions have an escape out of the pattern, or commit no offence. Such a
-    position fails the test until another of its moves comes to lose, so it is tested once.
+    A search tests which losable positions of the offender are loss candidates. Most are not: they
+    have an escape out of the pattern, or commit no offence. Such a position fails the test until
+    another of its moves comes to lose. So it is tested once, and then left out of
+    `possible_losses`.
 
-    The other positions are tested again only if a new win or loss affects them, that is, if play
-    from them may come to a position with a new way to lose. The last search would have found all
-    other patterns.
+    Later orders test a position only if a new win or loss affects it: play from it may come to a
+    position with a new way to lose. A pattern without such positions would have been found at the
+    order before.
     """
 
     propagation: Propagation
@@ -175,11 +179,11 @@ class Search:
 
         lost : the offender's positions that another search of this order has shown to be lost; they
             are left out
-        loss_filter : applied at later orders, only to loss candidates from which play may come to
-            one with a new way to lose. Those with a new way to lose are many, and are left to
-            `rule_out`
-        captures_wait : whether a position that a capture wins at this order is an escape until the
-            ply of the capture; it is none if the offender's move to it is the offence
+        loss_filter : used at later orders only. It is applied to loss candidates from which play
+            may come to a position with a new way to lose, but not to those positions themselves:
+            they are many, and are left to `rule_out`
+        captures_wait : whether a capture that wins at this order counts only from its ply on. If
+            so, a position with such a capture is an escape, unless the offence leads to it
 
         Returns `found_any`.
         """

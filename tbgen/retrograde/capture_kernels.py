@@ -9,8 +9,9 @@ the larger number. To *raise* a code is to replace it by another one if that is 
     the inner piece is captured            the view has no inner piece: one code per row
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
-In the first and third case, one move of one capturing piece raises a whole row to a row of the
-view. `captures.py` makes the views and calls these kernels.
+A *mid group* is a group of identical attackers in the mid, that is, other than the inner piece. In
+the first and third case, one move of one capturing piece raises a whole row to a row of the view.
+`captures.py` makes the views and calls these kernels.
 """
 
 from __future__ import annotations
@@ -144,7 +145,12 @@ def k_capture_group(
 ):
     """Raise codes to the values of captures, by `side`, of the pieces of one mid group.
 
-    victims : int64, the group
+    A mid group is a group of identical attackers in the mid. The view has one piece of this group
+    less.
+
+    victims : int64, number of the group, of the side that is not to move
+    strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
+    saved : unsigned (90,), scratch for the codes of a row that `_raise_row` restores
     """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
     first_man = frame.groups[victims, FIRST_MAN]

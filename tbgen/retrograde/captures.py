@@ -63,7 +63,10 @@ class _CapturedKind(NamedTuple):
 def _dropped_leads(
     parent: Layout, view: Layout, columns: range, victim_side: Side
 ) -> NDArray[np.int64]:
-    """Return the view's lead after each column's piece is captured, int64 (leads, columns)."""
+    """Return the view's lead after the capture of one defender, int64 (parent's leads, columns).
+
+    columns : columns of `Frame.lead_squares`, one for each defender of the captured kind
+    """
     red_pieces = parent.defenders[Side.RED].pieces
     result = np.zeros((parent.leads, len(columns)), np.int64)
     for c, column in enumerate(columns):

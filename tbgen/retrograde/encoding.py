@@ -1,5 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Blocks of a file by kernel: equal to those of `tbgen.tables.blocks`, in a quarter of the time.
+"""Kernel that encodes blocks of a file, equal to those of `tbgen.tables.blocks`.
+
+It takes a quarter of the time of `tbgen.tables.blocks`, by two passes over the codes of a block:
 
     first pass    the codes that occur: the palette
     second pass   the index of every slot's code; a slot without a position gets the index of the
@@ -18,7 +20,7 @@ from tbgen.tables.blocks import MAX_PALETTE, Codes, encode_filled
 
 @borrowing_kernel
 def _k_encode(codes, palette, index_of, out):
-    """Write a palette block, and return its size; 0 if there are no codes, or too many.
+    """Write a palette block; return its size, 0 without codes or with more than 256 different ones.
 
     codes : unsigned (slots,), in; the codes of a block, 0 where there is no position
     palette : unsigned (256,), scratch of the same type

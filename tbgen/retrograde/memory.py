@@ -83,8 +83,8 @@ _SLACK_BYTES = 16 << 20
 def has_orders(material: Material, rules: Rules) -> bool:
     """Return whether a table has rule-decided orders.
 
-    Never if one side is armless: a repetition loses only against a side that can still win
-    (Fang, Hsu & Hsu 2002).
+    False if one side has no attackers (pieces that can cross the river): a repetition loses only
+    against a side that can still win (Fang, Hsu & Hsu 2002).
     """
     return rules.judges_checks and material.both_armed
 
@@ -120,7 +120,8 @@ def memory_needed(
 ) -> MemoryNeed:
     """Return the memory for solving a material under some rules.
 
-    width : bytes of a number of captures: one, unless there are too many values
+    width : bytes of one element of a plane of captures (`captures.capture_width`): one, unless
+        there are too many different values
 
     The peak is while the captures of the second side are found (the supporting tables of a side,
     and a few sets), while patterns are searched for (all sets, and the arrays of the search), or
@@ -163,7 +164,7 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
       in memory as rows by squares.
     - Each thread has the numbers of a range of leads.
 
-    width : bytes of a number of captures
+    width : bytes of one element of a plane of captures
     """
     layout = Layout.of(material)
     range_of_leads = min(1, threads / RANGES)

@@ -39,7 +39,9 @@ from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 Report = Callable[[int, int, int], None]
-"""Function `report(order, plies, settled)`, called after each ply with its number of positions."""
+"""Function `report(order, plies, settled)`, called after each ply; `settled` is the number of
+positions settled in this ply.
+"""
 
 
 @borrowing_kernel

@@ -66,7 +66,8 @@ def solve(
     checkpoint : storage of the state; a solver that resumes from one opens no table, and reports
         "resuming" with its order and plies
 
-    Raises `LimitExceededError` if the codes are too small, `InputError` if the rules are unknown.
+    Raises `LimitExceededError` if the codes are too small, `InputError` if the rules are unknown,
+    and the errors of opening and reading supporting tables.
     """
     layout, rules = Layout.of(material), rule_set.known_rules
 

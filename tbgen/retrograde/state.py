@@ -103,7 +103,10 @@ class BuildState:
         return self.changed
 
     def parts(self) -> Iterator[bytes]:
-        """Iterate over the state's parts; it must not change before the last one is read."""
+        """Iterate over the state's parts.
+
+        The state must not change before the last part is read.
+        """
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
         order_starts = self.propagation.order_starts

@@ -3,8 +3,8 @@
 
 A capture leads from the parent, the table that is solved, into a table with another index. For each
 kind of captured piece the supporting table is laid out anew (a *view*), with the parent's leads,
-mids and inner piece without the captured one. A capture then needs no index arithmetic: a row of
-the view is the ninety results of one capturing move.
+mids and inner piece without the captured one. A capture then needs no index arithmetic. A row of
+the view has the results of one capturing move for all ninety squares of the inner piece.
 
 Codes are converted while loading. A supporting table has the value of the position after the
 capture, for the opponent. The view has the value of the capture, for the side that makes it, as a
@@ -88,7 +88,7 @@ class SupportingTable(Protocol):
         Each run is its first slot and its codes. Slots without a canonical position have arbitrary
         codes.
 
-        numbers_of : replaces codes, all different, by other numbers
+        numbers_of : maps distinct codes (n,) to the numbers that are returned in their place
         """
 
 
@@ -98,11 +98,12 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
 
     Slots that the file leaves out get the number of their position's canonical slot.
 
-    Returns whether every legal position has a number.
-
-    source : unsigned (slots of the leads [lead_0, lead_1),), numbers of captures
+    source : unsigned (slots of the leads [lead_0, lead_1),), the value of the capture that leads to
+        each slot, as a number in the palette of captures
     slot_of_square : int64 (90,), the inner slot of each square, -1 if there is none
     plane : unsigned (rows * 90,), or (rows,) without an inner piece, out; of all leads
+
+    Returns whether every legal position has a number.
     """
     complete = True
     mids = frame.size[MIDS]
@@ -136,10 +137,11 @@ def load_plane(
 ) -> Plane:
     """Load one side of a supporting table, as values of the captures that lead to it.
 
-    conversion : (codes of the table,) number of the capture that leads to each code, 0 for codes
-        that should not occur; raises `TablebaseError` if one of them does
+    conversion : (codes of the table,) for each code, the number in the palette of captures of a
+        capture that leads to it; 0 for codes that should not occur
 
-    Returns rows by squares, (rows * 90,), or (rows,) if the table has no inner piece.
+    Returns rows by squares, (rows * 90,), or (rows,) if the table has no inner piece. Raises
+    `TablebaseError` if a code occurs that should not.
     """
     layout = table.layout
     plane: Plane = workers.storage.zeros(
@@ -192,7 +194,8 @@ def _k_view(
     frame, table : Frame of the view and of the supporting table
     plane : unsigned (rows of the table * 90,) or (rows,), addressed by squares
     descriptor : int64 (words,), of the table's layout (`tbgen.indexing.slots`)
-    leads, mirrored : int64 and bool (leads of the view,), the table's lead of each view lead
+    leads, mirrored : int64 and bool (leads of the view,), the table's lead of each view lead, and
+        whether it has the mirror image
     roles : int64 (men of the view,), the table's group that receives each man, or AS_INNER
     receiver : int64, the table's group that receives the view's inner piece, or AS_INNER
     flip : int64 (90,), the table's square for each square, before mirroring

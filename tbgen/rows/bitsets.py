@@ -297,7 +297,10 @@ def slides(lo, hi, free_lo, free_hi):
 
 @part
 def jumps_into(lo, hi, free_lo, free_hi):
-    """Return the squares from which a knight jumps into the set, past a free leg next to them."""
+    """Return the squares from which a knight jumps into the set.
+
+    The leg of a jump is next to the square where the jump begins, and must be free.
+    """
     # Long step along a file: one file sideways, then two ranks back past the leg between.
     side_lo, side_hi = _sideways(lo), _sideways(hi)
     a_lo, a_hi = down(side_lo, side_hi)

@@ -4,8 +4,8 @@
     gather_sparse    positions with a move into a frontier of few rows, from its lists
     without_escape   positions of one row without a move into a set
 
-Both iterate over men and squares, each in loops of its own: `without_escape` is fast because it
-stops as soon as no position is left. `gather.py` gathers whole leads.
+Both iterate over men and squares. The loops are not shared, because `without_escape` stops as soon
+as no position is left, and is fast for that reason. `gather.py` gathers whole leads.
 """
 
 from __future__ import annotations

@@ -36,7 +36,9 @@ DENSE = 255
 """Marker before a row that is written as two words; no square has this number."""
 
 _DENSE_FROM = 13
-"""Squares from which two words (with DENSE, 13 bytes) are no longer than a byte for each square."""
+"""Number of squares of a row from which two words (with DENSE, 13 bytes) take no more bytes than
+one byte for each square.
+"""
 
 _WORTH_PACKING = 256
 """Bytes from which a record is compressed; shorter ones hardly shrink."""
@@ -46,7 +48,11 @@ Bytes = NDArray[np.uint8]
 
 
 class Records(ABC):
-    """Set of recorded positions, by chunk of leads, so that threads can divide the chunks."""
+    """Set of recorded positions, by chunk of leads, so that threads can divide the chunks.
+
+    `len(records)` is the number of chunks with records. A slice selects some of these chunks, and
+    yields the number of each chunk with the list of its records, decompressed.
+    """
 
     _chunks: Collection[int]
     """Numbers of the chunks with records."""
@@ -136,6 +142,8 @@ def k_record_lists(slots, starts, out, ends):
 
     slots : uint32 (n,), row * 90 + square, rows counted from the chunk's first one
     starts : int64 (lists + 1,), in
+    out : uint8 (n,), out; a record for each list, one after the other
+    ends : int64 (lists,), out; end of each list's record
     """
     at = 0
     for i in range(ends.size):
@@ -183,7 +191,7 @@ packer = _Packer()
 
 
 def unpacked(data: bytes) -> Bytes:
-    """Return a record that `packer` has compressed."""
+    """Decompress a record that `packer` has compressed."""
     return np.frombuffer(packer.decompress(data), np.uint8)
 
 

@@ -44,7 +44,10 @@ class Storage:
     on_disk = False
 
     def __init__(self, directory: Path | None = None) -> None:
-        """Create the file, without a name, in `directory`; None keeps the bytes in memory, too."""
+        """Prepare the storage; `store` writes to an unnamed file in `directory`.
+
+        Without a directory the stored bytes stay in memory.
+        """
         self._directory = directory
         self._lock = threading.Lock()
         self._file = None if directory is None else self._new_file()

@@ -175,7 +175,9 @@ def _put_found(
 
     rows : int64, number of rows to read
     whole : bool, read the first `rows` mids; otherwise those listed in `scratch.touched`
-    test_each : bool, `reached` has positions without a move into `front`: test each row for one
+    test_each : bool, `reached` has positions without a move into `front`. Without `use_escape`,
+        each row is tested for such moves; with it, the test for escapes is enough (module
+        docstring)
     gathered : bool, gather the predecessors of `escape` for the whole lead, not row by row
     front : Frontier of the opponent, in
     """

@@ -35,7 +35,7 @@ from tbgen.system.scalar import scalar
 
 @scalar
 def find_king(board: Board, side: int) -> int:
-    """Return the square of the side's king, or -1 if it is not on the board."""
+    """Return the square of the side's king, searched in its palace; -1 if it is not there."""
     king = piece_code(side, PieceType.KING)
     first = 3 if side == Side.RED else 66
     for start in range(first, first + 27, 9):

@@ -68,7 +68,10 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
 
     This is point 3 of docs/referee.md, section 2. The capture is legal if no piece attacks the king
     of the attacker's side afterwards that did not attack it before. Without an existing check this
-    is ordinary legality. The caller ensures that the attacker attacks the victim.
+    is ordinary legality.
+
+    The attacker must attack the victim, and must not be a king: attacks are tested on the king's
+    square before the capture. The caller `threatens` ensures both, since kings cannot chase.
     """
     side = piece_side(board[attacker])
     if is_safe_after(board, side, attacker, victim):
@@ -187,9 +190,10 @@ def is_new_attack(
     """Return whether the move `source`-`target` created the attacker's threat to the victim.
 
     Points 1 to 6 of docs/referee.md, section 2. The attack is new if the attacker did not threaten
-    the victim before the move, where protection through the attacker's square does not count. Under
-    the rule `NEW_BY_VICTIM` it is new only if no piece at all threatened the victim before. The
-    caller ensures that the move gives no check.
+    the victim before the move. For the position before the move, a root that protects the victim
+    only through the attacker's square does not count. Under the rule `NEW_BY_VICTIM` the attack is
+    new only if no piece at all threatened the victim before. The caller ensures that the move gives
+    no check.
 
     before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`

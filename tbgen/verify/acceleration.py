@@ -390,9 +390,12 @@ def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
 
 @part
 def _raise_back_along(first, step, count, kind, at, best, numbers, state):
-    """Raise the places of a line by moves of the innermost rook or cannon towards its start.
+    """Raise the best numbers on a line by moves of the innermost rook or cannon towards `first`.
 
-    count : int, the number of squares; at : int, the start of the row
+    A rook or cannon may stand on all ninety squares, so places are squares here.
+
+    first : int, the square where the line starts; step : int, to the next square
+    count : int, the number of squares of the line; at : int, the start of the row
     """
     board = state.board
     passed = last = before = numbers[0] * 0

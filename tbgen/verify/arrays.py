@@ -200,7 +200,8 @@ def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, li
     """Return whether a capture swaps colours, and the remaining pieces in the order of `child`.
 
     `child` is the layout of the table after the capture of the piece `taken`. Colours are swapped
-    if its material names the other side first. Pieces are indices of `layout.piece_codes`.
+    if the material of that table names the other side first. Pieces are indices of
+    `layout.piece_codes`.
     """
     left = list(layout.armies)
     code = layout.piece_codes[taken]
@@ -266,7 +267,15 @@ class _Captures(NamedTuple):
 
 
 def _list_captures(layout: Layout, supporting: Supporting) -> _Captures:
-    """Open the supporting tables, and list the captures."""
+    """Open the supporting tables, and describe the plane that the capture of each piece leads to.
+
+    Writes the lines of `Arrays.captures`, in which WINS_BY_RULES is still 0. The lines of kings,
+    and of pieces whose capture leads to a material without a table, stay NO_PLANE. Captures into
+    the same table with the same side to move share a plane. Planes lie one after the other in
+    `Arrays.captured`, after the two ranks of a draw (for Red and for Black to move).
+
+    Returns the tables, these lines, the planes in order, and the length of `Arrays.captured`.
+    """
     pieces, armies = layout.piece_codes, Material(*layout.armies)
     children = armies.captures()
     wanted = armies.supporting()

@@ -75,7 +75,8 @@ _ROUNDS = 100
 def k_mark(lead_0, lead_1, state, index, arrays, marks):
     """Replace ranks of values by marks (order and role in a pattern), in a range of leads.
 
-    The mark of a slot depends on its rank and its state: shared, in check, attacked or quiet.
+    The mark of a slot depends on its rank and its state: SHARED, IN_CHECK, ATTACKED or QUIET
+    (`values`).
     """
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     red_hanging, black_hanging = arrays.hanging[0], arrays.hanging[1]
@@ -103,10 +104,12 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
 def _next_mark(side, mark, best, checked, is_first, marks):
     """Return the new mark of a position, given the best mark that its moves lead to.
 
-    A mark is the order of a value and the role that the position may have in a repetition pattern.
+    The new mark has the same order; its role may be another one. The docstring of `values` defines
+    the roles, and how the best move decides between them.
 
     mark, best : int64; checked : bool, whether the side to move is in check
-    is_first : bool, whether this is the first pass
+    is_first : bool, whether this is the first pass. Only then can a loss become EARLY_LOSS or
+        EARLY_IN_CHECK; in later passes it can keep such a role or lose it for good
     """
     role, of = marks.role[side, mark], marks.number[side, side, mark]
     other = marks.number[side, 1 - side, mark]
@@ -154,6 +157,8 @@ def k_update_marks(
     lead_0, lead_1, side, updated, next_pass, is_first, due, lists, state, index, arrays, marks
 ):
     """Update the marks of a side by the best of its moves; return the number of changed marks.
+
+    The first pass also lists positions for `checks` and possible chasers (`QUESTIONS`, `LOSING`).
 
     updated : bool (M,), whether positions of each mark are updated in this pass
     next_pass : bool (M,), whether positions of each mark are updated in the next pass
@@ -213,7 +218,8 @@ def k_update_marks(
 def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
     """Replace ranks by marks, in the table's planes and in those after captures.
 
-    The planes are overwritten in place. Returns the arrays for marks.
+    The planes are overwritten in place. Returns the arrays with the keys of marks, with the marks
+    of direct losses as `confirmed`, and without `hanging`, which is not needed any more.
     """
 
     def mark(lead_0: int, lead_1: int) -> None:

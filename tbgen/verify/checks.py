@@ -115,7 +115,11 @@ class Graph:
         """Return the offenders and checked sides that remain when all without support are removed.
 
         An offender stays if all needed checks lead to checked sides that stay. A checked side stays
-        if it wins by capture, or has a reply to an offender that stays.
+        if it wins at once, or has a reply to an offender that stays.
+
+        needed : the checks that do not lead to a win of a lower order
+        wins_by_capture : bool (checked,), whether a capture, or a move to a confirmed direct loss,
+            wins by this order
         """
         while True:
             staying = offenders.copy()
@@ -137,8 +141,10 @@ class Graph:
         """Return the checked sides that can reach, inside the pattern, a reply that is no check.
 
         A least fixpoint. A checked side is in it if it has a reply to an offender that is not in
-        check, or a capture that wins. It is also in it if it has a reply to an offender in check,
-        all of whose checks lead to checked sides of the fixpoint.
+        check, or wins at once. It is also in it if it has a reply to an offender in check, all of
+        whose needed checks lead to checked sides of the fixpoint.
+
+        needed, wins_by_capture : as in `_prune`
         """
         quiet = offenders & ~self.offender_in_check
         if np.array_equal(quiet, offenders):

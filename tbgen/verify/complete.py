@@ -97,10 +97,11 @@ def after_capture(side, taken, state, arrays):
 
 @part
 def wins_by_capture(side, order, state, arrays):
-    """Return whether the side to move can capture into a win of order 1 up to `order`.
+    """Return whether a capture by the side to move wins by the repetition rules, up to `order`.
 
-    The side is not in check. In an open position no capture wins by order 0, since its value would
-    then not be the best of its moves.
+    The position is open (a draw, or decided by the repetition rules), and the side is not in check.
+    An open position has no capture that wins by order 0: its value would then be a win of order 0.
+    So only captures into planes with wins of order 1 and above are tried.
 
     order : int, the highest order that counts
     """
@@ -195,7 +196,9 @@ def _fill_row(side, slot, counts, state, arrays, index):
     """Correct the ranks of a row with a side to move by the rules, and count its positions.
 
     Illegal positions get 0. Draws get the rank of their kind: in check, chased or free. Slots that
-    are not canonical get 0; `k_complete` fills them.
+    are not canonical get 0; `k_complete` fills them. `arrays.hanging` is filled, too.
+
+    On entry, `state.masks` and `state.canonical` have the masks and the canonical slots of the row.
 
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE

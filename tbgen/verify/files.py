@@ -158,9 +158,9 @@ def open_table(find: Find, name: TableName) -> FileTable:
 def supporting_names(find: Find, name: TableName) -> list[TableName]:
     """Return the names of the supporting tables of a table, sorted by material.
 
-    If a material has both a DTM and a DTC table, it is the DTM table. Raises `MissingTableError`,
-    and `InputError` if only a supporting table that counts to conversion is present and this table
-    counts to mate.
+    Where both a DTM and a DTC table of a material are present, the DTM table is taken. Raises
+    `MissingTableError` if neither is present. Raises `InputError` if this table counts to mate, and
+    the only supporting table of a material counts to conversion.
     """
     names = []
     for child in sorted(name.material.supporting(), key=lambda child: child.name):

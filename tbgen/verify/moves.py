@@ -96,7 +96,7 @@ def best_move(side, place, base, at, image, numbers, state, index):
     """Return the largest number that a move of a side leads to from one place of the open row.
 
     Without a legal move it is 0. The planes `numbers` must be complete. The innermost attacker is
-    on its place only meanwhile.
+    put on the place, and taken off the board again.
 
     at, image : int, of the row, as returned by `open_row`
     """

@@ -13,8 +13,9 @@ may be better. It is listed as a *claim*, to be proven by a pattern: a set of po
 loser is forced to repeat an offence.
 
 Draws that may belong to a pattern are listed, too. In a draw *held by checks alone*, every move
-that keeps the draw is a check. In others, every such move gives no check and leaves a piece under
-attack that can be chased. A side with any other drawing move commits no offence.
+that keeps the draw is a check. In the others, each such move is a check, or leaves a piece of the
+opponent under attack that can be chased; at least one is no check. A side with any other drawing
+move commits no offence.
 
 The best move is computed for whole rows (`acceleration`); with `plain` for single positions. A task
 is a range of leads (placements of the defenders) that does not depend on the number of threads. So
@@ -65,7 +66,8 @@ _TASK_SLOTS = 1 << 21
 
 HELD_DRAWS, CHASERS, CLAIMS, LISTS = range(4)
 """Lists of `k_compare`: draws held by checks alone (all slots of each position); draws in which
-every move that keeps the draw may be a chase; claims, the stored direct wins by the rules.
+every move that keeps the draw is a check or may be a chase, and not all are checks; claims, the
+stored direct wins by the rules.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
@@ -172,7 +174,9 @@ class ForcedDraws(NamedTuple):
     held: NodeList
     """Draws that only checks keep, all slots of each position."""
     chasers: NodeList
-    """Draws in which every move that keeps the draw may be a chase."""
+    """Draws in which every move that keeps the draw is a check or may be a chase, and not all are
+    checks.
+    """
 
 
 class Candidates(NamedTuple):
@@ -257,7 +261,7 @@ class Passes:
         return BoardState.make(self.index, arrays.ranks.dtype)
 
     def compile(self, work: Callable[[int, int], object]) -> None:
-        """Compile a task's kernel on an empty range, and return the compiler's memory."""
+        """Compile a task's kernel on an empty range, and release the compiler's memory."""
         with compile_lock():
             work(0, 0)
         trim_process()

@@ -62,7 +62,8 @@ def verify(
     memory : bytes; planes that do not fit are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
-    Raises `InputError` for a rule set without rules, and the errors of `supporting`.
+    Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
+    16-bit ranks can tell apart, and the errors of `supporting`.
     """
     start = time.monotonic()
     progress("load", 0, 1)

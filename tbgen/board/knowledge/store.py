@@ -231,7 +231,11 @@ class TableStore:
         return found
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the moves of a position without a table, best first."""
+        """Return the moves of a position without a table, best first.
+
+        A move without a value, for lack of the table after it, comes after wins and draws, and
+        before losses.
+        """
         found = []
         for move in legal_moves(position):
             after = position.after(*move)

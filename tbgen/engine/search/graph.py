@@ -5,8 +5,8 @@
                     lead to won nodes; it is lost in the opposite cases
     find_patterns   perpetual checks by the defender: the greatest set of nodes in which every
                     move of the defender is a check that stays in the set or leads to a won node,
-                    and the attacker has a quiet answer that stays in the set or a move to a won
-                    node         (docs/values.md, "Patterns, exactly")
+                    and the attacker has an answer that is no check and stays in the set, or a
+                    move to a won node         (docs/values.md, "Patterns, exactly")
     estimate        proof and disproof numbers of a node from those of its children, and the edge
                     to follow    (L. V. Allis 1994)
 

@@ -1,19 +1,25 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Proof-number search on a graph of positions, until a win is proven or the nodes are used up.
+"""Proof-number search on a graph of positions, for a win of the side to move at the root.
 
     descend   from the root to a leaf: for the attacker, the child with the smallest proof
               number; for the defender, with the smallest disproof number   (`graph`)
     expand    add all moves of the leaf; known positions become shared nodes
     settle    propagate outcomes, and find perpetual checks                  (`graph`)
 
+The search ends when the win is proven, or when the proof fails: the root is lost, the graph is
+full, or no descent finds a new leaf any more. It is interrupted at the node limit or by `stop`, and
+can then be continued (`prove`).
+
 A tree search ends a line where a loop closes, and repeats on every other path all work that depends
 on the loop. The graph stores a loop once. So wins by the repetition rules have small proofs: a
 thousand positions for a win of order 4, each of which is on many thousands of lines of the tree.
 
-A proven win holds against any defence. Patterns equal those of the tables, but perpetual chases are
-not searched, nor checks that the attacker must answer by checks. Proof numbers only select the next
-node. Positions of the game since its last capture or pawn's advance count as not won, so that no
-repetition of the proof reaches back into the game.
+A proven win holds against any defence. A *pattern* is a set of positions in which every move of the
+defender is a check that stays in the set, or loses (`graph.find_patterns`), as in the tables. Two
+kinds of patterns of the tables are not searched: perpetual chases, and patterns in which the
+attacker must answer a check by a check. Proof numbers only select the next node. Positions of the
+game since its last capture or pawn's advance count as not won, so that no repetition of the proof
+reaches back into the game.
 """
 
 from __future__ import annotations
@@ -69,9 +75,10 @@ def _mover(graph, number, winner):
 
 @part
 def _settle_by_table(state, buffers, graph, row, number, winner):
-    """Mark a node as won or lost by its table value, or as lost if no attacking piece can win.
+    """Mark a node as lost if the attacker has no attacking pieces left, else by its table value.
 
-    The second case: the attacker, the side whose win is to be proven, has no attacking pieces left.
+    The attacker is the side whose win is to be proven. A draw counts as lost. Without a table the
+    node stays open.
     """
     if state.attackers_left[row, winner] == 0:
         set_status(graph, number, LOST)

@@ -4,7 +4,7 @@
     victims   the pieces that each move of a loss candidate attacks anew
     graph     the remaining pattern as a graph, with exact attacks and victims
     game      the winner's clauses on that graph: not for ever checking, nor for ever chasing
-    search    all four in order: initialise, prune, declare
+    search    the driver, which calls the modules above: initialise, prune, declare
 
 `tbgen.verify.chase_patterns` proves these direct wins; the two share no code.
 

@@ -58,8 +58,8 @@ from tbgen.rules.moves import generate_moves
 KING = int(PieceType.KING)
 
 _FIRST_ROOM = 4096
-"""Initial number of reply nodes in a thread's buffer, 360 KB. A full buffer is copied and filled
-again; its size is doubled if a single candidate needs more.
+"""Initial number of reply nodes in a thread's buffer, about 390 KB. When the buffer is full, its
+content is copied, and it is filled again. Its size is doubled if a single candidate needs more.
 """
 
 
@@ -409,8 +409,9 @@ def find_chase_wins(
 def _mark_wins(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) -> None:
     """Add the positions after a losing offence node to `marked`: they are direct wins.
 
-    An offence node loses if all of its reply nodes win. A reply node that wins after another
-    offence node is no part of the pattern; the propagation finds it two plies later.
+    An offence node loses if all of its reply nodes win. A winning reply node after any other
+    offence node is not marked: its winning reply leads to a losing node, so the propagation settles
+    its position two plies later.
 
     winning : bool (reply nodes,)
     marked : Rows of the winner, inout
