@@ -370,12 +370,10 @@ class Tablebase:
         ]
 
     def probe_wdl_boards(self, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
-        """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss.
+        """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
 
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
-
-        Raises like `probe`, and `InputError` for invalid boards or sides.
         """
 
         def file_of(material: Material) -> TableFile | WdlFile:
@@ -412,9 +410,8 @@ class Tablebase:
     ) -> tuple[Material, ...]:
         """Keep the win-draw-loss files of some materials, by default of all, unpacked in memory.
 
-        A file takes a fifth of a byte per slot and side to move. Files that would exceed
-        `max_bytes` together are skipped. Returns the materials in memory. Raises like `wdl_file`,
-        and errors of reading.
+        A file takes 0.4 bytes a slot. Files that would exceed `max_bytes` together are skipped.
+        Returns the materials in memory. Raises like `wdl_file`, and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

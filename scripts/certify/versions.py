@@ -183,7 +183,10 @@ def newest(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def extras(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run ruff, mypy and tests with the lowest versions of all dependencies, extras included."""
+    """Run ruff, mypy and tests with the lowest versions of all dependencies, extras included.
+
+    Only mypy itself has its lowest version: it checks with the packages of this interpreter.
+    """
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         folder = Path(name)
         lowest = lower_ends(*EXTRAS)

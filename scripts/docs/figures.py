@@ -71,8 +71,8 @@ class Zugzwangs(NamedTuple):
 
     `red`: Red wins with Black to move, and draws with Red to move; `black`: the same with colours
     exchanged; `both`: the side to move loses, either way. `fen` is one of `both` if there are any,
-    else any of them. The side to move in `fen` loses in `plies`. It has the lowest order, and then
-    the most plies.
+    else any of them. The side to move in `fen` loses in `plies`. Of the possible placements, `fen`
+    has the lowest order, and then the most plies.
     """
 
     material: str

@@ -22,7 +22,7 @@ Opening = tuple[Position, tuple[Move, ...]]
 """The first position of a game, and the moves played before the engines begin."""
 
 EVEN_SCORE = 150
-"""Largest score in centipawns, of either side, of a nearly even position."""
+"""Largest absolute score of a nearly even position, in centipawns."""
 
 _NODES = 20_000
 """Number of nodes of the search that decides whether a position is nearly even."""

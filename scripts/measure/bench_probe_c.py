@@ -45,7 +45,7 @@ GOALS = "goals: 20 ms to open 209 files, 20 M probes/s warm (50 ns), 60 us cold"
 
 
 def make_file(directory: Path, material: Material) -> None:
-    """Write a win-draw-loss file of full size with draws only."""
+    """Write a win-draw-loss file of draws only, with header and block table of full size."""
     layout = Layout.of(material)
     lead_slots = layout.slots // layout.leads
     tile_leads = max(1, min(layout.leads, PACKED.tile_slots // lead_slots))

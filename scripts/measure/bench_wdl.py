@@ -192,7 +192,7 @@ def report_cold(tablebase: Tablebase) -> None:
 
 
 def report_opening() -> None:
-    """Print the milliseconds to open a directory with the names of all files of five men."""
+    """Print the milliseconds to open a directory with names of all files of three to five men."""
     materials = [material for men in (3, 4, 5) for material in materials_of(men)]
     with tempfile.TemporaryDirectory() as folder:
         for material in materials:

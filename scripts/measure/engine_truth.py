@@ -4,10 +4,10 @@
     python scripts/measure/engine_truth.py claims --tables DIR [--count N] --nodes N KRKN ..
     python scripts/measure/engine_truth.py kept --tables DIR [--nodes N] [--fewer] KRKN ..
 
-`claims` searches random positions to depths up to D, or with N nodes, and then proof search runs,
-too. A decided score (a mate, or a verdict of the referee) must agree with the table. A tenth of the
-positions is also searched in full width to depths up to 3: with and without a hash table, in one
-thread and in two. The values of these searches must be equal.
+`claims` searches random positions to depths up to D, or with N nodes. With `--nodes`, proof search
+runs, too. A decided score (a mate, or a verdict of the referee) must agree with the table. A tenth
+of the positions is also searched in full width to depths up to 3, three times: with a hash table,
+without one, and in two threads with one. The values of these searches must be equal.
 
 `kept` searches wins in at most `--plies` plies until the score is decided or the nodes are used up.
 It prints two shares by order: the chosen move keeps the win, and the search announces the win.
@@ -162,7 +162,8 @@ class Truth:
     def kept(self, name: str, options: argparse.Namespace) -> dict[str, Kept]:
         """Search short wins of a material, order by order.
 
-        Returns the shares for a random win of each kind that occurs.
+        Returns both shares for each kind of win that occurs. They are means over its orders,
+        weighted by the numbers of wins.
         """
         material = Material.parse(name)
         if options.fewer:

@@ -45,7 +45,7 @@ LEAST_RANDOM, MOST_RANDOM = 4, 11
 QUIET_PLIES = 80
 MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN_SCORE = 250
-"""Largest score, of either side, with which an opening is used."""
+"""Largest absolute score with which an opening is used."""
 DECIDED, AGREED_PLIES = 1_500, 6
 """A game ends after `AGREED_PLIES` plies in a row with a score above `DECIDED` for either side.
 

@@ -126,7 +126,7 @@ class Collection:
 
     @cached_property
     def unfinished(self) -> list[Task]:
-        """Tasks whose tables were missing when this property was first read."""
+        """Tasks whose tables were missing or to be rebuilt when this property was first read."""
         return [task for task in self.work if not self._is_finished(task)]
 
     def _is_finished(self, task: Task) -> bool:
@@ -134,7 +134,7 @@ class Collection:
         return found is not None and not task.rebuild
 
     def planned(self, threads: int = 2) -> list[PlannedTable]:
-        """Return the missing tables with their estimated costs; cached for each `threads`.
+        """Return the unfinished tables with their estimated costs; cached for each `threads`.
 
         threads : number of threads that build one table
         """
@@ -167,8 +167,9 @@ class Collection:
     def require_disk(self, memory: int, threads: int) -> tuple[int, int]:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
-        Files, and what the table that needs most has on disk while it is built, are counted.
-        Arguments are as in `require_memory`. Raises `InputError` if the files alone do not fit.
+        Counted are the finished files, and what the table that needs most has on disk while it is
+        built. Arguments are as in `require_memory`. Raises `InputError` if the finished files alone
+        would take more than `_DISK_ERROR` times the free bytes.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
@@ -188,7 +189,7 @@ class Collection:
         return disk + max(scratch, default=0), free
 
     def jobs(self, threads: int, floor: int = 0) -> list[Job]:
-        """Return the missing tables as jobs, with their estimated memory and CPU seconds.
+        """Return the unfinished tables as jobs, with their estimated memory and CPU seconds.
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given

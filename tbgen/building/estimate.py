@@ -252,7 +252,7 @@ class FinishedTable:
 def finished_tables(
     directory: Path, rules: Rules, measured: Container[str] = ()
 ) -> dict[str, FinishedTable]:
-    """Return the finished tables of a rule set in a directory, by name of material.
+    """Return the finished tables under `rules` in a directory, by name of material.
 
     Tables with limited orders are not included. Outcomes are read only from tables that are not
     in `measured`.

@@ -2,9 +2,10 @@
 
     table  ->  outcomes, 0 for slots without a position  ->  counted  ->  NAME.RULES.wdl.xqt
 
-An existing file is kept if its source digest is that of the table. A file gets its name when it
-is complete (`tables/files.py`). One side of the table is in memory at a time: a byte for each slot,
-and half a byte for legal positions and blocks under compression.
+An existing file is kept if its source digest is that of the table and its blocks are of the
+requested kind. A file gets its name when it is complete (`tables/files.py`). One side of the table
+is in memory at a time, with one byte for each slot. The legal positions, and blocks under
+compression, take half a byte for each slot more.
 """
 
 from __future__ import annotations

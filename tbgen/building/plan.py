@@ -32,7 +32,7 @@ Larger tables form a further class.
 """
 
 _SETTLED_BYTES = 0.7
-"""Most bytes per slot of the file without a name that has the settled positions."""
+"""Most bytes per slot of the unnamed file in which the solver stores settled positions."""
 
 _STATE_BYTES = 0.8
 """Most bytes per slot of a saved state."""
@@ -48,7 +48,7 @@ class PlannedTable:
     placements: int
     """Number of canonical placements without overlaps; the other slots are holes."""
     memory_bytes: int
-    """Bytes with which a build accepts the table."""
+    """Bytes of memory that a build of this table needs with its arrays in memory."""
     disk_bytes: int
     """Size of the finished file, or an estimate."""
     cpu_seconds: float
@@ -61,7 +61,7 @@ class PlannedTable:
     """
 
     def scratch_bytes(self, state_seconds: float = STATE_SECONDS) -> int:
-        """Return the most bytes on disk that are needed beside files while the table is built.
+        """Return the most bytes on disk that a build needs, in addition to finished files.
 
         state_seconds : seconds between two checkpoints; two states exist while one is saved
         """

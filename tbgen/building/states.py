@@ -163,7 +163,8 @@ class StateFile:
     def save(self, parts: Iterable[bytes]) -> None:
         """Replace the saved state.
 
-        The old one is kept on a full disk, which is noted, and if this raises `OSError`.
+        On a full disk the old state is kept, and a note says so. It is also kept if this raises
+        `OSError`.
         """
         began = time.monotonic()
         try:

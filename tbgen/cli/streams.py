@@ -36,7 +36,7 @@ class Line(NamedTuple):
     text: str
     is_whole: bool = True
     kind: str = "line"
-    """Noun for messages; not `line` for a part of a text that has lines of its own."""
+    """Noun for messages: `line`, or `game` for a text of several lines."""
 
     def read(self) -> str:
         """Return the text; raises `InputError` if the line is overlong."""

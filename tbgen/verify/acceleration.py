@@ -394,8 +394,7 @@ def _raise_back_along(first, step, count, kind, at, best, numbers, state):
 
     A rook or cannon may stand on all ninety squares, so places are squares here.
 
-    first : int, the square where the line starts; step : int, to the next square
-    count : int, the number of squares of the line; at : int, the start of the row
+    first : int, the first square; count : int, the number of squares; at : int, the row's start
     """
     board = state.board
     passed = last = before = numbers[0] * 0

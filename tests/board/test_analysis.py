@@ -1,7 +1,7 @@
 """Facts from tables on the board's pages: outcomes by square, lines, statistics, puzzles.
 
-A ladder is the list of loops by which a side loses under the rules, down to a mate. A film shows a
-line of best play move by move.
+A ladder lists the loops through which a side loses by repetition, in falling order, down to mate. A
+film shows a line of best play move by move.
 """
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
 
 
 def test_no_value_contradicts_the_referee(client: TestClient) -> None:
-    """Red loses a won endgame by perpetual check: the table's value is not shown."""
+    """After the referee's verdict against the winner by the table, pages do not show the value.
+
+    In the test Red loses a won endgame by perpetual check.
+    """
     game = {"fen": "4k4/R8/9/9/9/9/9/9/9/3K5_w", "moves": "a8a9,e9e8,a9a8,e8e9"}
     text = page(client, "/", **game).partition("<main")[2]
     assert "The game is over: Black wins (the position repeats)" in text

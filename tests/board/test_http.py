@@ -282,7 +282,7 @@ async def head_of(app: Any, path: str, host: bytes = b"localhost", **asked: Any)
 
 
 def test_a_whole_address_as_target(tables_dir: Path) -> None:
-    """The host of the target counts, not that of the header."""
+    """If the target of a request is a whole address, its host counts, not that of the header."""
     with open_tablebase(tables_dir, rules="check") as tables:
         app = create_app(tables, tables_dir, loopback_only=True)
         for path, host, status in (

@@ -219,7 +219,10 @@ def test_rare_puzzles_are_found_in_the_whole_table(client: TestClient) -> None:
 
 
 def test_a_lost_puzzle_tells_the_move_and_leads_on(client: TestClient) -> None:
-    """Also when the game has ended in a material without attackers."""
+    """A lost puzzle shows the right move and links to another puzzle.
+
+    Tested after the wrong move, and after a capture that leaves no attackers.
+    """
     task = {"fen": "4Na3/4k4/9/9/9/9/9/9/9/3K5_w", "mode": "play", "task": "win"}
     for moves in ("d0d1", "d0d1,e8e9"):
         lost = page(client, "/", moves=moves, **task)

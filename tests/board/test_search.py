@@ -71,10 +71,11 @@ def everywhere(material: Material) -> Iterator[Position]:
 
 
 def has(store: TableStore, wanted: Query, position: Position, value: ProbeResult) -> bool:
-    """Return whether a position meets a query, from probed values of it and its successors.
+    """Return whether a position meets a query, by the definition of each condition.
 
-    `value` is the probed value of the position. Zugzwang is tested by probing it with the
-    other side to move.
+    value : probed value of the position
+    For `wanted.only` the successors are probed, for `wanted.zugzwang` the position with the other
+    side to move.
     """
     tables = store.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):
@@ -249,7 +250,7 @@ def test_positions_that_the_rules_change(tmp_path: Path, store: TableStore) -> N
 
 
 def test_a_field_given_twice(client: TestClient) -> None:
-    """`at` may be given twice; any other field then gets 400, and is not dropped."""
+    """`at` may be given twice; any other field given twice is refused with status 400."""
     path = "/v1/tables/KRKN/search"
     listed = client.get(f"{path}?at=R@e5&at=n@e6").json()["positions"]
     assert listed == client.get(f"{path}?at=R@e5,n@e6").json()["positions"]

@@ -11,7 +11,7 @@ from tbgen.cli import main
 
 
 def test_strange_names_in_a_directory(tables_dir: Path, tmp_path: Path) -> None:
-    """`ls` names files with a changed name; a link to nothing is no directory of tables."""
+    """`ls` lists files whose name is no table's; `build` refuses a broken link as its directory."""
     shutil.copy(tables_dir / "KRK.check.dtm.xqt", tmp_path / "KRK.check.dtm (1).xqt")
     said = CliRunner().invoke(main, ["ls", "--tables", str(tmp_path)]).stderr
     assert "note: 1 file whose name is no table's: KRK.check.dtm (1).xqt" in said

@@ -163,8 +163,8 @@ def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
 def test_invalid_sizes(size: str) -> None:
     """`--memory` refuses a size with a strange unit, too many digits, or foreign digits.
 
-    They are the Kelvin sign (its lower case is k), 400 digits (infinite as a float), and an
-    Arabic digit.
+    Tested are the Kelvin sign as unit (its lower case is k), 400 digits (infinite as a float), and
+    an Arabic digit.
     """
     result = CliRunner().invoke(main, ["build", "KRK", "--memory", size])
     assert result.exit_code == 2

@@ -31,9 +31,9 @@ def idle() -> None:
 
 
 def greet() -> None:
-    """Take and release the lock of compilations, as a job of the second process.
+    """Job of the second process: take and release the lock of compilations.
 
-    The first process, which has started the second one, holds this lock meanwhile.
+    The job must not wait for the first process, which may hold this lock.
     """
     with jit.compile_lock():
         pass

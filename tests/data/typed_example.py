@@ -27,5 +27,5 @@ def moves_of(position: Position) -> list[Move]:
 
 
 def verdict_of(fen: str) -> Verdict:
-    """Return the verdict on a move."""
+    """Return the verdict on a game of one move, a0a9, from a position."""
     return judge(fen, ["a0a9"], rules="wxf").verdict

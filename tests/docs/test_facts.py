@@ -84,9 +84,10 @@ def test_zugzwangs_agree_with_every_position(material: str) -> None:
 
 
 def test_loops_agree_with_referee_and_tables() -> None:
-    """The verdicts on the page's loops agree with the referee and the tables.
+    """Loops in docs/facts-loops.csv agree with the collection of cases, the referee and the tables.
 
-    Tested are loops of KRKN and smaller materials; the verdicts are those of the collection.
+    All verdicts are compared with the collection (`figures.CASES`). Loops of KRKN and smaller
+    materials are also judged and probed again.
     """
     cases = {case["id"]: case for case in json.loads(figures.CASES.read_text("utf-8"))}
     written = figures.read(Loop)

@@ -118,7 +118,10 @@ def test_errors(
 
 
 def test_each_kind_of_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables proven, certified, damaged and not tried, and a win-draw-loss file."""
+    """Answers of `tbgen verify` agree with the schema for every result of a proof.
+
+    Tested are tables that are proven, certified, damaged and not tried, and a win-draw-loss file.
+    """
     tables = tmp_path / "tables"
     shutil.copytree(
         built("KRKN", rules="wxf"), tables, ignore=shutil.ignore_patterns("*.proof.json")

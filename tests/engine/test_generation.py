@@ -63,7 +63,10 @@ def test_every_check_is_detected():
 
 
 def _is_knights_leg_free(after: Position, move: Move) -> bool:
-    """Return whether a knight that has not moved attacks the king of the side to move."""
+    """Return whether a knight attacks the king of the side to move, and is not the moved piece.
+
+    So `move` has freed the knight's leg.
+    """
     board = after.board
     king = board.index(piece_code(after.side, PieceType.KING))
     knight = piece_code(1 - after.side, PieceType.KNIGHT)

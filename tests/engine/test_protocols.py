@@ -134,7 +134,10 @@ def test_uci_survives_invalid_commands(uci):
     ids=lambda text: text[:40],
 )
 def test_no_move_after_an_invalid_position(uci, invalid):
-    """The engine does not answer with a move for the position before."""
+    """After an invalid `position` command the engine answers `go` with no move.
+
+    It must not answer with a move for the position set before.
+    """
     uci.say("position startpos", f"position {invalid}", "go depth 1")
     lines = uci.hear("bestmove")
     assert lines[-1] == "bestmove (none)"

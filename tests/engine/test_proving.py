@@ -159,7 +159,8 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
     """Compute proof and disproof numbers of the nodes on a path, from its end to its start.
 
     way : numbers of the nodes on the path
-    loop : least place on the path (from 1) from which on only the opponent checks, on every move
+    loop : place on the path, from 1; from there on the defender checks with every move, and the
+        attacker with none
     Returns (proof number, disproof number) of each node, in the order of the path.
     """
     for place, number in enumerate(way, 1):

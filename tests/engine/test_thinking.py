@@ -14,7 +14,10 @@ from tbgen.system.allowance import Allowance
 
 @dataclass
 class Hash:
-    """Searcher in place of the compiled one: records the sizes of the hash table."""
+    """Mock of the compiled searcher; `sizes` records the calls that concern its hash table.
+
+    `resize` adds the size in MiB, `allocate` adds -1.
+    """
 
     sizes: list[int] = field(default_factory=list)
 
@@ -51,7 +54,10 @@ def test_a_long_wait_for_the_kernels_is_explained(monkeypatch: pytest.MonkeyPatc
 
 
 def thinker_with(notes: Queue[str]) -> tuple[Thinker, Hash]:
-    """Return a thinker whose kernels count as loaded, and its searcher."""
+    """Return a thinker, and the mock searcher that it uses.
+
+    The kernels count as loaded once the event `_loaded_proofs` is set, which the test must do.
+    """
     thinker, searcher = Thinker(lambda found, seconds: None, lambda answer: None, notes.put), Hash()
     thinker._searcher = searcher  # type: ignore[assignment]
     return thinker, searcher
@@ -67,6 +73,7 @@ def test_readiness_waits_for_kernels_and_hash_table() -> None:
     assert searcher.sizes == []
     thinker._loaded_proofs.set()
     assert told.get(timeout=60) == "ready"
+    # The former table is freed (0), then the new one of 4 MiB is set and allocated (-1).
     assert searcher.sizes == [0, 4, -1]
     thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
     assert told.get(timeout=60) == "ready"
@@ -83,7 +90,10 @@ def test_the_end_answers_a_wait_for_readiness() -> None:
 
 
 def test_a_search_waits_for_readiness() -> None:
-    """A search begun before readiness begins its clock after it; `stop` ends the wait."""
+    """A search requested before the engine is ready starts its clock when the engine is ready.
+
+    `stop` ends the wait.
+    """
     told: Queue[str] = Queue()
     answers: Queue[Answer] = Queue()
     thinker = Thinker(lambda found, seconds: None, answers.put, told.put)

@@ -2,11 +2,12 @@
 
     every call of a kind   x   an error   ->   the command   ->   the same command, undisturbed
 
-A first run counts the calls of a command on files of the tables (or of the kernel cache). After
-that each call fails, one per try; a full disk fails from one call on. The command may continue, or
-end with one clear line. In both cases all tables are right and no other files remain. A second run
-without faults must give the same digests as a run that was never disturbed. This second run is
-skipped if one has started from the same files before.
+A first run counts the calls of a command on files of the tables (or of the kernel cache). Each
+following try makes one of these calls fail; a full disk makes all later calls fail, too. The
+command may continue, or end with one clear line. In both cases all tables are right and no other
+files remain. Then the command runs again without faults. It must give the same digests as a run
+that was never disturbed. This second run is skipped if an earlier second run has already succeeded
+from equal files.
 
 Tries are forks of an interpreter with everything loaded (warm.py), which saves three quarters of
 the time. In the part `kernels`, which tests loading, forks have only numba, and the build needs few
@@ -155,9 +156,9 @@ def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
 
 
 def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int) -> None:
-    """Run a command once for each of its calls on the disk, and let that call fail.
+    """Run a command once for each fault and each call that this fault can make fail.
 
-    All kinds of calls are tried, in random order, until the budget is used up.
+    These cases are tried in random order, until the budget is used up.
     """
     with benches(make) as (_, bench):
         cases = []

@@ -21,7 +21,10 @@ from tests.faults.campaign import INTERRUPTED, OK, Ended, Tally, complaint
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 LAST_WORD = re.compile(r"^(\d+)/\1 .* in [0-9.]+ s$| positions of |^\d+ (fetched|present)")
-"""Last line of a finished build, dump or fetch; a signal after it does not reach the program."""
+"""Regular expression for the last output line of a finished build, dump or fetch.
+
+A signal after this line does not reach the program.
+"""
 
 
 def send(number: signal.Signals, pid: int) -> None:

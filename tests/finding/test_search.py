@@ -46,11 +46,11 @@ def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
 
 
 def unique_plies(tables: GameTablebase, position: Position) -> int:
-    """Return for how many plies the solution of a won position is unique; 0 if it is not.
+    """Return for how many plies the solution of a won position is unique, by the definition.
 
-    Computed by the definition: the winner has one winning move, at first and after every best
-    defence. The number is that after the shortest defence; a capture ends the solution. 0 also if
-    the position is not won, or is won directly by the rules.
+    The winner must have one winning move, at first and after every best defence. The number is the
+    least over the best defences. A capture or a direct win ends the solution. Returns 0 if the
+    solution is not unique, and if the position is not won or is a direct win.
     """
     value, moves = tables.probe_with_moves(position)
     if value.outcome != Outcome.WIN or (value.order and value.plies == 0):
@@ -155,7 +155,10 @@ def test_sorted_rows(krkn: GameTablebase, limit: int | None) -> None:
 
 
 def test_loops_are_the_direct_wins_of_the_statistics() -> None:
-    """Also those whose best play ends in the graver offence, which KNKPP has."""
+    """Searches for loops find as many positions as the statistics have direct wins.
+
+    These include direct wins whose best play ends in the graver offence, as in KNKPP.
+    """
     with open_tablebase(built("KNKPP", rules="wxf")) as tables:
         orders = tables.stats("KNKPP").orders
         counts = [(order.check_patterns, order.chase_patterns) for order in orders]

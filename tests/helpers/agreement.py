@@ -40,7 +40,9 @@ UNEXPLAINED = "unexplained"
 class Agreement:
     """Result of a comparison of two referees on random loops.
 
-    Samples of differences are (position, loop, our verdict, pyffish's verdict).
+    `verdicts` counts loops by our verdict, and `differences` counts disagreements by cause.
+    `samples` has the disagreements of each cause as (position, loop, our verdict, pyffish's
+    verdict). A cause is the names of the clauses that explain it, joined by `+`, or `UNEXPLAINED`.
     """
 
     loops: int = 0

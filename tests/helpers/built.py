@@ -25,8 +25,8 @@ class Builder(builder.Builder):
     ) -> None:
         """Build materials and their supporting tables.
 
-        `metric` (None: chosen automatically) and `force` hold for these materials, not for their
-        supporting tables.
+        metric : of these materials, None: chosen automatically. DTM needs supporting tables in DTM
+        force : rebuild finished tables of these materials, but not their supporting tables
         """
         work = work_for(materials, metric, force=force)
         outcome = run(builder.jobs_of(work), InProcess(self.build_job), Observer())

@@ -2,19 +2,22 @@
 
     one code   outcome, distance, order    another value
                removed, invented           a direct win removed, or invented
-    several    pair                        a position and its best move, both two plies later
-               shift                       all of an order from some distance on, two plies later
-    regions    next order, no orders       all from an order on in the next order, or drawn
+    several    pair                        a position and the one after its best move, both with
+                                           two plies more
+               shift                       all values of an order from some distance on, with two
+                                           plies more
+    regions    next order                  all values of an order or above, one order higher
+               no orders                   all values of an order or above become draws
                loop                        draws turned into a win by the rules (below)
 
 In a direct win the side to move wins because the opponent must offend for ever. Tables are copies
-with codes of two bytes, so that each can hold orders. A planted value always
-differs from the correct one.
+with codes of two bytes, so that each can hold orders. A planted value always differs from the
+correct one.
 
-A loop is the largest set of draws that one side, the loser, cannot leave without losing, and in
-which the other side, the winner, can stay. The winner's positions become direct wins, the loser's
-lost in one ply. Apart from the direct wins, every value in the table is then the best that its
-moves give. So only the check of direct wins can refute a loop.
+A loop is the largest set of draws with two properties. One side, the loser, cannot leave it without
+losing. The other side, the winner, can stay in it. The winner's positions become direct wins, the
+loser's lost in one ply. Apart from the direct wins, every value in the table is then the best that
+its moves give. So only the check of direct wins can refute a loop.
 """
 
 from __future__ import annotations
@@ -245,7 +248,7 @@ def _later(value: Value) -> Value:
 
 
 def _pair(target: Target, rng: random.Random) -> dict[Node, Value] | None:
-    """Plan to lengthen a decided position and the one after its best move by two plies each.
+    """Plan to add two plies to the values of a decided position and of the one after its best move.
 
     None if no such pair is found.
     """
@@ -264,7 +267,7 @@ def _pair(target: Target, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _shift(target: Target, rng: random.Random) -> dict[Node, Value] | None:
-    """Plan to lengthen all values of an order from some distance on by two plies.
+    """Plan to add two plies to all values of an order from some distance on.
 
     At most `MOST` positions are changed; None if every choice has more.
     """

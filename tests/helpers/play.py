@@ -143,7 +143,10 @@ class Hunt:
     games: int = 0
     """Number of games that ended as required."""
     deepest: int = 0
-    """Largest number of moves of best_move in a game: when drawing, consecutive offences."""
+    """Largest number of moves that best_move made in one game.
+
+    When drawing, these are consecutive offences; a last idle move is not counted.
+    """
     unfinished: int = 0
     """Number of games not played to their end when `budget` was used up."""
     lost: list[Game] = field(default_factory=list)

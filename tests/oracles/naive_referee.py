@@ -1,9 +1,14 @@
 """Naive referee, written from the prose of the rules alone.
 
-Uses sets of (attacker id, victim id), as the reference procedure does: C = pairs that satisfy
-points 1-5 after a ply, new = C minus those before it, kept = those of C that still hold after the
-reply, victims = new minus kept. Shares no code with `tbgen.rules`. Clauses can be switched off one
-by one, to find the one that another program lacks.
+Uses sets of pairs (attacker id, victim id), as the reference procedure does:
+
+    C         pairs that satisfy points 1-5 after a ply
+    new       pairs of C that did not satisfy them before the ply
+    kept      pairs of C that still satisfy them after the reply
+    victims   pieces chased by the ply: those of pairs that are new and not kept
+
+Shares no code with `tbgen.rules`. Clauses can be switched off one by one, to find the one that
+another program lacks.
 """
 
 from __future__ import annotations

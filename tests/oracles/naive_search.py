@@ -5,7 +5,7 @@
     depth 0     quiescence: stand pat, and captures that lose nothing; in check, every move
     no move     lost
 
-The exception: a verdict for the side to move at the root does not count if the position occurred
+The exception is a win of the side to move at the root. It does not count if the position occurred
 only once before, and before the root. The opponent may still deviate then.
 
 No hash table, move ordering or reductions, and no state kept between positions. It shares with the

@@ -159,7 +159,7 @@ def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdic
 def check_values(game: Game, verdicts: list[Verdict]) -> None:
     """Check that the verdict of every node is the best of its moves.
 
-    Exceptions are wins inside a pattern: their order alone is that of the best move.
+    The exceptions are direct wins: only their outcome and order are those of the best move.
     """
     for node, verdict in enumerate(verdicts):
         best = best_over_children(game, verdicts, node)

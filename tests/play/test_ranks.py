@@ -1,7 +1,8 @@
 """Ranks in small graphs of `tbgen.play.safety`, against known ranks and exact solvers.
 
-A node is a position with the streaks of both sides. An edge is a move of one side and the reply.
-The rank of a node is (most bad edges that can still occur, most edges to the next good one). A
+A node is a position with the streaks of both sides. An edge is a move of one side and the reply; an
+option has the edges of one move. The side succeeds if good edges recur for ever and bad ones do
+not. The rank of a node is (most bad edges that can still occur, most edges to the next good one). A
 streak is the offence common to a side's latest moves; a break ends it.
 """
 

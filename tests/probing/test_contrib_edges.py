@@ -153,7 +153,11 @@ def test_newer_standards_and_macros_that_are_set(macros: tuple[str, ...]) -> Non
 
 
 def test_types_have_a_prefix() -> None:
-    """As C++, types of equal name in an engine's own files would be another definition of them."""
+    """Names of types in the C reader begin with `xq_`.
+
+    Compiled as C++, a type of equal name in an engine's own files would be a second definition of
+    the same type.
+    """
     for name in ("xqprobe.c", "xqgame.c", "xqinternal.h"):
         text = (CONTRIB / name).read_text("ascii")
         types = re.findall(r"^(?:} |typedef \w+ \{.*} )(\w+);", text, re.MULTILINE)

@@ -249,7 +249,10 @@ FORGED = {
 
 @pytest.mark.parametrize("kind", list(FORGED))
 def test_forged_blocks_are_refused(tmp_path: Path, kind: str) -> None:
-    """The first block is invalid with a correct checksum: only its slots are refused."""
+    """The C reader refuses the slots of an invalid first block, and no others.
+
+    The checksum of this block is correct.
+    """
     if kind == "table":
         spec, slots_of_block, forged = spec_of("KPK"), 600, test_damage.forged_block
         path = write(tmp_path, spec, random_planes(spec, 1, 12), block_slots=slots_of_block)

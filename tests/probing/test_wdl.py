@@ -73,9 +73,11 @@ def probe_lists(
 
 
 def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> tuple[int, int]:
-    """Probe all positions of a table by compiled code, in each colouring and mirror image.
+    """Compare two kinds of probes with a table, at all positions of the table.
 
-    Returns the number of probes, and of those with another outcome than the table.
+    Compiled probes are tried in both colourings, each as it is and mirrored: four probes of each
+    position. The batch probe of Python is tried once. Returns (number of compiled probes, number of
+    wrong answers of either kind).
     """
     probes = wrong = 0
     layout = file.layout
@@ -100,9 +102,11 @@ def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> t
 
 
 def check_tables(directory: Path, rules: Rules, materials: list[str]) -> int:
-    """Write the win-draw-loss files of tables and supporting tables, and compare every position.
+    """Write win-draw-loss files of some materials, and check probes of every position in them.
 
-    Returns the number of tables.
+    Supporting tables are included. The expected outcomes are those of the tables. Compiled code
+    must have made four probes of each legal position (`disagreements`). Returns the number of
+    tables.
     """
     wanted = [Material.parse(name) for name in materials]
     pack_closure(directory, wanted, RuleSet(rules), threads=2)
@@ -111,6 +115,7 @@ def check_tables(directory: Path, rules: Rules, materials: list[str]) -> int:
         for material in tables.materials:
             file = tablebase.table(material)
             probes, wrong = disagreements(tablebase, tables, file)
+            # Four probes of each legal position: two colourings, each also mirrored.
             assert (material, probes, wrong) == (material, 4 * file.statistics.legal, 0)
         return len(tables.materials)
 

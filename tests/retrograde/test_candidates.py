@@ -1,6 +1,6 @@
-"""Candidates of direct wins: arrays that a search borrows from the solver, and cached results.
+"""Searches for direct wins: arrays borrowed from the solver, and cached candidates.
 
-A search tests the candidates of one order, and keeps results for the orders after it.
+A search examines the candidates of one order, and keeps results for the searches of later orders.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def state_of_checks(propagation: Propagation) -> SearchState:
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
-    """Solve `MATERIAL` with another function than `settle_orders`, and check the codes."""
+    """Solve `MATERIAL` with `settle` in place of `settle_orders`, and check the codes."""
     material = Material.parse(MATERIAL)
     children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
     expected = solution(MATERIAL, Rules.CHECK)

@@ -142,7 +142,8 @@ def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_marks_of_one_half_of_the_board_do_not_depend_on_the_other() -> None:
     """The marks in one half of the rows stay the same if the other half has no candidates.
 
-    A row has two words, one for each half of the board.
+    Marked are candidates with an attacked piece (`k_mark_attacked`). A row has two words, one for
+    each half of the board.
     """
     with Workers(1) as workers:
         sets = Sets(make_frame(Layout.of(Material.parse("KRKN"))), workers)

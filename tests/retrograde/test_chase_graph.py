@@ -27,8 +27,9 @@ SLOTS = sorted(
     LAYOUT.slot(Position.from_fen(fen))
     for fen in ("3k5/9/4n4/9/2n6/4R4/9/9/9/3K5 w", "4k4/9/n8/9/9/R8/9/5n3/9/3K5 w")
 )
-"""Slots of two positions in which Red's rook attacks a knight; 90 slots are a row, so they are also
-keys of candidates.
+"""Slots of two positions in which Red's rook attacks a knight.
+
+Since a row has 90 slots, these numbers are also keys of candidates.
 """
 
 

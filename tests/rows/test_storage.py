@@ -24,7 +24,7 @@ def resident_bytes() -> int:
 def storages(directory: Path) -> list[Storage]:
     """Return three storages: in memory, with byte arrays in a file, and all on disk.
 
-    The last releases pages of memory at once.
+    The last one has a memory ceiling of 0, so pages of its arrays are released at once.
     """
     return [Storage(), Storage(directory), DiskStorage(directory, 0)]
 

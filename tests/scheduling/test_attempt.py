@@ -71,7 +71,10 @@ def test_an_error_keeps_its_type_and_facts(error: Exception) -> None:
 
 
 def test_every_error_of_tables_can_be_pickled() -> None:
-    """pickle alone must suffice for `multiprocessing.Pool`, which waits for ever otherwise."""
+    """Every error of tables can be pickled, and keeps its message and attributes.
+
+    `multiprocessing.Pool` waits for ever if an error cannot be pickled.
+    """
     errors: list[TablebaseError] = [
         MissingTableError("KRK", RuleSet(Rules.CHECK, 2)),
         RulesMismatchError("several rule sets", ["check", "wxf"], "say which one to use"),

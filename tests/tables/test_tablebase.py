@@ -99,7 +99,10 @@ def test_probe_many_agrees_with_probe(directory: tuple[Path, dict[str, Planes]])
 
 
 def test_batches_refuse_what_is_no_position(directory: tuple[Path, dict[str, Planes]]) -> None:
-    """A wrong row must not look like a draw, wherever it is among right ones."""
+    """Batch probes raise `InputError` for a batch with an invalid board or side to move.
+
+    An invalid entry must not look like a draw.
+    """
     boards = np.frombuffer(KRK.board + ARMLESS.board, np.uint8).reshape(2, 90)
     kings = boards[1] & 7 == 1
     outside = np.vstack([boards[1], np.roll(boards[1], -9)])

@@ -77,7 +77,7 @@ def test_an_invented_chase_is_found():
 
 
 def test_invented_chases_are_reported_as_chases():
-    """Draws replaced by direct wins are counted as wins by chases, and all are found.
+    """Direct wins planted on all draws are reported; without check they count as wins by chases.
 
     None of these values is the best of the position's moves.
     """
@@ -130,6 +130,9 @@ def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[
     A chaser is a position whose side to move chases. A state is (chase, numbering of the pieces
     there, condition to be met). The prospective winner wins by meeting all conditions in rotation,
     endlessly.
+
+    due : for each chase, True if it counts (does not lose yet)
+    candidates : for each chaser, True if it may belong to a pattern
     """
     chases = [
         [c for c in range(first, last) if due[c]] for first, last in pairwise(graph.chase_start)

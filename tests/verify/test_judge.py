@@ -1,7 +1,10 @@
-"""The check that each value is the best of the position's moves, in three implementations.
+"""Check that each value is the best of the position's moves, by three implementations.
 
-Kernels work by rows or on single positions (`plain`); the third is plain Python. All must agree, on
-correct tables and on tables with planted errors.
+    rows               kernels, for all positions of a row together
+    single positions   kernels, for one position at a time (`plain=True`)
+    Python             a slow definition in this module (`naive_findings`)
+
+All must agree, on correct tables and on tables with planted errors.
 """
 
 from __future__ import annotations
@@ -41,7 +44,9 @@ def prove(table, *, plain):
 def test_rows_and_single_positions_agree(name):
     """The check by rows and the check by single positions give equal reports.
 
-    The latter examines all positions as candidates, so only the numbers of candidates differ.
+    On a correct table only the numbers of candidates for patterns differ. By rows, only some
+    positions are candidates. By single positions, all draws and direct wins or losses are. In a
+    table with planted errors both checks examine all of these, so whole reports are equal.
     """
     table = recoded(solution(name, Rules.WXF), CodeSpace(2))
     report, plain = prove(table, plain=False), prove(table, plain=True)

@@ -75,10 +75,10 @@ def loser_of(line: Mainline) -> Side | None:
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """Return a caption for each ply; checks and chases of `loser` are numbered.
+    """Return a caption for each ply; numbers count the checks and chases of `loser`.
 
-    A loop of these is forbidden. The last caption says mate or stalemate if the game
-    ends so.
+    A loop of these checks and chases is forbidden. The last caption says mate or stalemate if
+    the game ends so.
     """
     found, offences = [], 0
     for frame in frames:

@@ -77,7 +77,7 @@ def find_puzzle(
     This move is no capture. `aim` is a win or a draw. Wins of order 0 have at least `SHORTEST`
     plies, wins by repetition any number. `seed` makes the choice repeatable. `level` is one of
     `LEVELS`, or empty for any. Only a sample of the table is examined: raises `NothingFoundError`
-    if it has none, and otherwise like `Tablebase.probe`.
+    if the sample has no such position, and otherwise like `Tablebase.probe`.
     """
     chance = random.Random(seed)
     first = chance.randrange(ROUNDS)

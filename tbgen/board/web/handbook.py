@@ -1,8 +1,9 @@
 """Handbook of practical endgames: class of each, and exceptions from it.
 
 The class of an endgame is won, drawn or open, by the shares of positions that are won or drawn with
-the attacker to move. An exception is such a position with another outcome: in a drawn endgame a
-win, in a won or open one a draw or loss. A chapter has the endgames of one attacker.
+the attacker to move. An exception is a position with the attacker to move that has another outcome:
+in a drawn endgame a win, in a won or open one a draw or loss. A chapter has the endgames of one
+attacker.
 
 /handbook        all attackers: each defence with class, shares, longest win, share of rule wins
 /handbook/KRN    one attacker: also diagrams of the longest win and of exceptions

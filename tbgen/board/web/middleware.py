@@ -6,9 +6,9 @@
     X-Forwarded-Host, -Proto, -Prefix, -For  ->  host, scheme, root_path, client of the request
     answer that is a page                    ->  prefix inserted into its links
 
-These headers count only if a proxy on this machine sends them. Of a header with several values, the
-last one counts, which the nearest proxy has added. Forwarded requests may come from anywhere:
-`building` refuses them, and pages for them do not name the directory of the tables.
+X-Forwarded headers count only if a proxy on this machine sends them. Of a header with several
+values, the last one counts, which the nearest proxy has added. Forwarded requests may come from
+anywhere: `building` refuses them, and pages for them do not name the directory of the tables.
 """
 
 from __future__ import annotations

@@ -262,8 +262,9 @@ def longest_boards(
 def game_record(store: TableStore, view: View) -> str:
     """Return the moves played, in pairs; each links to the position after it.
 
-    When values are shown, each move has its value if the tables cover it, and the referee's label:
-    check, chase or nothing. Plies of a judged loop are marked.
+    When values are shown, each move has the referee's label: check, chase or nothing. The last
+    `VALUED_MOVES` moves also have their values if the tables cover them. Plies of a judged loop are
+    marked.
     """
     if not view.moves:
         return ""

@@ -2,9 +2,9 @@
 
     request  ->  a free process with the same tables  ->  endpoint there  ->  answer
 
-They run at a lower priority than the server and end with it. A search ends when its client has
-gone. The first process compiles the search kernels as soon as there are tables; others start on
-demand. `routes` names the addresses answered here; `http` limits the waiting requests.
+Search processes run at a lower priority than the server and end with it. A search ends when its
+client has gone. The first process compiles the search kernels as soon as there are tables; others
+start on demand. `routes` names the addresses answered here; `http` limits the waiting requests.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ MOST_NAMED = 12
 def short_value(worth: Value | None) -> str:
     """Format a value in a few characters.
 
-    A win or loss of order 0 is the number of moves to the end; `#` if the game has ended or ends,
-    or converts, with the next move. A higher order is `↻` and the order. A loss begins with a
+    A win or loss of order 0 is the number of moves to its end. It is `#` if the next move mates or
+    converts, or if the game has ended. A higher order is `↻` and the order. A loss begins with a
     minus sign. A draw is `=`, an unknown value `?`.
     """
     if worth is None:

@@ -53,7 +53,7 @@ class ChaseGame:
 
 
 _Names = tuple[int, ...]
-"""The number, at a node, of each piece with a fixed name."""
+"""For each fixed name of a piece, the number of this piece at a node."""
 _Here = tuple[int, _Names]
 """A reply node of the unfolded graph, which has a copy of each node for each `_Names`."""
 _Vertex = tuple[int, int, _Names, int, bool]

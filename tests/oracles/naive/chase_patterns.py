@@ -5,9 +5,10 @@ For one prospective winner W against one offender O, among the undecided positio
     (position, V)             O to move: every move is won for W, or chases V into the pattern
     (position, V, attackers)  W to move: some move answers the chase and leads into the pattern
 
-The pattern is the greatest such set in which W can also, endlessly and whatever O does, make moves
-without check, and for each piece of O moves that do not chase it. Squares are those of the
-position as the table numbers it, so a move may lead to its mirror image.
+The pattern is the greatest such set that meets two more conditions. Endlessly, and whatever O does,
+W can make moves without check. Likewise, for each piece of O, W can make moves that do not chase
+it. Squares are those of the numbered position. A position and its mirror image have one number, so
+squares may have to be mirrored after a move.
 """
 
 from __future__ import annotations
@@ -263,9 +264,11 @@ class _Pattern:
             done |= more
 
     def _spares(self, reply: Reply, square: int, step: Step, done: set[tuple[Reply, int]]) -> bool:
-        """Return whether W's step does not chase O's piece on a square, whatever O plays next.
+        """Return whether, after each next move of O, W's step is no chase of O's piece on a square.
 
-        Also true if O's next move leads to a (reply, square) in `done`, the pairs found before.
+        The step is no chase if it makes no new attack on this piece, or if O's move does not answer
+        the attack. A move of O also passes if it leads to a (reply, square) in `done`, the pairs
+        found before.
         """
         seen, board = _seen(step.mirrored), self.search.boards.board(step.goal.node)
         if (reply, step) not in self._spared:

@@ -131,9 +131,11 @@ def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
 
 
 def is_answered(board: Board, attackers: frozenset[int], v: int, reply: Move, terms: Terms) -> bool:
-    """Return whether the reply, no capture, undoes one of the attacks on V (point 7).
+    """Return whether a reply undoes one of the attacks on V (point 7).
 
     Always true under rules where point 7 does not apply (`unanswered`).
+
+    reply : a move without capture; the caller must not pass a capture
     """
     if terms.unanswered:
         return True

@@ -30,7 +30,7 @@ def decide(
 
     `checks_lose` is the perpetual check rule (False: every endless play is a draw); `orders` limits
     the number of rounds, None: until nothing changes. `chases` are the searches for perpetual
-    chases, if these lose, too.
+    chases; empty if chases do not lose.
     """
     solver = _Propagation(game)
     solver.spread(0, direct_wins=())
