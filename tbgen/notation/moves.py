@@ -13,7 +13,6 @@ Fairy-Stockfish's if they contain a rank 10. Marks after a move, as in h2e2+ or 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt
@@ -21,7 +20,7 @@ from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
 from tbgen.indexing.squares import FILES, piece_side, square_name
 from tbgen.notation import chinese, wxf
-from tbgen.notation.naming import Displacement, RelativePlace, displacement, relative_place
+from tbgen.notation.naming import RelativePlace, displacement, relative_place
 from tbgen.rules import legal_moves, play
 
 MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
@@ -59,10 +58,8 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
             # The message has ranks 0..9; add the move in ICCS.
             raise MoveTextError(f"{excerpt(text)}, in ICCS {error.message}", error.hint) from None
         return move
-    if notation == "wxf":
-        return _resolve(position, text, wxf.split(text), wxf.names, "C2.5")
-    if notation in ("zh", "zh-hant"):
-        return _resolve(position, text, chinese.split(text), chinese.names, "炮二平五")
+    if notation in MOVE_NOTATIONS:
+        return _resolve(position, text, notation)
     raise _unknown(notation)
 
 
@@ -116,26 +113,18 @@ def _from_fairy(text: str) -> Move:
     return Move(*squares)
 
 
-def _resolve(
-    position: Position,
-    text: str,
-    parts: tuple[str, Displacement] | None,
-    names: Callable[[RelativePlace], list[str]],
-    example: str,
-) -> Move:
+def _resolve(position: Position, text: str, notation: str) -> Move:
     """Find the legal move to which the text of a move in WXF or Chinese notation refers.
-
-    text : the move's text, for messages
-    parts : the text split into the piece's name and the displacement; None if it cannot be split
-    names : returns the names by which a piece may be called
-    example : text of a move in this notation, for messages
 
     Raises `MoveTextError` if no legal move or several have this name and displacement.
     """
+    reader = wxf if notation == "wxf" else chinese
+    parts = reader.split(text)
     if parts is None:
+        example = "C2.5" if notation == "wxf" else "炮二平五"
         raise MoveTextError(f"{excerpt(text)} is no move", f"such moves are written {example}")
     name, wanted = parts
-    called = {square: names(where) for square, where in _places(position).items()}
+    called = {square: reader.names(where) for square, where in _places(position).items()}
     # A standard name takes precedence, even if that piece has no such move.
     meant = [square for square, known in called.items() if known[0] == name]
     meant = meant or [square for square, known in called.items() if name in known]
@@ -156,7 +145,7 @@ def _resolve(
             "state which piece on the file moves, or write the squares",
         )
     if not found:
-        raise MoveTextError(f"{excerpt(text)} is not legal", _choices(position, meant))
+        raise MoveTextError(f"{excerpt(text)} is not legal", _choices(position, meant, notation))
     return found[0]
 
 
@@ -173,9 +162,10 @@ def _places(position: Position) -> dict[int, RelativePlace]:
     }
 
 
-def _choices(position: Position, sources: list[int]) -> str:
+def _choices(position: Position, sources: list[int], notation: str) -> str:
     """Return a hint for messages that lists the legal moves from some squares."""
-    moves = [move.iccs for move in legal_moves(position) if move.source in sources]
+    found = [move for move in legal_moves(position) if move.source in sources]
+    moves = [format_move(position, move, notation) for move in found]
     where = " and ".join(square_name(square) for square in sources)
     return f"from {where}: {' '.join(moves)}" if moves else f"nothing on {where} may move"
 

@@ -1,16 +1,30 @@
-"""Chinese verdicts of the referee: cited articles, and points that are no articles of the rules."""
+"""Chinese verdicts of the referee, with cited articles and points, and Chinese error messages."""
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from tbgen import Judgement, judge
+from tbgen import Judgement, MissingTableError, MoveTextError, Position, judge
+from tbgen.board.language.error_messages import _translated, localise_error
 from tbgen.board.language.words import explain_judgement
+from tbgen.board.web.http import failure
 from tbgen.indexing.squares import PieceType
+from tbgen.notation import parse_move
 from tbgen.referee.reasons import TrackedPiece
-from tbgen.tables import Rules
+from tbgen.tables import (
+    CorruptTableError,
+    FormatVersionError,
+    RulesMismatchError,
+    UnsupportedMaterialError,
+)
+from tbgen.tables.names import Rules
+from tests.helpers.paths import ROOT
 
 CANNON = "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", "c4b4 b6c6 b4c4 c6b6"
 """Game (FEN, moves) in which Red's rook chases the cannon."""
@@ -53,3 +67,105 @@ def test_points_are_no_articles(chaser: PieceType, cited: str) -> None:
     offender = replace(judgement.conducts[0], pairs=(pair,))
     other = replace(judgement, conducts=(offender, judgement.conducts[1]))
     assert explain_judgement(other, Rules.WXF, "zh-Hans").endswith(cited)
+
+
+# -- error messages --------------------------------------------------------------------------
+
+SOURCES = (
+    *(ROOT / "tbgen" / "board").rglob("*.py"),
+    *(ROOT / "tbgen" / "notation").glob("*.py"),
+    *(ROOT / "indexing" / f"{name}.py" for name in ("boardcode", "material", "move", "squares")),
+    *(ROOT / "tbgen" / "finding" / f"{name}.py" for name in ("query", "sample")),
+    ROOT / "tbgen" / "rules" / "positions.py",
+    ROOT / "indexing" / "position.py",
+)
+"""Modules whose errors a page may show."""
+
+FOR_PROGRAMS = {"api.py", "bitmap.py", "files.py", "middleware.py"}
+"""Modules of the board whose errors are answered as JSON."""
+
+UNSEEN = {
+    "a board has {} squares, not {}", "{} is no side", "it is Side.RED or Side.BLACK",
+    "{} holds {}, which is no piece code", "piece codes are 1 to 7 for Red and 9 to 15 for Black",
+    "{} is no notation of moves", "{} is no notation of positions", "choose {}", "{} is no range",
+    "give 5, or (5, 9)",
+}  # fmt: skip
+"""Messages on arguments of functions, which no address contains."""
+
+ERRORS = r"RequestError|(\w*Input|\w*Text|Position|Material|\w+Found|NoReply)Error"
+"""Pattern of the functions that make errors of a page."""
+
+ERRORS_OF_TABLES = (
+    MissingTableError("KRKN"), RulesMismatchError("several rule sets", ["wxf", "none"], "choose"),
+    UnsupportedMaterialError("KRKN", "too large"), CorruptTableError(Path("KRKN.xqt"), "short"),
+    FormatVersionError(Path("KRKN.xqt"), 9, 1), MemoryError(),
+)  # fmt: skip
+
+FIELDS = ("3", "KRKN", "R", "Red", "rook", "e4", "'x'", "win, draw", "e4e5")
+"""Samples of the fields of messages."""
+
+
+def texts_of(node: ast.expr, scope: ast.FunctionDef, module: ast.Module) -> Iterator[str]:
+    """Yield the texts that an expression in a function may have; `{}` stands for each field.
+
+    Names are looked up in the function and among constants, calls among the module's functions.
+    """
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values
+        )
+    elif isinstance(node, ast.IfExp):
+        yield from [*texts_of(node.body, scope, module), *texts_of(node.orelse, scope, module)]
+    elif isinstance(node, ast.Name):
+        for other in [*ast.walk(scope), *module.body]:
+            if isinstance(other, ast.Assign) and ast.unparse(other.targets[0]) == node.id:
+                yield from texts_of(other.value, scope, module)
+    elif isinstance(node, ast.Call):
+        for called in module.body:
+            if isinstance(called, ast.FunctionDef) and called.name == ast.unparse(node.func):
+                for inner in ast.walk(called):
+                    if isinstance(inner, ast.Return) and inner.value is not None:
+                        yield from texts_of(inner.value, called, module)
+
+
+def test_every_error_of_a_page_has_a_chinese_text() -> None:
+    """Every message and hint of an error that a page may show has a Chinese text.
+
+    The texts are read from the source: arguments of errors, and of functions that return them.
+    """
+    found = set()
+    for path in SOURCES:
+        module = ast.parse(path.read_text("utf-8"))
+        for scope in ast.walk(module):
+            if path.name in FOR_PROGRAMS or not isinstance(scope, ast.FunctionDef):
+                continue
+            for node in ast.walk(scope):
+                if isinstance(node, ast.Call) and re.fullmatch(ERRORS, ast.unparse(node.func)):
+                    found |= {text for each in node.args for text in texts_of(each, scope, module)}
+    assert {"{} is given {} times", "it has none", "two pieces on {}"} < found
+    for error in ERRORS_OF_TABLES:
+        body = failure(error).body
+        assert isinstance(body, dict)
+        found |= set(body.values())
+    without = {
+        text
+        for text in found - UNSEEN - {""}
+        if not any(_translated(text.replace("{}", field)) for field in FIELDS)
+    }
+    assert not without
+
+
+def test_squares_and_moves_in_errors_are_those_of_the_board() -> None:
+    """A Chinese error names squares as the board shows them, and moves in the notation typed."""
+    position = Position.from_fen("3k5/9/9/9/9/9/9/9/9/RN2K4 w")
+    with pytest.raises(MoveTextError) as raised:
+        parse_move(position, "马八平七")
+    found = localise_error(raised.value.message, raised.value.hint, "zh-Hans")
+    assert found == ("「马八平七」不是合法着法", "八路底线（b0）可走「马八进七 马八进九 马八进六」")
+    unmovable = localise_error("e4 is no square", "nothing on a0 and b9 may move", "zh-Hans")
+    assert unmovable[1] == "九路底线（a0）、八路第10线（b9）没有可走的子"
+    assert localise_error("Red's king cannot stand on a3", "", "zh-Hans")[0] == (
+        "红方将（帅）不能在九路第4线（a3）"
+    )

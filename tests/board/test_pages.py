@@ -302,9 +302,9 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
     ("path", "said"),
     [
         (f"/?fen={MISSING}&mode=line", "尚未生成车对马士 (KRKNA)"),
-        (f"/?fen={KNIGHT}&moves=a0a9", "「a0a9」：「a0」的马走不到「a9」"),
+        (f"/?fen={KNIGHT}&moves=a0a9", "「a0a9」：九路底线（a0）的马走不到九路第10线（a9）"),
         (f"/?fen={KNIGHT}&moves=a0a9", "它不能这样走，或有子阻挡"),
-        (f"/?fen={KNIGHT}&moves=e7e8", "「e7」是黑方的棋子"),
+        (f"/?fen={KNIGHT}&moves=e7e8", "五路第8线（e7）是黑方的棋子"),
         (f"/?fen={KNIGHT}&moves=d0e0", "走后将帅照面"),
         (f"/?fen={KNIGHT}&moves=zz", "看不懂着法"),
         ("/search/KRRKRR", "尚未生成双车对双车 (KRRKRR)"),

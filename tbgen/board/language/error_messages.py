@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 
 from tbgen.board.language.i18n import localise, read_csv
+from tbgen.board.language.words import point_name
+from tbgen.indexing.squares import parse_square
 
 _NAMES = {"Red": "红方", "Black": "黑方", "king": "将（帅）", "advisor": "士", "elephant": "象",
           "rook": "车", "knight": "马", "cannon": "炮", "pawn": "兵", "K": "将（帅）", "A": "士",
@@ -56,12 +58,16 @@ def _translated(message: str) -> str | None:
 def _word(found: str) -> str:
     """Translate a word of an error message, which the message's pattern captured, into Chinese.
 
-    Sides and pieces are translated; a number, and a command after `run: `, are kept; anything else
-    is put in corner brackets, without quotes of its own.
+    Sides and pieces are translated; a number, and a command after `run: `, are kept. Squares are
+    named by file and rank, as the board shows them, and by coordinates. Anything else is put in
+    corner brackets, without quotes of its own.
     """
     if found in _NAMES:
         return _NAMES[found]
+    if re.fullmatch(r"[a-i]\d(?: and [a-i]\d)*", found):
+        squares = found.split(" and ")
+        return "、".join(f"{point_name(parse_square(s), 'zh-Hans')}（{s}）" for s in squares)
     if found.isdecimal() or found.startswith("run: "):
         return found.removeprefix("run: ")
     quoted = re.fullmatch(r"(['\"])(.*)\1", found, re.DOTALL)
-    return f"「{quoted[2] if quoted else found}」"
+    return f"「{quoted[2] if quoted else found.replace(' or ', '」或「')}」"
