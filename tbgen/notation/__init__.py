@@ -17,7 +17,7 @@ on tables, and does not import numba or numpy. `tbgen.answers` explains values i
 """
 
 from tbgen.notation.games import GameText, begins_with_moves, read_game, split_games
-from tbgen.notation.materials import parse_material, read_material
+from tbgen.notation.materials import parse_material, read_attacker, read_material
 from tbgen.notation.moves import MOVE_NOTATIONS, format_move, parse_move
 from tbgen.notation.positions import (
     POSITION_STYLES,
@@ -38,6 +38,7 @@ __all__ = [
     "parse_material",
     "parse_move",
     "parse_position",
+    "read_attacker",
     "read_game",
     "read_material",
     "read_position",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from tbgen.indexing import Material
+from tbgen.indexing import Army, Material
 from tbgen.indexing.squares import LETTERS, PieceType
 
 ENGLISH = ("king", "advisor", "elephant", "rook", "knight", "cannon", "pawn")
@@ -24,13 +24,15 @@ _WORDS = {
     "chariot": "R", "horse": "N", "guard": "A", "minister": "B", "bishop": "B", "soldier": "P",
 }  # fmt: skip
 _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
-_COUNTS = {"单": 1, "孤": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5}
+_COUNTS = {"单": 1, "孤": 1, "光": 1, "老": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5}
 
 DEFENDERS = {(2, 2): "士象全", (2, 1): "单缺象", (1, 2): "单缺士"}
 """Chinese name of the advisors and elephants of an army, by (number of advisors, of elephants)."""
 
-_AGAINST = re.compile("[必难難巧例]?[胜勝和]|[对對]")
+_AGAINST = re.compile("[必难難巧例可不守]?[胜勝和]|[对對擒破]")
 """Pattern of the Chinese text between two armies: `对`, or a verdict, as in 单车难胜士象全."""
+
+_HAN = re.compile(r"[一-鿿]")
 
 
 def parse_material(words: str) -> Material:
@@ -48,7 +50,7 @@ def read_material(words: str) -> Material | None:
     `馬兵對士象全`, `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
     """
     plain = words.strip()
-    if re.search(r"[一-鿿]", plain):
+    if _HAN.search(plain):
         halves = _AGAINST.split(plain)
         spelt = [_letters(half) for half in halves]
         if len(spelt) != 2 or None in spelt:
@@ -63,6 +65,16 @@ def read_material(words: str) -> Material | None:
     if "/" in letters:
         letters = "".join(f"K{half.removeprefix('K')}" for half in letters.split("/"))
     return _material(letters)
+
+
+def read_attacker(words: str) -> Army | None:
+    """Return the army that Chinese or English words name, such as 车马炮; None for any other text.
+
+    A bare king is none.
+    """
+    letters = _letters(words) if _HAN.search(words) else _army(words.lower())
+    material = _material(f"K{letters}K") if letters else None
+    return material.first if material else None
 
 
 def _army(words: str) -> str | None:
@@ -92,7 +104,7 @@ def _letters(words: str) -> str | None:
     words = words.strip().translate(str.maketrans("仕相單", "士象单"))
     for (advisors, elephants), name in DEFENDERS.items():
         words = words.replace(name, "士" * advisors + "象" * elephants)
-    for match in re.finditer(r"([单孤双雙两兩二三四五]?)(.)", words):
+    for match in re.finditer(rf"([{''.join(_COUNTS)}]?)(.)", words):
         letter = _READ.get(match[2])
         if letter is None:
             return None

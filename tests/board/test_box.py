@@ -19,12 +19,13 @@ def test_the_search_box_finds_endgames_and_positions(client: TestClient) -> None
         answer = client.get("/find", params={"q": words}, follow_redirects=False)
         return str(answer.headers.get("location"))
 
-    for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "Chariot versus a horse", "rook"):
-        expected = "None" if words == "rook" else "/endgames/KRKN"
-        assert found(words) == expected, words
-    one_side = page(client, "/find", 400, q="rook and knight")
-    assert "is no endgame, position or game" in one_side
-    assert "rook against knight" in one_side
+    for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "Chariot versus a horse"):
+        assert found(words) == "/endgames/KRKN", words
+    for words in ("rook", "车", "单车", "俥"):
+        assert found(words) == "/handbook/KR", words
+    assert found("车马炮") == found("rook, knight and cannon") == "/endgames/KRNCK"
+    assert found("单车对光将") == found("单车擒光将") == "/endgames/KRK"
+    assert "rook against knight" in page(client, "/find", 400, q="bare king")
     assert "is no endgame, position or game" in page(client, "/find", 400, q="nonsense")
     assert "「nonsense」不是残局、局面或棋谱" in page(
         client, "/find", 400, q="nonsense", lang="zh-Hans"

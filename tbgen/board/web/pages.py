@@ -40,6 +40,7 @@ from tbgen.indexing.errors import InputError, MoveTextError, PositionError, exce
 from tbgen.notation import (
     GameText,
     parse_material,
+    read_attacker,
     read_game,
     read_material,
     read_position,
@@ -188,7 +189,10 @@ class Pages:
     # -- search box --------------------------------------------------------------------------
 
     def find(self, request: Request) -> Answer:
-        """Redirect to what was typed into the search box: an endgame, a position or a game."""
+        """Redirect to what was typed into the search box: an endgame, a position or a game.
+
+        The pieces of one side lead to all their endgames.
+        """
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)
         if not asked:
@@ -196,6 +200,11 @@ class Pages:
         material = read_material(asked)
         if material is not None:
             return _moved(with_settings(f"/endgames/{material}", view))
+        attacker = read_attacker(asked)
+        if attacker is not None:
+            known = any(name.material.first == attacker for name in self._store.available())
+            path = f"/handbook/{attacker.name}" if known else f"/endgames/{attacker.name}K"
+            return _moved(with_settings(path, view))
         try:
             read = read_position(asked[: MAX_POSITION_TEXT + 1])
         except PositionError as error:
