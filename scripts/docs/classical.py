@@ -74,7 +74,9 @@ records. Written by `python scripts/docs/classical.py DIRECTORY`.
 Red is the side named first. Shares are of all legal positions, those in which a piece can be taken
 at once included: *won* and *drawn* stand for more than {decided:.0%}. *Longest* counts plies to
 mate (dtm) or to conversion (dtc). *By repetition* is the share that a perpetual check or chase
-decides.
+decides. Books set apart pawns on the last rank (底兵), these shares do not: with Red to move all
+draws of KPK have such a pawn, and all other positions are won
+(`tbgen find KPK --turn red --outcome draw`).
 
 ## What books say
 
@@ -121,7 +123,9 @@ CHINESE = Words(
 
 子力写在前面的一方是红方。百分数是占全部合法局面的比例，包括马上能吃子的局面；\
 只写*胜*、*和*，表示超过 {decided:.0%}。*最长*是到将死（dtm）或到吃子转换（dtc）的步数，\
-红黑各走一次算两步。*由循环规则决定*是因长将或长捉而分胜负的局面所占的比例。
+红黑各走一次算两步。*由循环规则决定*是因长将或长捉而分胜负的局面所占的比例。\
+书上把底兵另算，这里不分开：单兵对单将红先的和棋全是底兵，其余的局面全胜\
+（`tbgen find KPK --turn red --outcome draw`）。
 
 ## 书上怎么说
 

@@ -24,7 +24,8 @@ _WORDS = {
     "chariot": "R", "horse": "N", "guard": "A", "minister": "B", "bishop": "B", "soldier": "P",
 }  # fmt: skip
 _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
-_COUNTS = {"单": 1, "孤": 1, "光": 1, "老": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5}
+_COUNTS = {"单": 1, "孤": 1, "光": 1, "老": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2,
+           "三": 3, "四": 4, "五": 5}  # fmt: skip
 
 DEFENDERS = {(2, 2): "士象全", (2, 1): "单缺象", (1, 2): "单缺士"}
 """Chinese name of the advisors and elephants of an army, by (number of advisors, of elephants)."""

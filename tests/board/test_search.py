@@ -31,11 +31,13 @@ from tbgen.finding.query import Query
 from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.layout import Layout
+from tbgen.notation import format_move
 from tbgen.rules import check_legal, legal_moves
 from tbgen.tables import Outcome, ProbeResult
 from tests.board.test_pages import page
 from tests.helpers.board_server import demo
 from tests.helpers.built import built
+from tests.helpers.languages import misfits
 
 KNK = Material.parse("KNK")
 EVERYTHING = 10**9
@@ -290,6 +292,40 @@ def test_the_api_agrees_with_the_page(client: TestClient, store: TableStore) -> 
     ).json()
     if everything["share"] == 1:
         assert len(everything["positions"]) <= everything["candidates"]
+
+
+def test_exercises_are_printed_without_values(client: TestClient, store: TableStore) -> None:
+    """A sheet has the positions of a search without values; its solutions are folded."""
+    asked = {"outcome": "win", "only": "1", "turn": "black", "least": "3", "lang": "zh-Hans"}
+    found = page(client, "/search/KRKN", **asked)
+    assert "sheet=1" in found
+    sheet = page(client, "/search/KRKN", **asked, sheet="1")
+    assert boards(sheet) == boards(found)
+    exercises, solutions = sheet.split('<details class="solutions"><summary>')
+    assert "1. 黑方先走取胜" in exercises
+    assert "回合" not in exercises
+    assert "mode=play&amp;lang=zh-Hans&amp;side=black" in exercises
+    listed = re.findall(r"<li>(.*?)</li>", solutions)
+    assert len(listed) == len(boards(sheet))
+    for position, solution in zip(boards(sheet), listed, strict=True):
+        best = store.tables.best_move(position)
+        assert best is not None
+        assert solution.startswith('<span class="pair"><b>1.</b> … ')
+        assert format_move(position, best.move, "zh") in solution
+    assert not misfits(sheet, "zh-Hans")
+    draws = page(client, "/search/KRKN", outcome="draw", only="1", sheet="1")
+    assert "to move and draw" in draws
+
+
+def test_games_of_a_search_are_in_its_language(client: TestClient) -> None:
+    path, asked = "/v1/tables/KRKN/search", {"outcome": "win", "limit": "2", "format": "pgn"}
+    traditional = {"lang": "zh-Hant", "notation": "zh-hant"}
+    text = client.get(path, params=asked | traditional).text
+    assert '[Event "車對馬殘局"]' in text
+    assert re.search("[車馬帥將].[進退平].", text)
+    assert '[Event "KRKN endgame"]' in client.get(path, params=asked).text
+    shown = page(client, "/search/KRKN", outcome="win", lang="zh-Hant")
+    assert "notation=zh-hant&amp;lang=zh-Hant&amp;format=pgn" in shown
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
     start  ->  one side follows best_move with the history, the other a `Defence`
            ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
-    drawn start  ->  every reply is tried until best_move has made an idle move: `hunt`
+    drawn start or direct win  ->  every reply is tried: `hunt`
 
 An idle move neither checks nor chases. The referee judges every repetition at once, whichever side
 repeats. A repetition without an offender is counted, and the game goes on. Defenders are in
@@ -153,18 +153,21 @@ class Hunt:
 
 
 def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
-    """Play a draw by best_move for the side to move, against every reply that keeps the draw.
+    """Play by best_move for the side to move, against every reply that keeps the outcome.
 
-    A game ends as required in these cases:
+    A game from a draw ends as required in these cases:
 
     - A move of best_move is idle or irreversible, since no earlier offence counts after it.
     - A reply is irreversible, or ends the streak of offences.
     - The referee decides against the opponent.
     - A position has occurred more than `MAX_OCCURRENCES` times, since both sides offend.
 
+    In a direct win the opponent must offend for ever. Such a game ends when the referee gives a
+    repetition to the winner, or when a position is no direct win of the same order.
     best_move is called at most `budget` times.
     """
     root = tables.probe(start)
+    wins = root.outcome == Outcome.WIN
     offences = Offences(root.rule_set)
     result = Hunt()
     waiting = [[start]]
@@ -174,66 +177,40 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
         game = waiting.pop()
         before = game[-1]
         move = tables.best_move(before, game[:-1])
-        if move is None or move.outcome != Outcome.DRAW:
+        if move is None or move.outcome != root.outcome:
             result.lost.append(Game(game, Ending.LOST))
             continue
-        if is_irreversible(before, move.move) or not offences.threats(
-            before, move.move, move.after
+        if not wins and (
+            is_irreversible(before, move.move)
+            or not offences.threats(before, move.move, move.after)
         ):
             result.games += 1
             continue
         result.deepest = max(result.deepest, len(game) // 2 + 1)
-        replies = [
-            reply for reply in tables.probe_root(move.after) if reply.outcome != Outcome.LOSS
-        ]
-        for reply in replies:
-            line = [*game, move.after, reply.after]
-            verdicts = [judge_repetition(each, root.rule_set) for each in (line[:-1], line)]
-            if any(is_lost_by(verdict, start.side) for verdict in verdicts):
-                result.lost.append(Game(line, Ending.LOST))
-            elif (
-                is_irreversible(move.after, reply.move)
-                or not offences.streak(line)
-                or any(is_lost_by(verdict, start.side.other) for verdict in verdicts)
-                or line.count(line[-1]) > MAX_OCCURRENCES
-            ):
-                result.games += 1
-            else:
-                waiting.append(line)
-    result.unfinished = len(waiting)
-    return result
-
-
-def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
-    """Play a direct win by best_move for the winner, against every reply of the loser.
-
-    In a direct win the opponent of the side to move must offend for ever. A game ends when the
-    referee gives a repetition to the winner, or when the position after a reply is no direct win of
-    the same order. best_move is called at most `budget` times.
-    """
-    root = tables.probe(start)
-    result = Hunt()
-    waiting = [[start]]
-    for _ in range(budget):
-        if not waiting:
-            break
-        game = waiting.pop()
-        move = tables.best_move(game[-1], game[:-1])
-        if move is None or move.outcome != Outcome.WIN:
-            result.lost.append(Game(game, Ending.LOST))
-            continue
-        result.deepest = max(result.deepest, len(game) // 2 + 1)
         for reply in tables.probe_root(move.after) if move.order == root.order else ():
+            if not wins and reply.outcome == Outcome.LOSS:
+                continue
             line = [*game, move.after, reply.after]
             verdicts = [judge_repetition(each, root.rule_set) for each in (line[:-1], line)]
-            if any(is_lost_by(verdict, start.side.other) for verdict in verdicts):
-                result.games += 1
-            elif any(verdicts):
+            won = any(is_lost_by(verdict, start.side.other) for verdict in verdicts)
+            if wins:
                 # A repetition that neither side wins is no win.
-                result.lost.append(Game(line, Ending.OPEN))
-            elif reply.result and is_direct_win(reply.result) and reply.order == root.order:
-                waiting.append(line)
+                lost = any(verdicts) and not won
+                ended = not (
+                    reply.result and is_direct_win(reply.result) and reply.order == root.order
+                )
             else:
+                lost = any(is_lost_by(verdict, start.side) for verdict in verdicts)
+                ended = (
+                    is_irreversible(move.after, reply.move)
+                    or not offences.streak(line)
+                    or line.count(line[-1]) > MAX_OCCURRENCES
+                )
+            if lost:
+                result.lost.append(Game(line, Ending.LOST))
+            elif won or ended:
                 result.games += 1
+            else:
+                waiting.append(line)
     result.unfinished = len(waiting)
     return result

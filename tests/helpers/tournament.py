@@ -11,7 +11,7 @@ from tbgen.play.preference import is_direct_win
 from tbgen.play.tablebase import GameTablebase
 from tbgen.referee import Judgement
 from tests.helpers.defences import DEFENCES, hunter
-from tests.helpers.play import Ending, Game, Hunt, hunt, hunt_won, play_drawn, play_won
+from tests.helpers.play import Ending, Game, Hunt, hunt, play_drawn, play_won
 from tests.helpers.starts import drawn, endangered, rule_decided
 
 
@@ -71,7 +71,7 @@ def play_all(
                 tally.failures.append(f"{start.fen} against {name}: {game.ending}")
     for start in starts:
         if is_direct_win(tables.probe(start)):
-            found = hunt_won(tables, start, budget=500)
+            found = hunt(tables, start, budget=500)
             tally.won_by_hunt += found.games
             _note(tally, start, found)
     in_danger = endangered(tables, material, dangers, rng)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from tbgen.answers.reasons import explain_line
 from tbgen.board.knowledge.store import RESULTS, TableStore
-from tbgen.board.language.i18n import text
-from tbgen.board.language.words import WORDS, explain_judgement, order_value
+from tbgen.board.language.i18n import localise, text
+from tbgen.board.language.words import WORDS, explain_judgement, material_name, order_value
 from tbgen.indexing import Move, Position, Side
 from tbgen.notation import format_move
 from tbgen.play.mainline import Ending
@@ -32,7 +32,7 @@ def game_text(
 
     positions : those of the game, one more than there are moves
     notation : of the moves, one of `MOVE_NOTATIONS`
-    language : of the comments
+    language : of comments and the name of the endgame
     Raises like `Tablebase.probe`. If the table for best play is missing, the text has no moves.
     """
     start = positions[0]
@@ -56,9 +56,10 @@ def game_text(
             known = line.winner is not None or line.ending in (Ending.DRAW, Ending.LOOP)
             result = RESULTS[line.winner] if known else "*"
             why = explain_line(line, WORDS[language])
+    name = material_name(start.material, "zh-Hans")
     tags = {
         "Game": "Chinese Chess",
-        "Event": f"{start.material} endgame",
+        "Event": localise(language, f"{start.material} endgame", f"{name}残局"),
         "Date": "????.??.??",
         "Red": "?",
         "Black": "?",

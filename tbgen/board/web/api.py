@@ -164,7 +164,7 @@ class Api:
     def search(self, request: Request) -> Answer:
         """Return positions of a table that meet the query, and the share of the table searched."""
         material, query = _material(request), request.query_params
-        fields = fields_of(query)
+        fields, view = fields_of(query), read_view(query, parse_position(START_FEN))
         limit = _number(request, "limit", SHOWN, (1, MOST_SHOWN))
         seed = _number(request, "seed", 0, (0, LARGEST_NUMBER))
         found = search(
@@ -177,10 +177,13 @@ class Api:
             headers = {"content-disposition": f'attachment; filename="{material}.{form}"'}
             if form == "csv":
                 return Answer(self._as_csv(found.positions), CSV, headers=headers)
-            games = [game_text(self._store, [position], []) for position in found.positions]
+            games = [
+                game_text(self._store, [position], [], view.notation, view.language)
+                for position in found.positions
+            ]
             return Answer("\n".join(games), TEXT, headers=headers)
         positions = [
-            position_answer(position, self._store.tables.probe(position))
+            position_answer(position, self._store.tables.probe(position), words=view.words)
             for position in found.positions
         ]
         for entry, length in zip(positions, found.lengths, strict=False):

@@ -112,7 +112,11 @@ ENDPOINTS = (
     Endpoint("/v1/tables", "tables", ("name",)),
     Endpoint("/v1/tables/{material}", "table"),
     Endpoint("/v1/tables/{material}/histogram", "histogram"),
-    Endpoint("/v1/tables/{material}/search", "search", (*FIELDS, "limit", "seed", "format")),
+    Endpoint(
+        "/v1/tables/{material}/search",
+        "search",
+        (*FIELDS, "limit", "seed", "format", "notation", "lang"),
+    ),
     Endpoint("/v1/tables/{material}/graph", "graph"),
     Endpoint("/v1/graph/{material}.dot", "dot", media=TEXT),
     Endpoint("/healthz", "health"),

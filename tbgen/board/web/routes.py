@@ -150,7 +150,7 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
     sought = partial(shown, cached=False, lane=Lane.SEARCH)
     searched = pages.search_or_missing(searchers.endpoint("page"))
     puzzles = pages.puzzle(searchers.endpoint("puzzle"))
-    board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed")
+    board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed", "sheet")
     box = shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False)
     bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
     return [

@@ -1,6 +1,7 @@
 """Search page: positions of an endgame that meet a query.
 
-/search/KRKNR?outcome=win&only=1&least=20      form, positions as small boards, share searched
+/search/KRNKR?outcome=win&only=1&least=20      form, positions as small boards, share searched
+/search/KRNKR?outcome=win&only=1&sheet=1       exercises to print, with the solutions folded
 
 `search` finds the positions. The address holds the whole query.
 """
@@ -15,12 +16,14 @@ from starlette.datastructures import QueryParams
 
 from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Offence
+from tbgen.answers.reasons import explain_line
 from tbgen.board.knowledge.puzzles import comparable
 from tbgen.board.knowledge.search import Found, can_search_studies, search
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import material_name, percent
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import hidden_fields, link, wide_page, with_settings
+from tbgen.board.web.layout import details, hidden_fields, link, wide_page, with_settings
+from tbgen.board.web.panels import pairs
 from tbgen.board.web.small_boards import small_boards
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.board.web.view import View, number_of
@@ -50,9 +53,10 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
     asked = fields_of(query)
     seed = number_of(query.get("seed", ""), 0)
     store.tables.table(material)  # raises if missing, even without a query
+    if asked and query.get("sheet") == "1":
+        return _sheet(store, view, material, asked, seed)
     results = _results(store, view, material, asked, seed) if asked else ""
-    heading = f"{view.text('find_title')}{view.text('colon')}"
-    heading += material_name(material, view.language)
+    heading = _heading("find_title", material, view)
     offered = set(PRESETS)
     if material not in comparable(store):
         offered.remove("differs")
@@ -71,6 +75,40 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
         f"{_form(material, asked, view, offered)}{results}<p>{back}</p>"
     )
     return wide_page(view, heading, content, path, asked)
+
+
+def _heading(key: str, material: Material, view: View) -> str:
+    return f"{view.text(key)}{view.text('colon')}{material_name(material, view.language)}"
+
+
+def _sheet(
+    store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
+) -> Answer:
+    """Return the positions found as numbered exercises, without their values.
+
+    The solutions are folded; what is folded is not printed. In print they begin a new page.
+    """
+    found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
+    shown, solutions = [], []
+    for number, position in enumerate(found.positions, 1):
+        line, side = store.line(position), position.side
+        task = view.text(f"exercise_{outcome_name(line.result.outcome)}", side=side)
+        shown.append((position, f"{number}. {task}"))
+        moves = [(each.position, each.choice.move) for each in line.moves]
+        if not moves:  # a draw, which has no line
+            moves = [(position, move.move) for move in store.probe(position).moves[:1]]
+        names = [escape(view.move_name(*each)) for each in moves]
+        end = escape(explain_line(line, view.words))
+        solutions.append(f"<li>{pairs(names, view.at(position))} {end}</li>")
+    folded = details(view.text("solutions"), f"<ol>{''.join(solutions)}</ol>", "solutions")
+    path, query = f"/search/{material}", {**asked, "seed": str(seed)}
+    back = link(with_settings(path, view, query), view.text("find_title"))
+    content = (
+        f'<p class="links">{view.message("exercises_note")} {back}</p>'
+        f"{small_boards(shown, view, 'play')}{folded}"
+    )
+    heading = _heading("exercises", material, view)
+    return wide_page(view, heading, content, path, query | {"sheet": "1"}, css="wide sheet")
 
 
 def fields_of(query: QueryParams) -> dict[str, str]:
@@ -103,6 +141,9 @@ def _results(
         others = f" {link(href, view.text('find_others'), 'button small')}"
     if found.positions:
         listed = {**asked, "seed": str(seed)}
+        sheet = with_settings(f"/search/{material}", view, listed | {"sheet": "1"})
+        others += f" {link(sheet, view.text('exercises'), 'button small')}"
+        listed |= {"notation": view.notation, "lang": view.language}
         for name in ("csv", "pgn"):
             query = urlencode({**listed, "format": name})
             others += " " + link(f"/v1/tables/{material}/search?{query}", name.upper(),

@@ -132,10 +132,11 @@ def gallery_page(
     return wide_page(view, heading, content, f"/endgames/{material}", own)
 
 
-def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
-    """Return positions with captions as small boards; each links to its page."""
+def small_boards(shown: Iterable[tuple[Position, str]], view: View, mode: str = "read") -> str:
+    """Return positions with captions as small boards; each links to its page in a mode."""
     boards = "".join(
-        f'<a class="mini-board" href="{escape(view.at(position).href(mode="read"))}">'
+        f'<a class="mini-board" '
+        f'href="{escape(view.at(position).href(mode=mode, human=position.side))}">'
         f"{thumbnail(position, view.look)}<span>{escape(said)}</span></a>"
         for position, said in shown
     )
