@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tbgen.compiling.jit import compile_lock
 from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
 from tbgen.rules import legal_moves
@@ -39,6 +40,14 @@ def uci(loaded) -> Iterator[Engine]:
 
 def best_move(lines: list[str]) -> str:
     return lines[-1].split()[1]
+
+
+def test_a_compiled_search_starts_while_another_process_compiles(loaded):
+    with compile_lock():
+        engine = Engine("uci")
+        engine.say("isready")
+        engine.hear("readyok")
+        engine.close()
 
 
 def test_uci_searches(uci):
@@ -279,6 +288,7 @@ def test_cchess_plays_a_game_with_the_engine(loaded, protocol):
         move = Move.from_iccs(action["move"])
         assert move in legal_moves(position)
         position = position.after(*move)
+    gui.running = False  # else its thread would read the closed pipe in a loop until the run ends
     gui.quit()
     assert position.side == Side.BLACK
     assert not legal_moves(position)

@@ -20,7 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import compile_lock
+from tbgen.compiling.jit import compile_lock, hold_inherited_lock
+from tbgen.compiling.second_process import is_compiled, note_compiled
 from tbgen.engine.search import scores, transposition
 from tbgen.engine.search.prover import Prover
 from tbgen.engine.search.scores import Iteration, Line
@@ -50,6 +51,17 @@ _KEPT = ("generation", "stop", "history", "followups", "countermoves")
 _WXF = RuleSet(Rules.WXF)
 
 
+@contextlib.contextmanager
+def _compiling(kernels: str) -> Iterator[None]:
+    """Hold the lock of the kernel cache, unless kernels of this name were compiled before.
+
+    Another process may hold it for minutes, while it compiles kernels of its own.
+    """
+    with hold_inherited_lock() if is_compiled(kernels) else compile_lock():
+        yield
+    note_compiled(kernels)
+
+
 class Searcher:
     """Driver of the search; keeps hash table, histories and records between searches.
 
@@ -72,14 +84,14 @@ class Searcher:
         probe_board(self._no_tables.buffers, self._states["boards"][0, 0], 0)
 
     def warm_up(self) -> None:
-        """Compile or load the kernels, under a lock between processes."""
-        with compile_lock():
+        """Compile or load the kernels; only one process at a time compiles them."""
+        with _compiling("search"):
             for _ in self.think([Position.from_fen(_EMPTY)], [], depth=1):
                 pass
 
     def warm_up_proofs(self) -> None:
         """Compile or load the kernel of proofs, which only positions with few pieces need."""
-        with compile_lock():
+        with _compiling("proofs"):
             state = self._begin([Position.from_fen(_EMPTY)], [], _WXF)
             self._prover.warm_up(state[:1], self._tables.buffers)
 
