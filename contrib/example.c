@@ -3,7 +3,7 @@
  *     cc -std=c99 -O2 example.c xqprobe.c xqgame.c -lzstd -o example
  *     ./example DIRECTORY RULES "4k4/9/9/9/9/9/9/9/9/3K1R3 w"
  *
- * RULES is the rule set of the tables, as in their names: none, check, wxf, wxf-nominor, computer, ...
+ * RULES is the rule set of the tables, as in their names.
  */
 #include "xqprobe.h"
 
@@ -64,7 +64,10 @@ int main(int argc, char **argv)
     xq_rules rules;
     int side = XQ_RED;
     if (argc != 4 || xq_rules_of_name(argv[2], &rules) != XQ_OK) {
-        fprintf(stderr, "usage: %s DIRECTORY RULES FEN\n", argv[0]);
+        fprintf(stderr, "usage: %s DIRECTORY RULES FEN, with RULES one of:", argv[0]);
+        for (int i = 0; xq_rules_name(i) != NULL; i++)
+            fprintf(stderr, " %s", xq_rules_name(i));
+        fprintf(stderr, "\n");
         return 2;
     }
     xq_set *set = xq_set_new(rules, 0, XQ_DTM);

@@ -40,8 +40,18 @@ def constant(rule_set: RuleSet) -> str:
     return f"XQ_RULES_{name.upper().replace('-', '_')}"
 
 
+_SYNONYMS = """};
+
+/* Other names of a set. */
+static const struct {
+    const char *name;
+    xq_rules rules;
+} SYNONYMS[] = {
+"""
+
+
 def rows() -> str:
-    """Return the rows of RULES in xqprobe.c."""
+    """Return the rows of RULES and of SYNONYMS in xqprobe.c."""
     lines = []
     for each in rule_sets():
         assert each.rules is not None
@@ -49,6 +59,9 @@ def rows() -> str:
         word = each.chase_rules if each.rules.judges_chases else 0
         offences = f"{{{int(each.rules.judges_checks)}, {word:#x}}}"
         lines.append(f'    {{"{each}", {each.rules.number}, {options}, {offences}}},\n')
+    lines.append(_SYNONYMS)
+    for name, rules in rulesets.SYNONYMS.items():
+        lines.append(f'    {{"{name}", {constant(RuleSet(rules))}}},\n')
     return "".join(lines)
 
 

@@ -718,6 +718,15 @@ static const struct {
     {"computer", 3, 0, {1, 0x410071c5bf3e}},
     {"taiwan", 4, 0, {1, 0x410071c07f3e}},
     {"unprotected", 5, 0, {1, 0x3f3e}},
+};
+
+/* Other names of a set. */
+static const struct {
+    const char *name;
+    xq_rules rules;
+} SYNONYMS[] = {
+    {"asian", XQ_RULES_WXF},
+    {"vietnam", XQ_RULES_WXF},
     /* end of rule sets */
 };
 enum { RULE_SETS = sizeof RULES / sizeof *RULES };
@@ -734,6 +743,11 @@ int xq_rules_of_name(const char *name, xq_rules *rules)
     for (int i = 0; i < RULE_SETS; i++)
         if (strcmp(name, RULES[i].name) == 0) {
             *rules = (xq_rules)i;
+            return XQ_OK;
+        }
+    for (size_t i = 0; i < sizeof SYNONYMS / sizeof *SYNONYMS; i++)
+        if (strcmp(name, SYNONYMS[i].name) == 0) {
+            *rules = SYNONYMS[i].rules;
             return XQ_OK;
         }
     return XQ_ERR_ARGUMENT;
@@ -961,7 +975,7 @@ static int read_bytes(const xq_table_file *t, uint64_t offset, uint8_t *out, siz
     return XQ_OK;
 }
 
-/* The rule set in a header, or -1 for unknown rules or options. */
+/* The rule set in a header, or -1 for one that this reader does not have. */
 static int rule_set_of(const uint8_t *h)
 {
     for (int i = 0; i < RULE_SETS; i++)
@@ -1003,7 +1017,7 @@ static int read_header(xq_set *set, xq_table_file *t, const uint8_t *h)
     int status = read_coding(t, h);
     if (status != XQ_OK)
         return status;
-    if (rule_set_of(h) < 0 || !parse_material(h + MATERIAL_AT, &t->material))
+    if (!parse_material(h + MATERIAL_AT, &t->material))
         return XQ_ERR_CORRUPT;
     uint64_t slots = get64(h + 32), table_offset = get64(h + 64);
     uint64_t metadata_offset = get64(h + 72), metadata_length = get64(h + 80);
@@ -1160,7 +1174,7 @@ static int add_table(xq_set *set, xq_table_file *t, const char *path)
     if (status == XQ_OK || status == XQ_ERR_OTHER_SET) {
         int read = read_block_table(set, t, header);
         status = read == XQ_OK ? status : read;
-        if (read == XQ_OK) {
+        if (read == XQ_OK && rule_set_of(header) >= 0) {
             set_name(t, header);
             if (path != NULL && !bears_name(path, t->name))
                 status = XQ_ERR_NAME;

@@ -4,8 +4,8 @@
  *     immutable once        decoder and block cache         ranked moves, at the root
  *     tables are added
  *
- * Needs xqprobe.c and zstd, and xqgame.c for the root (cc -std=c99 yours.c xqprobe.c xqgame.c -lzstd),
- * or the library that the Makefile makes of them. There is no global state. A set may be used by
+ * Needs xqprobe.c, xqinternal.h and zstd, and xqgame.c for the root (cc -std=c99 yours.c xqprobe.c
+ * xqgame.c -lzstd), or the library that the Makefile makes of them. There is no global state. A set may be used by
  * any number of threads once all tables have been added and held; a reader belongs to one thread
  * at a time. Files are not trusted: damage is reported as XQ_ERR_CORRUPT, and no input
  * causes an access out of bounds. docs/format.md describes the file format.
@@ -88,8 +88,8 @@ typedef enum {
 /* Name of a rule set in file names, such as "wxf-nominor"; NULL if `rules` is not in xq_rules. */
 const char *xq_rules_name(int rules);
 
-/* Find the rule set with such a name: XQ_OK, or XQ_ERR_ARGUMENT if there is none. The command line
- * also takes "asian" and "vietnam", which are "wxf". */
+/* Find the rule set with such a name: XQ_OK, or XQ_ERR_ARGUMENT if there is none. "asian" and
+ * "vietnam" are other names of "wxf". */
 int xq_rules_of_name(const char *name, xq_rules *rules);
 
 /* Metric of distances of order 0: to mate, or to conversion (a deciding capture or mate). */

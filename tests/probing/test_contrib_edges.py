@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tbgen.tables.reader import TableFile
 from tests.helpers import cprograms
 from tests.helpers.built import built
 from tests.helpers.cprograms import CACHE, CONTRIB, STRICT, needs_c, needs_cxx, run
+from tests.helpers.mutations import CRC_AT
 
 FEN = "5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w"
 FEW_DESCRIPTORS = 'ulimit -n 6; exec "$@"'
@@ -138,6 +140,23 @@ def test_the_example_says_why_there_is_no_table(tmp_path: Path) -> None:
     command = [cprograms.library() / "example", tmp_path / "missing", "none", FEN]
     said = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert f"first file skipped: {tmp_path}/missing: the file or dir" in said.stderr
+
+
+@needs_cxx
+def test_an_unknown_rule_set_is_no_damage(tmp_path: Path) -> None:
+    """A sound table of a rule set that the reader does not have is one of another rule set."""
+    data = bytearray(next(built("KRKN").glob("KNK.*.xqt")).read_bytes())
+    data[11] = 77
+    first, end = (int.from_bytes(data[at : at + 8], "little") for at in (64, 72))
+    for crc, reason in (
+        (zlib.crc32(data[first:end], zlib.crc32(data[:CRC_AT])), "another rule set"),
+        (0, "damaged"),
+    ):
+        data[CRC_AT : CRC_AT + 4] = crc.to_bytes(4, "little")
+        (tmp_path / "KNK.new.dtm.xqt").write_bytes(data)
+        command = [str(cprograms.library() / "example"), str(tmp_path), "vietnam", FEN]
+        said = subprocess.run(command, capture_output=True, text=True)
+        assert reason in said.stderr.splitlines()[1]
 
 
 @needs_cxx

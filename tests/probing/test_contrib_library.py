@@ -94,6 +94,7 @@ def test_the_examples(tmp_path: Path) -> None:
     with open_tablebase(directory) as tables:
         root, expected = tables.probe_with_moves(Position.from_fen(fen))
     plain = check([str(cprograms.library() / "example"), str(directory), "wxf", fen])
+    assert check([str(cprograms.library() / "example"), str(directory), "asian", fen]) == plain
     first, *moves = plain.splitlines()
     assert first == f"win value {root.value} order {root.order} plies {root.plies}"
     assert [line[:5] for line in moves] == [m.move.iccs + " *"[m.best] for m in expected]

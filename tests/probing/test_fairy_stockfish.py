@@ -145,6 +145,8 @@ def test_the_engine_wins_by_tables(engine: Path) -> None:
     # Only d1d8 wins (docs/probing.md); this engine counts ranks from 1.
     assert "bestmove d2d9" in said
     assert re.search(r" tbhits [1-9]", said)
+    cyclone = ["ucicyclone", root.removeprefix("position ")]
+    assert "bestmove d1d8" in talk(engine, path, *cyclone, "go nodes 20000")
     without = talk(engine, root, "go nodes 20000")
     assert not re.search(r" tbhits [1-9]", without)
     more_men = "position fen 5r3/5k3/9/9/9/4p4/9/5A3/3R5/3K5 w"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers import cprograms
 from tests.helpers.built import built
-from tests.helpers.cprograms import CONTRIB, STRICT, answers_of, needs_c
+from tests.helpers.cprograms import CONTRIB, STRICT, answers_of, needs_c, needs_cxx
 from tests.helpers.debian import source_of
 from tests.helpers.paths import ROOT
 from tests.helpers.strategies import random_position
@@ -39,14 +39,45 @@ def test_reader_and_examples_compile_for_windows(tmp_path: Path) -> None:
         subprocess.run([*command, str(source)], check=True)
 
 
+DECODER = """
+#include "zstd.h"
+
+ZSTD_DCtx *ZSTD_createDCtx(void) { return NULL; }
+size_t ZSTD_freeDCtx(ZSTD_DCtx *c) { return c != NULL; }
+unsigned ZSTD_isError(size_t code) { return code != 0; }
+unsigned long long ZSTD_getFrameContentSize(const void *p, size_t n) { return p != NULL && n; }
+size_t ZSTD_findFrameCompressedSize(const void *p, size_t n) { return p != NULL && n; }
+size_t ZSTD_decompressDCtx(ZSTD_DCtx *c, void *out, size_t room, const void *p, size_t n)
+{
+    return c != NULL && out != NULL && room && p != NULL && n;
+}
+"""
+"""Source file in place of zstd's decoder: it links, and unpacks nothing."""
+
+
+@needs_cxx
+@needs_mingw
+def test_the_makefile_builds_for_windows(tmp_path: Path) -> None:
+    """MinGW makes both libraries and the example in C, with a decoder as one source file."""
+    for name in ("zstd.h", "zstd_errors.h"):
+        (tmp_path / name).symlink_to(SYSTEM / name)
+    (tmp_path / "decoder.c").write_text(DECODER)
+    made = [tmp_path / name for name in ("xqprobe.dll", "libxqprobe.a", "example.exe")]
+    cprograms.make(
+        *map(str, made), f"OUT={tmp_path}", f"CC={MINGW}", f"DECODER={tmp_path / 'decoder.c'}"
+    )
+    assert [path.read_bytes()[:2] for path in made] == [b"MZ", b"!<", b"MZ"]
+    assert (tmp_path / "libxqprobe.dll.a").exists()
+
+
 needs_wine = pytest.mark.skipif(shutil.which("wine") is None, reason="wine is not installed")
 
 
-def decoder_of_zstd(folder: Path) -> str:
-    """Return the compiler flag for zstd's decoder in one source file, made from zstd's source."""
+def decoder_of_zstd(folder: Path) -> Path:
+    """Return zstd's decoder in one source file, made from zstd's source."""
     tools = source_of("zstd", folder) / "build" / "single_file_libs"
     subprocess.run(["bash", "create_single_file_decoder.sh"], cwd=tools, check=True, timeout=600)
-    return f'-DXQ_ZSTD_DECODER="{tools / "zstddeclib.c"}"'
+    return tools / "zstddeclib.c"
 
 
 @needs_c
@@ -62,7 +93,8 @@ def test_probes_under_wine(tmp_path: Path) -> None:
     reader = cprograms.amalgamation()
     sources = [str(PROBES), str(reader / "xqprobe.c")]
     for compiler, name in (("gcc", "probes"), (MINGW, "probes.exe")):
-        command = [compiler, "-std=c99", "-O2", decoder, f"-I{reader}", *sources]
+        flag = f'-DXQ_ZSTD_DECODER="{decoder}"'
+        command = [compiler, "-std=c99", "-O2", flag, f"-I{reader}", *sources]
         subprocess.run([*command, "-static", "-o", str(tmp_path / name)], check=True)
     rng = random.Random(6)
     materials = ("KRAKR", "KRKN", "KNAKN", "KRK")
@@ -101,7 +133,7 @@ def test_fairy_stockfish_under_wine(tmp_path: Path) -> None:
     shutil.copytree(built("KRAKR", rules="wxf"), directory)
     script = CONTRIB / "engines" / "fairy-stockfish" / "build.py"
     variables = ["CXX=x86_64-w64-mingw32-g++-posix", "EXE=.exe", "LIBS=", "LDFLAGS=-static"]
-    variables += [f"CXXFLAGS=-O2 '{decoder_of_zstd(tmp_path)}'"]
+    variables += [f"CXXFLAGS=-O2 '-DXQ_ZSTD_DECODER=\"{decoder_of_zstd(tmp_path)}\"'"]
     command = [sys.executable, str(script), str(tmp_path / "built"), *variables]
     subprocess.run(command, check=True)
     lines = [
