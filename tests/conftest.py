@@ -33,16 +33,28 @@ def pytest_xdist_auto_num_workers() -> int:
     return usable_cores() + 1
 
 
-_FIRST = ("journeys", "board", "verify", "engine", "probing", "docs")
-"""Folders with files of few long tests. They are begun first, since a long test that is begun last
-would keep one core busy after all others have finished.
+_FIRST = (
+    "verify/test_chases.py", "engine/test_diagrams.py", "oracles", "notation", "referee",
+    "journeys", "board", "verify", "engine", "probing", "docs",
+)  # fmt: skip
+"""Files and folders that are begun first.
+
+Only one process at a time compiles kernels. The first two files compile nearly all of them. The
+folders after them need few or none, and are run meanwhile. Then follow folders with files of few
+long tests, since a long test that is begun last would keep one core busy after all others have
+finished.
 """
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the tests by folder, so that the folders with long tests (`_FIRST`) are run first."""
-    folders = {name: place for place, name in enumerate(_FIRST)}
-    items.sort(key=lambda item: folders.get(item.path.parent.name, len(folders)))
+    """Sort the tests by file, in the order of `_FIRST`; all others follow."""
+    places = {name: place for place, name in enumerate(_FIRST)}
+
+    def place(item: pytest.Item) -> int:
+        folder, last = item.path.parent.name, len(places)
+        return places.get(f"{folder}/{item.path.name}", places.get(folder, last))
+
+    items.sort(key=place)
 
 
 def build(directory: Path, rules: Rules, *names: str) -> None:

@@ -22,7 +22,7 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.names import RuleSet, TableName
 from tbgen.tables.palettes import Palette
-from tests.helpers.built import Builder
+from tests.helpers.built import Builder, built
 from tests.helpers.random_tables import with_statistics
 
 KRKN = Material.parse("KRKN")
@@ -145,13 +145,12 @@ def test_arrays_on_disk_give_equal_tables(
 
     Pages are released after every range of slots.
     """
-    memory, disk = tmp_path / "memory", tmp_path / "disk"
-    Builder(memory, RuleSet(rules), Progress()).build([KRKN])
+    in_memory = digests(built("KRKN", rules=rules))
     monkeypatch.setattr(storage_module, "_ON_DISK_FROM", 1)
     need = MemoryNeed(in_memory=1 << 50, least=0, working=1 << 40)
     monkeypatch.setattr(builder_module, "memory_needed", lambda *arguments: need)
-    Builder(disk, RuleSet(rules), Progress()).build([KRKN])
-    assert digests(disk) == digests(memory)
+    Builder(tmp_path, RuleSet(rules), Progress()).build([KRKN])
+    assert digests(tmp_path) == in_memory
 
 
 @pytest.mark.certification
@@ -199,8 +198,7 @@ def test_planes_of_two_bytes_give_equal_files(
     In memory a plane has palette indices, numbers of the codes that occur. Their type is patched to
     uint16.
     """
-    narrow, wide = tmp_path / "narrow", tmp_path / "wide"
-    Builder(narrow, RuleSet(Rules.WXF), Progress()).build([KRKN])
+    narrow, wide = built("KRKN", rules=Rules.WXF), tmp_path
     phases: list[str] = []
     watch = Progress()
     monkeypatch.setattr(watch, "phase", lambda name, *_: phases.append(name))

@@ -212,7 +212,7 @@ def test_a_plan_contains_supporting_tables_and_adds_up(tmp_path: Path) -> None:
         assert table.disk_bytes > 0
 
 
-@pytest.mark.parametrize("rules", list(Rules))
+@pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK, Rules.WXF])
 def test_more_slots_never_cost_less(rules: Rules) -> None:
     """Predicted seconds, bytes and memory do not decrease along a chain of unmeasured materials.
 

@@ -60,7 +60,7 @@ def captures(rng: random.Random, games: int) -> list[tuple[Position, Move]]:
 def test_a_capture_is_sound_if_the_exchange_loses_nothing():
     state = np.zeros(1, STATE)
     sound = 0
-    found = captures(random.Random(5), 40)
+    found = captures(random.Random(5), 16)
     for position, move in found:
         state["boards"][0, 0] = np.frombuffer(position.board, np.int8)
         expected = net(bytearray(position.board), *move) >= 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -41,15 +42,21 @@ def krkn(tables_dir: Path) -> GameTablebase:
     return open_tablebase(tables_dir, rules="check")
 
 
+@cache
+def rows_of_krkn(tables: GameTablebase) -> TableColumns:
+    """Return the rows of all positions of KRKN, read once for each tablebase."""
+    file = next(
+        tables.table(name.material) for name in tables.available() if str(name.material) == "KRKN"
+    )
+    return TableColumns.concatenate(all_columns(file))
+
+
 def short_wins(tables: GameTablebase, by_rules: bool, count: int) -> list[Position]:
     """Return up to `count` positions of KRKN that the side to move wins in at most 8 plies.
 
     by_rules : choose wins by the rules of repetition; else wins by mate
     """
-    file = next(
-        tables.table(name.material) for name in tables.available() if str(name.material) == "KRKN"
-    )
-    rows = TableColumns.concatenate(all_columns(file))
+    rows = rows_of_krkn(tables)
     wins = (rows["outcome"] == 1) & (rows["plies"] <= 8) & ((rows["order"] > 0) == by_rules)
     rows = rows.take(np.random.default_rng(8).permutation(np.flatnonzero(wins))[:count])
     return list(rows.positions())

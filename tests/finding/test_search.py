@@ -81,7 +81,7 @@ def has_one_move(tables: GameTablebase, position: Position) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("material", "metric", "least"), [("KRKN", None, 20), ("KRKN", "dtc", 20), ("KNKP", None, 20)]
+    ("material", "metric", "least"), [("KRKN", None, 20), ("KNKP", "dtc", 20), ("KNKP", None, 20)]
 )
 def test_studies(material: str, metric: str | None, least: int) -> None:
     """The search gives each study, a position with a unique solution, the length of that solution.

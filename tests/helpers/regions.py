@@ -28,9 +28,12 @@ def outcomes(name: str, rules: Rules, side: Side) -> NDArray[np.int8]:
     Slots without a position have a draw.
     """
     table = solution(name, rules)
-    codes, places = np.unique(table.plane(side), return_inverse=True)
-    found = [int(table.code_space.decode(int(code)).outcome) if code else 0 for code in codes]
-    return np.array(found, np.int8)[places]
+    plane = table.plane(side)
+    counts = np.bincount(plane)
+    outcome_of_code = np.zeros(len(counts), np.int8)
+    for code in np.flatnonzero(counts[1:]) + 1:
+        outcome_of_code[code] = table.code_space.decode(int(code)).outcome
+    return outcome_of_code[plane]
 
 
 def outcome(position: Position, rules: Rules) -> int:

@@ -21,7 +21,7 @@ from tests.notation.test_moves import crowded_pawns
 pyffish = pytest.importorskip("pyffish")
 cchess = pytest.importorskip("cchess")
 
-GAMES, ENDGAMES, CROWDS = 30, 25, 50
+GAMES, ENDGAMES, CROWDS = 15, 20, 30
 PAWN = PieceType.PAWN
 
 

@@ -182,7 +182,7 @@ def test_ranked_moves(
         if path.name.split(".")[0] not in leave_out:
             (tmp_path / path.name).symlink_to(path)
     rng = random.Random(8)
-    positions = [random_position(rng, materials) for _ in range(600)]
+    positions = [random_position(rng, materials) for _ in range(250)]
     records = b"".join(bytes([p.side]) + p.board for p in positions)
     files = sorted(tmp_path.glob("*.xqt"))
     lines = run(harness, "root", rules, CACHE, *files, records=records).decode().splitlines()

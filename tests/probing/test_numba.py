@@ -68,7 +68,7 @@ def values(scores: NDArray[np.int64]) -> list[Value]:
 @pytest.mark.parametrize("cache_bytes", [0, 100_000, 1 << 28])
 def test_compiled_probes_agree(directory: Path, cache_bytes: int) -> None:
     rng = random.Random(3)
-    positions = [random_position(rng, [name for name, _, _ in TABLES]) for _ in range(1500)]
+    positions = [random_position(rng, [name for name, _, _ in TABLES]) for _ in range(600)]
     boards = np.array([list(p.board) for p in positions], np.uint8)
     sides = np.array([p.side for p in positions])
     with Tablebase.open(directory) as tablebase:

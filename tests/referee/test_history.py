@@ -41,7 +41,7 @@ def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
 @pytest.mark.parametrize("rules", Rules)
 def test_verdicts_agree_with_judge(rules):
     rng = random.Random(31)
-    for _ in range(20):
+    for _ in range(10):
         found = random_loop(rng)
         if found is None:
             continue

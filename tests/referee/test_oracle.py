@@ -17,7 +17,7 @@ def check(result):
 
 
 def test_random_loops():
-    check(compare(seed=41, loops=200))
+    check(compare(seed=41, loops=100))
 
 
 @pytest.mark.certification

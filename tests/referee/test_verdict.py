@@ -63,7 +63,7 @@ def test_published_cases_by_the_naive_referee(case):
 
 
 def test_random_loops_agree_with_the_naive_referee():
-    for position, loop in loops(21, 100):
+    for position, loop in loops(21, 50):
         judgement = judge(position, loop)
         assert judgement.levels == naive_referee.levels(position, loop), (position.fen, loop)
         off = naive_referee.levels(position, loop, naive_referee.Clauses(minor_chases=False))
@@ -91,7 +91,7 @@ def test_loops_in_which_identical_pieces_change_places():
     # One round brings the board back, but each twin stands where the other stood: the loop is
     # unrolled, because a piece chased in one round need not be the one chased in the next.
     rng = random.Random(23)
-    for _ in range(20):
+    for _ in range(10):
         position, loop = exchanging_loop(rng)
         expected = naive_referee.levels(position, loop)
         for rounds in (1, 2, 3):

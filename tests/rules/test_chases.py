@@ -43,7 +43,7 @@ def random_placement(rng):
 def test_captures_worth_making_agree_with_the_oracle(name):
     rng, word, terms = random.Random(name), WORDS[name], naive.TERMS[name]
     worth = checked = 0
-    for _ in range(1500):
+    for _ in range(700):
         position = random_placement(rng)
         board, expected = bytearray(position.board), from_fen(position.fen)[0]
         occupied = [square for square in range(SQUARES) if board[square]]
@@ -58,6 +58,6 @@ def test_captures_worth_making_agree_with_the_oracle(name):
                     ), (position.fen, q, v, xray)
                     worth += found
                     checked += found and attacks.in_check(board, piece_side(board[q]))
-    assert worth > 500
-    assert checked > 50
+    assert worth > 250
+    assert checked > 25
     assert bytes(board) == bytes(position.board)  # trial moves are undone
