@@ -147,7 +147,9 @@ ANSWERS: dict[str, Schema] = {
         memory_bytes=integer("of the largest table"),
         slots=integer("of all tables, for each side to move"),
         disk_bytes=integer("of all tables"),
-        scratch_bytes=integer("most bytes on disk beside the tables, while one is built"),
+        scratch_bytes=integer(
+            "most bytes on disk beside the tables, while one is built, or as many as `--workers`"
+        ),
         seconds=number("of all tables"),
     ),
     "build": record(

@@ -11,6 +11,7 @@ so that workers start only for missing ones.
 
 from __future__ import annotations
 
+import heapq
 import math
 import os
 import shutil
@@ -164,12 +165,12 @@ class Collection:
             needed, how = least_memory(largest, available, rules, ordered=ordered)
             raise NotEnoughMemoryError(name, needed, available, limit, how=how)
 
-    def require_disk(self, memory: int, threads: int) -> tuple[int, int]:
+    def require_disk(self, memory: int, threads: int, jobs: int = 1) -> tuple[int, int]:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
-        Counted are the finished files, and what the table that needs most has on disk while it is
-        built. Arguments are as in `require_memory`. Raises `InputError` if the finished files alone
-        would take more than `_DISK_ERROR` times the free bytes.
+        Counts the finished files, and what the `jobs` tables that need most have on disk while they
+        are built. Other arguments are as in `require_memory`. Raises `InputError` if the finished
+        files alone would take more than `_DISK_ERROR` times the free bytes.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
@@ -186,20 +187,21 @@ class Collection:
                 f"and {self.directory} has {format_bytes(free)} left",
                 "build fewer materials, or name another directory with --tables",
             )
-        return disk + max(scratch, default=0), free
+        return disk + sum(heapq.nlargest(jobs, scratch)), free
 
-    def jobs(self, threads: int, floor: int = 0) -> list[Job]:
-        """Return the unfinished tables as jobs, with their estimated memory and CPU seconds.
+    def jobs(self, threads: int, floor: int = 0, *, by_workers: bool = True) -> list[Job]:
+        """Return the unfinished tables as jobs, with their estimated memory and seconds.
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
+        by_workers : whether a table is built by one thread, else by several
         """
         planned = {table.material.name: table for table in self.planned(threads)}
         return [
             replace(
                 job,
                 memory=max(floor, math.ceil(planned[job.key].memory_bytes * MEMORY_MARGIN)),
-                seconds=planned[job.key].cpu_seconds,
+                seconds=planned[job.key].worker_seconds if by_workers else planned[job.key].seconds,
             )
             for job in jobs_of(self.unfinished)
         ]

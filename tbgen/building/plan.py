@@ -11,6 +11,7 @@ nothing, and does not load the compiler.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,11 @@ class PlannedTable:
     time, else to the machine of the measurements.
     """
 
+    @property
+    def worker_seconds(self) -> float:
+        """Estimated wall seconds of a build by one thread."""
+        return self.seconds / measurements().wall_per_cpu
+
     def scratch_bytes(self, state_seconds: float = STATE_SECONDS) -> int:
         """Return the most bytes on disk that a build needs, in addition to finished files.
 
@@ -71,7 +77,7 @@ class PlannedTable:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Estimated cost of tables that are built one at a time, in bytes and wall seconds."""
+    """Estimated cost of tables, in bytes and wall seconds."""
 
     tables: int
     slots: int
@@ -80,20 +86,21 @@ class Totals:
     disk_bytes: int
     scratch_bytes: int
     seconds: float
+    """Time if the tables are built one at a time."""
 
     @classmethod
-    def of(cls, planned: Sequence[PlannedTable]) -> Totals:
+    def of(cls, planned: Sequence[PlannedTable], jobs: int = 1) -> Totals:
         """Return the totals of planned tables.
 
-        Slots, disk and time are sums; `memory_bytes` and `scratch_bytes` are those of the table
-        that needs most.
+        Slots, disk and time are sums. `memory_bytes` is that of the table that needs most,
+        `scratch_bytes` the sum of the `jobs` tables that need most, which are built at once.
         """
         return cls(
             len(planned),
             sum(table.index_size for table in planned),
             max((table.memory_bytes for table in planned), default=0),
             sum(table.disk_bytes for table in planned),
-            max((table.scratch_bytes() for table in planned), default=0),
+            sum(heapq.nlargest(jobs, (table.scratch_bytes() for table in planned))),
             sum(table.seconds for table in planned),
         )
 
@@ -151,15 +158,13 @@ class WorkerForecast:
 def forecast_workers(planned: Sequence[PlannedTable], workers: int) -> WorkerForecast:
     """Simulate workers that build the tables of a plan.
 
-    A table takes the wall seconds of the plan, divided by the wall seconds per CPU second of the
-    measurements.
+    A table takes its `worker_seconds`.
     """
-    usual = measurements().wall_per_cpu
     jobs = {
         table: Job(
             table.material.name,
             tuple(child.name for child in table.material.supporting()),
-            seconds=table.seconds / usual,
+            seconds=table.worker_seconds,
         )
         for table in planned
     }

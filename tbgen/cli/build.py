@@ -104,7 +104,7 @@ def build(
     if via is not None and cluster is None:
         raise click.UsageError("--via needs --dask")
     cores = threads or (1 if cluster is not None else os.cpu_count() or 1)
-    _check_first(collection, memory, cores, by_workers=cluster is not None, confirmed=yes)
+    _check_first(collection, memory, cores, jobs or cores, here=cluster is None, confirmed=yes)
     try:
         if cluster is not None:
             progress, outcome = _on_cluster(collection, cluster, via, cores, memory, keep_going)
@@ -150,28 +150,29 @@ def build(
 
 
 def _check_first(
-    collection: Collection, memory: int, threads: int, *, by_workers: bool, confirmed: bool
+    collection: Collection, memory: int, threads: int, jobs: int, *, here: bool, confirmed: bool
 ) -> None:
     """Raise an error if a set of tables cannot be built, before anything is built.
 
     Prints the totals of a build that will take more than a minute.
 
-    by_workers : whether workers build, whose memory is not that of this machine
+    jobs : number of tables built at once
+    here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length
     """
     if not collection.unfinished:
         return
-    if not by_workers:
+    if here:
         if len(collection.unfinished) > 1:  # the builder itself checks a single table
             collection.require_memory(memory, threads)
-        needed, free = collection.require_disk(memory, threads)
+        needed, free = collection.require_disk(memory, threads, jobs)
         if needed > free:
             click.echo(
                 f"note: the build may take up to {format_bytes(needed)} of disk, and "
                 f"{collection.directory} has {format_bytes(free)} left (docs/build-big.md)",
                 err=True,
             )
-    totals = Totals.of(collection.planned(threads))
+    totals = Totals.of(collection.planned(threads), jobs)
     if totals.seconds > _LONG_SECONDS and not confirmed:
         raise InputError(
             f"building {counted(totals.tables, 'table')} takes about "
@@ -197,8 +198,9 @@ def _on_this_machine(
     listed = collection.jobs(cores, limits.floor) if several else []
     if not jobs and jobs_worth(listed, limits.jobs) == 1:
         limits = ProcessLimits(1, 0, 0)
-    forecast = Forecast(listed, limits.jobs, limits.memory or None) if several else None
     by_workers = limits.jobs > 1 and several
+    planned = collection.jobs(cores, limits.floor, by_workers=by_workers or cores == 1)
+    forecast = Forecast(planned, limits.jobs, limits.memory or None) if several else None
     with SetProgress(len(collection.work), forecast, by_workers=by_workers) as progress:
         executor: Executor
         if by_workers:

@@ -25,7 +25,7 @@ from tbgen.tables.names import RuleSet
 @options.rule_set_options
 @click.option(
     "--workers", type=click.IntRange(1, 100_000), metavar="N",
-    help="Also simulate N workers of one thread each: time and memory.",
+    help="Also simulate N workers of one thread each: time, memory, and disk used meanwhile.",
 )  # fmt: skip
 @options.json_option
 def plan(
@@ -57,7 +57,7 @@ def plan(
         for table in planned
     ]
     missing = [table for table, entry in zip(planned, entries, strict=True) if not entry["present"]]
-    total = Totals.of(missing)
+    total = Totals.of(missing, workers or 1)
     forecast = None if workers is None else forecast_workers(missing, workers)
     if as_json:
         answer = {

@@ -17,9 +17,10 @@ import click
 from tbgen.answers import failures
 from tbgen.cli.command import show_failure
 from tbgen.cli.live import LiveLine
+from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError
-from tbgen.system.units import counted
+from tbgen.system.units import counted, format_duration
 
 # The verifier is imported when a table is proven.
 if TYPE_CHECKING:
@@ -105,10 +106,13 @@ class ClosureProgress(Observer):
     With `quiet`, nothing goes to stdout.
     """
 
-    def __init__(self, jobs: list[Job], line: LiveLine, *, quiet: bool) -> None:
+    every = 2.0
+
+    def __init__(self, jobs: list[Job], forecast: Forecast, line: LiveLine, *, quiet: bool) -> None:
         self.entries: dict[str, dict[str, Any]] = {}
         self.worst = failures.OK
         self._jobs = jobs
+        self._forecast = forecast
         self._line = line
         self._quiet = quiet
         self._running: list[str] = []
@@ -117,11 +121,13 @@ class ClosureProgress(Observer):
     def started(self, start: Start) -> None:
         """Show that the proof of a table begins; overrides `Observer.started`."""
         self._running.append(start.job.key)
-        self._show_line()
+        self._forecast.started(start)
+        self.waiting()
 
     def finished(self, start: Start, result: ProvenTable) -> None:
         """Record a table proven now or by its certificate; overrides `Observer.finished`."""
         self._end(start)
+        self._forecast.finished(start, result)
         self._settled(start.job, result)
         if result.report is None:
             self._counts["certified"] += 1
@@ -132,7 +138,7 @@ class ClosureProgress(Observer):
             if not self._quiet:
                 show_verdict(result.name, result.report)
         show_notes(result.notes)
-        self._show_line()
+        self.waiting()
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
         """Report that a process ended without an answer, and its job is retried.
@@ -140,6 +146,7 @@ class ClosureProgress(Observer):
         Overrides `Observer.retried`.
         """
         self._end(start)
+        self._forecast.retried(start, error)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
@@ -150,6 +157,7 @@ class ClosureProgress(Observer):
         from tbgen.verify.files import RefutedError
 
         self._end(start)
+        self._forecast.failed(start, error)
         if isinstance(error, RefutedError):
             self._counts["refuted"] += 1
             self.worst = max(self.worst, failures.FINDINGS)
@@ -201,13 +209,16 @@ class ClosureProgress(Observer):
             entry = settled.report.to_json()
         self.entries[job.key] = entry | {"digest": settled.digest, "notes": list(settled.notes)}
 
-    def _show_line(self) -> None:
-        whole = sum(job.seconds for job in self._jobs) or 1.0
-        settled = [job for job in self._jobs if job.key in self.entries]
-        share = sum(job.seconds for job in settled) / whole
+    def waiting(self) -> None:
+        """Show the live line, with the remaining time once a table was proven now.
+
+        Overrides `Observer.waiting`.
+        """
+        left = ""
+        if self._counts["proven"]:
+            left = f"; about {format_duration(self._forecast.seconds_left())} left"
         self._line.update(
-            f"{len(settled)} of {len(self._jobs)} tables, {share:.0%} of all slots; "
-            f"now {', '.join(self._running)}"
+            f"{len(self.entries)} of {len(self._jobs)} tables{left}; now {', '.join(self._running)}"
         )
 
 

@@ -92,6 +92,9 @@ def verify(
     With --closure, tables with a certificate are read and not proven again. A certificate that
     cannot be written is a note; the proof stands.
 
+    Within --memory, 300 MiB are left for each process; arrays that do not fit are in files without
+    a name beside the tables. The system's cache of these files is not counted.
+
     With --wdl, a file is proven if every outcome is the best of its moves, and equal to the table
     that the file names.
 
@@ -202,19 +205,20 @@ def _prove_closure(
     names: list[TableName], how: _ProofOptions, jobs: int, *, force: bool
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and all below them; return the exit status and the entries of `--json`."""
+    from tbgen.scheduling.forecast import Forecast
     from tbgen.scheduling.processes import Processes
     from tbgen.scheduling.run import Executor, InProcess, run
     from tbgen.verify.files import TableProver, plan
 
     find = find_in_directory(how.directory)
-    planned = plan(find, names)
+    planned = plan(find, names, force=force)
     prove = Prover(
         TableProver(how.directory.absolute(), how.threads, how.plain, force, how.certificates)
     )
     memory = usable_memory(how.memory).memory
     executor: Executor = InProcess(prove, memory) if jobs == 1 else Processes(prove, jobs, memory)
     with LiveLine() as line, executor:
-        progress = ClosureProgress(planned, line, quiet=how.quiet)
+        progress = ClosureProgress(planned, Forecast(planned, jobs, memory), line, quiet=how.quiet)
         outcome = run(planned, executor, progress, keep_going=True)
         progress.left_out(outcome.left_out)
     if not how.quiet:

@@ -1,7 +1,7 @@
 """Time of a run, computed by a simulation of its queue.
 
     simulate    jobs, slots, memory  ->  total time, if each job takes its estimated seconds
-    Forecast    finished jobs        ->  remaining jobs simulated, times the slowdown so far
+    Forecast    finished jobs        ->  remaining jobs simulated, times their slowdown
 
 Simulated and real executors share the loop and the queue.
 """
@@ -18,10 +18,11 @@ from typing import Any
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import InProcess, LostError, Observer, PostponedError, run
 
-_LEAST_SHARE = 0.02
-"""Share of the total work that must be finished before the slowdown is computed.
+_PLAN_SHARE, _PLAN_SECONDS = 0.02, 2.0
+"""Weight of the plan in the slowdown: a share of the total work, at least some seconds.
 
-The slowdown is the time passed, divided by the simulated time of the finished work.
+The slowdown is the time that finished jobs took, divided by their estimates. So that a few small
+jobs do not decide it, this much work counts as done in the estimated time.
 """
 
 _OVERDUE_SHARE = 0.1
@@ -101,6 +102,9 @@ def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simu
 class Forecast(Observer):
     """Observer of a run that estimates its remaining seconds.
 
+    Results of jobs have an attribute `seconds`, the time that a job took, without preparations
+    such as compiling; 0 if there was nothing to do.
+
     jobs : the jobs of the run, with their estimated seconds
     slots, memory : as for `simulate`
     clock : returns the time in seconds
@@ -113,22 +117,23 @@ class Forecast(Observer):
         self._left = {job.key: job for job in jobs}
         self._slots, self._memory, self._clock = slots, memory, clock
         self._running: dict[str, float] = {}
-        self._began = clock()
-        self._factor = 1.0
-        self._whole = self._simulated()
+        whole = sum(job.seconds for job in self._left.values())
+        self._planned = self._taken = max(_PLAN_SHARE * whole, _PLAN_SECONDS)
 
     def started(self, start: Start) -> None:
         """Record that a job has begun; overrides `Observer.started`."""
         self._running[start.job.key] = self._clock()
 
     def finished(self, start: Start, result: Any) -> None:
-        """Record that a job takes no further time; overrides `Observer.finished`."""
-        self._running.pop(start.job.key, None)
-        self._left.pop(start.job.key, None)
+        """Record the time that a job took; overrides `Observer.finished`."""
+        if result.seconds:
+            self._planned += start.job.seconds
+            self._taken += result.seconds
+        self._end(start)
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Record that a job takes no further time; overrides `Observer.failed`."""
-        self.finished(start, None)
+        self._end(start)
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
         """Record that the full time of a job is expected again; overrides `Observer.retried`.
@@ -139,23 +144,16 @@ class Forecast(Observer):
 
     def seconds_left(self) -> float:
         """Return the estimated seconds until all jobs of the run are done or have failed."""
-        passed, done = self._clock() - self._began, self._whole - self._simulated()
-        if done > _LEAST_SHARE * self._whole and passed > 0:
-            self._factor = passed / done
-        return self._simulated(_OVERDUE_SHARE) * self._factor
-
-    def _simulated(self, overdue: float = 0.0) -> float:
-        """Return the simulated seconds until all unfinished jobs are done.
-
-        Of a running job only the remaining time counts.
-
-        overdue : least remaining time of a running job, as a share of its time so far
-        """
-        now = self._clock()
+        factor, now = self._taken / self._planned, self._clock()
         rest = []
         for key, job in self._left.items():
+            seconds = factor * job.seconds
             if key in self._running:
-                gone = (now - self._running[key]) / self._factor
-                job = replace(job, seconds=max(overdue * gone, job.seconds - gone))
-            rest.append(job)
+                gone = now - self._running[key]
+                seconds = max(_OVERDUE_SHARE * gone, seconds - gone)
+            rest.append(replace(job, seconds=seconds))
         return simulate(rest, self._slots, self._memory).seconds
+
+    def _end(self, start: Start) -> None:
+        self._running.pop(start.job.key, None)
+        self._left.pop(start.job.key, None)

@@ -117,7 +117,8 @@ def verify_file(
     """Prove a table file, given its supporting tables; `find` returns the path of a table.
 
     plain : whether to examine positions one by one
-    memory : bytes; planes that do not fit are kept in unnamed files beside the table
+    memory : bytes for the process, of which `_PROCESS` are left for all but planes; planes that do
+        not fit are kept in unnamed files beside the table
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` if the table or a supporting
     one is missing, and the errors of `TableFile` and `verify`.
@@ -135,7 +136,7 @@ def verify_file(
             threads=threads,
             progress=progress,
             plain=plain,
-            memory=memory,
+            memory=None if memory is None else max(0, memory - _PROCESS),
             folder=file.path.parent,
         )
         for each in (file, *supporting.values()):
@@ -272,10 +273,8 @@ def _claims(proof: FileProof) -> bool:
 _PROCESS = 300 << 20
 """Memory of a process in bytes before it reads a table, compiled kernels included."""
 
-_SLOTS_PER_SECOND = 1e6
-"""Approximate speed of a proof in slots per second, to estimate the time of jobs; only ratios
-matter.
-"""
+_PROVEN_PER_SECOND, _READ_PER_SECOND = 1e7, 1e8
+"""Approximate slots per second of a proof, and of checking a certificate, to estimate times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +289,11 @@ class ProvenTable:
     report: VerifyReport | None
     certificate: Certificate | None
     notes: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the proof took; 0 for a certificate."""
+        return self.report.seconds if self.report else 0.0
 
 
 class RefutedError(TablebaseError):
@@ -332,7 +336,7 @@ class TableProver:
             name,
             threads=threads,
             plain=self.plain,
-            memory=max(0, start.memory - _PROCESS),
+            memory=start.memory,
         )
         notes = tuple(certify(proof)) if self.certificates else ()
         settled = ProvenTable(name, proof.digest, proof.report, None, notes)
@@ -365,9 +369,10 @@ class TableProver:
         return ProvenTable(name, digest, None, certificate)
 
 
-def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
+def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list[Job]:
     """Return a job for each table of some closures, supporting tables first.
 
+    force : whether certified tables are proven again
     The payload of a job is the table's name. A closure is a table and all tables that captures lead
     to. Raises `MissingTableError` if one is missing, and the errors of `supporting_names`.
     """
@@ -380,13 +385,19 @@ def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
                 raise MissingTableError(name.material.name, name.rule_set)
             below[name] = supporting_names(find, name)
             waiting += below[name]
+
+    def speed(name: TableName) -> float:
+        path = find(name)
+        is_certified = not force and path is not None and certificate_path(path).exists()
+        return _READ_PER_SECOND if is_certified else _PROVEN_PER_SECOND
+
     sizes = {name: _plane_bytes(find, name) for name in below}
     return [
         Job(
             key=str(name),
             needs=tuple(map(str, below[name])),
             memory=_memory(sizes[name], sum(sizes[other] for other in below[name])),
-            seconds=sizes[name] / _SLOTS_PER_SECOND,
+            seconds=sizes[name] / speed(name),
             payload=name,
         )
         for name in sorted(below, key=lambda name: (name.material.men, str(name)))

@@ -62,6 +62,14 @@ def test_auto_starts_processes_only_for_long_work() -> None:
     assert jobs_worth([Job("a", seconds=1e3), Job("b", seconds=1e3)], 8) == 8
 
 
+def test_jobs_at_once_need_more_disk(tmp_path: Path) -> None:
+    collection = Collection([KRKN], tmp_path, NO_RULES)
+    one, two, many = (collection.require_disk(0, 2, jobs)[0] for jobs in (1, 2, 9))
+    scratch = sorted(table.scratch_bytes() for table in collection.planned(2))
+    assert two - one == scratch[-2]
+    assert many - one == sum(scratch[:-1])
+
+
 def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
     Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
     collection = Collection([KRKN], tmp_path, NO_RULES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
 from tbgen.scheduling.forecast import Forecast
@@ -19,23 +21,40 @@ def test_estimates_are_unchanged_before_the_first_result() -> None:
     assert Forecast(JOBS, 2, clock=lambda: 0.0).seconds_left() == pytest.approx(20.0)
 
 
+class Result(NamedTuple):
+    """Result of a job that took some seconds."""
+
+    seconds: float
+
+
 def test_estimates_scale_with_finished_jobs() -> None:
+    """Preparations between jobs and jobs that took no time do not change the estimates."""
     now = [0.0]
     forecast = Forecast(JOBS, 1, clock=lambda: now[0])
     forecast.started(start(0))
-    now[0] = 20.0
-    forecast.finished(start(0), None)
-    assert forecast.seconds_left() == pytest.approx(60.0)
+    now[0] = 100.0
+    forecast.finished(start(0), Result(0.0))
+    assert forecast.seconds_left() == pytest.approx(30.0)
     forecast.started(start(1))
-    now[0] = 30.0
-    assert forecast.seconds_left() == pytest.approx(50.0)
+    now[0] = 200.0
+    forecast.finished(start(1), Result(20.0))
+    assert forecast.seconds_left() == pytest.approx(40.0, rel=0.15)
+    forecast.started(start(2))
+    now[0] = 210.0
+    assert forecast.seconds_left() == pytest.approx(30.0, rel=0.15)
     now[0] = 500.0
-    assert forecast.seconds_left() > 0, "two have not begun"
-    forecast.failed(start(1), OSError())
-    assert forecast.seconds_left() > 0
-    for number in (2, 3):
-        forecast.finished(start(number), None)
+    assert forecast.seconds_left() > 20, "one has not begun"
+    forecast.failed(start(2), OSError())
+    forecast.finished(start(3), Result(20.0))
     assert forecast.seconds_left() == 0.0
+
+
+def test_small_jobs_change_the_estimate_of_a_large_one_little() -> None:
+    for large in (0.5, 1000.0):
+        jobs = [Job("small", seconds=0.01), Job("large", seconds=large)]
+        forecast = Forecast(jobs, 1, clock=lambda: 0.0)
+        forecast.finished(Start(jobs[0], 0, 1, 0.0), Result(0.5))
+        assert forecast.seconds_left() == pytest.approx(large, rel=0.3)
 
 
 @pytest.mark.parametrize("looks", [1, 50])
@@ -48,7 +67,7 @@ def test_an_overdue_job_extends_the_forecast(looks: int) -> None:
     forecast = Forecast(JOBS[:2], 1, clock=lambda: now[0])
     forecast.started(start(0))
     now[0] = 10.0
-    forecast.finished(start(0), None)
+    forecast.finished(start(0), Result(10.0))
     forecast.started(start(1))
     for look in range(1, looks + 1):
         now[0] = 10.0 + 100.0 * look / looks

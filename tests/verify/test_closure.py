@@ -227,6 +227,16 @@ def test_a_plan_lists_each_table_once_after_its_supporting_tables() -> None:
     assert set(jobs[-1].needs) == {"KRNK.wxf.dtm", "KRKR.wxf.dtm", "KRKN.wxf.dtm"}
 
 
+def test_a_certificate_is_checked_faster_than_a_proof(tables: Path) -> None:
+    find, name = find_in_directory(tables), name_of("KRK.none.dtm")
+    path = find(name)
+    assert path is not None
+    (proof,) = plan(find, [name])
+    certificate_path(path).touch()
+    (check,), (forced,) = plan(find, [name]), plan(find, [name], force=True)
+    assert check.seconds < proof.seconds == forced.seconds
+
+
 def test_a_plan_uses_the_metric_of_the_files() -> None:
     present = {"KRKN.none.dtc", "KRK.none.dtc", "KNK.none.dtm"}
 

@@ -91,6 +91,21 @@ def test_json(tables):
     assert table["positions"] == 380325
 
 
+def test_the_memory_limit_includes_the_process(tables, monkeypatch):
+    limits = []
+
+    def gather(*arguments):
+        limits.append(arguments[3])
+        raise MemoryError
+
+    monkeypatch.setattr("tbgen.verify.prove.gather", gather)
+    for size in ("100MiB", "400MiB"):
+        run(tables, "KRK", "--memory", size)
+        run(tables, "KRK", "--memory", size, "--closure", "--jobs", "1")
+    assert limits == [0, 0, 100 << 20, limits[3]]
+    assert 0 < limits[3] < 100 << 20
+
+
 def test_a_wrong_value_in_a_sound_file(tables):
     table = Planted.of(solution("KRKN"))
     slot = int(np.flatnonzero(table.planes[0])[1000])
