@@ -23,6 +23,7 @@ import contextlib
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, TypeVar
@@ -211,6 +212,17 @@ use_compiler(part)
 
 _thread = threading.local()
 
+_clock = [0.0]
+
+
+def compiling_seconds() -> float:
+    """Return the seconds that this process has spent in `compile_lock`, in the outermost block.
+
+    That is the time for compiling, for loading compiled kernels and for waiting for other
+    processes.
+    """
+    return _clock[0]
+
 
 @contextlib.contextmanager
 def compile_lock() -> Iterator[None]:
@@ -218,6 +230,7 @@ def compile_lock() -> Iterator[None]:
     if getattr(_thread, "holds_lock", False):
         yield
         return
+    began = time.monotonic()
     with contextlib.ExitStack() as held:
         if CACHE_FOLDER is not None:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
@@ -226,7 +239,10 @@ def compile_lock() -> Iterator[None]:
                 lock(file, wait=True)
             clear_stale_files(CACHE_FOLDER)
         held.enter_context(hold_inherited_lock())
-        yield
+        try:
+            yield
+        finally:
+            _clock[0] += time.monotonic() - began
 
 
 @contextlib.contextmanager

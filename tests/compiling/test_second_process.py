@@ -115,6 +115,15 @@ def test_the_lock_is_reentrant() -> None:
     assert not jit._thread.holds_lock
 
 
+def test_the_time_in_the_lock_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter((10.0, 12.5))
+    before = jit.compiling_seconds()
+    monkeypatch.setattr(jit.time, "monotonic", lambda: next(now))
+    with jit.compile_lock(), jit.compile_lock():
+        pass
+    assert jit.compiling_seconds() - before == 2.5
+
+
 def is_running(process: int) -> bool:
     """Return whether a process is alive, and not just waiting to be reaped."""
     try:
