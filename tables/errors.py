@@ -98,7 +98,9 @@ class CorruptTableError(TablebaseError):
         self.block = block
         where = f"{file.name}, block {block}" if block is not None else file.name
         remedy = "pack" if file.name.endswith(".wdl.xqt") else "build"
-        super().__init__(f"{where}: {reason}; the file is damaged, {remedy} it again with --force")
+        super().__init__(
+            f"{where}: {reason}; the file is damaged, remove it and {remedy} or fetch it again"
+        )
 
 
 class FormatVersionError(TablebaseError):

@@ -75,14 +75,19 @@ def fetch(
     require_room(chosen, tables)
     answer: dict[str, Any] = {"directory": str(tables), "fetched": [], "present": [], "failed": []}
     hints: set[str] = set()
-    with LiveLine() as line:
-        for number, entry in enumerate(chosen, 1):
-            label = f"{number}/{len(chosen)} {entry.file}"
-            done, failure = _fetch_one(entry, sources, tables, line, label)
-            answer[done].append(failure.to_json(entry.file) if failure else entry.file)
-            if failure and failure.hint not in hints:  # each hint once, for any number of files
-                hints.add(failure.hint)
-                line.print(f"hint: {failure.hint}")
+    try:
+        with LiveLine() as line:
+            for number, entry in enumerate(chosen, 1):
+                label = f"{number}/{len(chosen)} {entry.file}"
+                done, failure = _fetch_one(entry, sources, tables, line, label)
+                answer[done].append(failure.to_json(entry.file) if failure else entry.file)
+                if failure and failure.hint not in hints:  # each hint once, for any number of files
+                    hints.add(failure.hint)
+                    line.print(f"hint: {failure.hint}")
+    except KeyboardInterrupt:
+        present = len(answer["fetched"]) + len(answer["present"])
+        kept = f"{present} of {len(chosen)} files are complete; the same command resumes within"
+        raise KeyboardInterrupt(f"{kept} the next one") from None
     answer["missing"] = missing
     if missing:
         names = ", ".join(missing[:8]) + (", ..." if len(missing) > 8 else "")

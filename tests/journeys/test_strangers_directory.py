@@ -22,7 +22,7 @@ KRRK = "3k5/9/9/9/R8/9/9/9/9/R3K4 w"
 KCPK = "3k5/9/9/9/P8/9/9/9/9/C3K4 w"
 
 WRONG = {
-    "KPK": "the header does not fit the file; the file is damaged, build it again with --force",
+    "KPK": "the file is damaged, remove it and build or fetch it again",
     "KNK": "the file holds KRK.check.dtm, not what its name says",
     "KCK": "does not begin as a table file",
     "KNKP": "Permission denied",

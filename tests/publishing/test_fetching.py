@@ -169,6 +169,20 @@ def test_an_interrupted_fetch_leaves_a_part_and_no_lock(server: Server, tmp_path
     nothing_but(tmp_path, part(tmp_path).name)
 
 
+def test_an_interrupted_command_says_what_is_kept(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*arguments: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fetching, "fetch", interrupt)
+    index = str(write_index(tmp_path, [KRK]))
+    command = ["fetch", "KRK", "--from", server.address, "--index", index, "--tables"]
+    result = CliRunner().invoke(main, [*command, str(tmp_path)])
+    assert result.exit_code == 130
+    assert "hint: 0 of 1 files are complete; the same command resumes" in result.stderr
+
+
 def test_a_part_is_not_written_through_a_link(server: Server, tmp_path: Path) -> None:
     precious, tables = tmp_path / "precious", tmp_path / "tables"
     precious.write_text("precious")
