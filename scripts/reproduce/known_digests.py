@@ -1,7 +1,7 @@
 """Compare or write tbgen/publishing/digests.csv, the list of known digests, from tables.
 
     tbgen build --men 5 --jobs auto --tables DIR
-    tbgen build practical --men 7 --jobs auto --tables DIR
+    tbgen build practical --men 8 --jobs auto --tables DIR
     tbgen build --attackers 1 --men 12 --jobs auto --tables DIR
     tbgen build KRNKRAABB KCPABBKAABB KRNKRC KRNBKRBB --tables DIR
     python scripts/reproduce/known_digests.py DIR            compare the list with the tables
@@ -32,14 +32,14 @@ BOOKS = Path(__file__).resolve().parents[2] / "docs" / "classical-books.csv"
 def listed_names() -> list[TableName]:
     """Return the names of the tables whose digests the list has: distances to mate under `wxf`.
 
-    These are the materials of at most five men, those of at most two attackers and seven men, those
+    These are the materials of at most five men, those of at most two attackers and eight men, those
     of one attacker, and the closures of Table 1, the classical endgames, KRNKRC and KRNBKRBB.
     """
     with BOOKS.open(encoding="utf-8") as file:
         classical = [row["material"] for row in csv.DictReader(file)]
     largest = materials_of(("table1", "KRNKRC", "KRNBKRBB", *classical))
     sets = (
-        materials_of((), 5), materials_of((), 7, attackers=2), materials_of((), attackers=1),
+        materials_of((), 5), materials_of((), 8, attackers=2), materials_of((), attackers=1),
         *(material.closure() for material in largest),
     )  # fmt: skip
     rules = RuleSet(Rules.WXF)

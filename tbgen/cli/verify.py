@@ -69,7 +69,7 @@ _STANDINGS = {
 @click.option(
     "--digests", is_flag=True,
     help="Compare their digests with the project's list instead. It has all wxf tables of at most "
-    "five men, of at most seven men with two attackers, and of one attacker.",
+    "five men, of at most eight men with two attackers, and of one attacker.",
 )  # fmt: skip
 @click.option(
     "--against", type=click.Path(path_type=Path), metavar="FILE",

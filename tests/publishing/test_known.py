@@ -51,7 +51,7 @@ def test_the_list_has_its_documented_sets() -> None:
         file_of(material)
         for material in [
             *materials_of((), 5),
-            *materials_of((), 7, attackers=2),
+            *materials_of((), 8, attackers=2),
             *materials_of((), attackers=1),
         ]
     }
@@ -61,7 +61,7 @@ def test_the_list_has_its_documented_sets() -> None:
     assert names < known
     assert {file_of(above) for material in classical for above in material.closure()} < known
     assert len(materials_of((), 5)) == 209
-    assert len(materials_of((), 7, attackers=2)) == 764
+    assert len(materials_of((), 8, attackers=2)) == 1176
     assert len(materials_of((), attackers=1)) == 324
 
 
