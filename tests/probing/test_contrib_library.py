@@ -58,6 +58,14 @@ def test_the_code_of_the_page_compiles() -> None:
         check([*C, "-fsyntax-only", "-I", str(CONTRIB), "-x", "c", "-"], code)
 
 
+@needs_c
+def test_the_files_for_the_search_are_all(tmp_path: Path) -> None:
+    (line,) = [line for line in PAGE.splitlines() if line.startswith("- `contrib/xqprobe.h`")]
+    for name in re.findall(r"`(contrib/[^`]+)`", line):
+        shutil.copy(ROOT / name, tmp_path)
+    check([*C, "-fsyntax-only", str(tmp_path / "xqprobe.c")])
+
+
 @needs_cxx
 def test_an_installed_library(tmp_path: Path) -> None:
     """The installed library is found by pkg-config, and exports only what its header declares."""
