@@ -38,7 +38,7 @@ from tbgen.board.web.http import (
 )
 from tbgen.board.web.schemas import ENTRY
 from tbgen.board.web.search_page import fields_of
-from tbgen.board.web.view import View, position_text, read_view
+from tbgen.board.web.view import View, number_of, position_text, read_view
 from tbgen.finding.query import LARGEST_NUMBER, read_query
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
@@ -333,7 +333,7 @@ def _number(request: Request, name: str, default: int, limits: tuple[int, int]) 
     if not text:
         return default
     least, most = limits
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else -1
+    number = number_of(text, -1, digits=7)
     if not least <= number <= most:
         message = f"{name} is no number from {least} to {most}"
         raise RequestError(400, message, f"{name}={default}")
