@@ -4,10 +4,10 @@
 command line prints one below the other and exits with status 2.
 """
 
-from enum import StrEnum
+from enum import Enum
 from typing import TypeVar
 
-Named = TypeVar("Named", bound=StrEnum)
+Named = TypeVar("Named", bound=Enum)
 
 
 class InputError(ValueError):
@@ -49,9 +49,17 @@ def excerpt(text: str, length: int = 40) -> str:
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
 
 
-def enum_member(kind: type[Named], name: str) -> Named:
-    """Return the member of an enumeration by its name; raises `InputError` that lists all names."""
+def enum_member(kind: type[Named], name: str | int) -> Named:
+    """Return the member with a value, or a name in lower case such as `red` of `Side`.
+
+    Raises `InputError`, which lists all names.
+    """
     try:
         return kind(name)
     except ValueError:
-        raise InputError(f"{excerpt(str(name))} is none of {', '.join(kind)}", "name one") from None
+        members = {each.name.lower(): each for each in kind}
+        if name in members:
+            return members[str(name)]
+        raise InputError(
+            f"{excerpt(str(name))} is none of {', '.join(members)}", "name one"
+        ) from None

@@ -394,9 +394,12 @@ class Layout:
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """Return uint8 (n, pieces), the squares of slots, and bool (n,), False for holes.
 
-        Squares are in the order of `piece_codes`. The squares of holes are undefined.
+        Squares are in the order of `piece_codes`, those of holes undefined; raises like `position`.
         """
-        row, inner = np.divmod(np.asarray(slots, np.int64), self.inner_size)
+        slots = np.asarray(slots, np.int64)
+        if slots.size and not 0 <= slots.min() <= slots.max() < self.slots:
+            raise IndexError(f"slots beyond {self.slots}")
+        row, inner = np.divmod(slots, self.inner_size)
         lead, mid = np.divmod(row, self.mids)
         w, b = (ranks[lead] for ranks in self.lead_ranks)
         red, black = self.defenders
@@ -409,7 +412,7 @@ class Layout:
         ascending = np.sort(squares, axis=1)
         sound = (ascending[:, 1:] != ascending[:, :-1]).all(axis=1)
         boards = self.boards_of_squares(squares[sound])
-        sound[sound] = self.slots_of_boards(boards) == np.asarray(slots)[sound]
+        sound[sound] = self.slots_of_boards(boards) == slots[sound]
         return squares, sound
 
     def boards_of_squares(self, squares: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -422,7 +425,10 @@ class Layout:
         """Return the position that the pieces of a slot form; None if two stand on one square.
 
         Other holes of the index also return a position, which has its canonical slot elsewhere.
+        Raises `IndexError` for a number that is no slot.
         """
+        if not 0 <= slot < self.slots:
+            raise IndexError(f"slot {slot} of {self.slots}")
         squares = [0] * len(self.piece_codes)
         squares_of_slot(slot, self._descriptor_list, squares)
         board = bytearray(SQUARES)

@@ -13,12 +13,13 @@ Facts are attributes; the one-line message is derived from them.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tbgen.tables.names import UNKNOWN_RULES, RuleSet
+from tbgen.tables.names import DEFAULT_TABLES, UNKNOWN_RULES, RuleSet
 
 
 class TablebaseError(Exception):
@@ -32,13 +33,25 @@ class TablebaseError(Exception):
 class MissingTableError(TablebaseError, KeyError):
     """No table of this material (under the requested rules) has been added.
 
-    Also a `KeyError`, so that a tablebase may be used like a mapping. `command` builds the table.
+    Also a `KeyError`, so that a tablebase may be used like a mapping. `material` has several names,
+    with blanks between them, if several tables are missing. `directories` are those searched,
+    `message` states the fault without them, as for answers over HTTP, and `command` makes the
+    files: tables, or with `wdl` win-draw-loss files, for which the tables are needed.
     """
 
-    def __init__(self, material: str, rule_set: RuleSet = UNKNOWN_RULES) -> None:
+    def __init__(
+        self,
+        material: str,
+        rule_set: RuleSet = UNKNOWN_RULES,
+        directories: Sequence[Path] = (),
+        *,
+        wdl: bool = False,
+    ) -> None:
         self.material = material
         self.rule_set = rule_set
-        self.command = f"tbgen build {material}"
+        self.directories = tuple(directories)
+        what, verb = ("win-draw-loss file", "pack") if wdl else ("table", "build")
+        self.command = f"tbgen {verb} {material}"
         under = ""
         if rule_set.rules is not None:
             self.command += f" --rules {rule_set.rules}"
@@ -48,7 +61,13 @@ class MissingTableError(TablebaseError, KeyError):
         if rule_set.orders:
             self.command += f" --orders {rule_set.orders}"
             under += f" with at most {rule_set.orders} orders"
-        super().__init__(f"there is no table of {material}{under}; run: {self.command}")
+        names, found = map(str, directories), material.replace(" ", ", ")
+        where = f" in {' or '.join(names)}" if directories else ""
+        self.message = f"there is no {what} of {found}{under}"
+        option = ""
+        if len(directories) == 1 and str(directories[0]) != DEFAULT_TABLES:
+            option = f" --tables {shlex.quote(str(directories[0]))}"
+        super().__init__(f"{self.message}{where}; run: {self.command}{option}")
 
     def __str__(self) -> str:
         """Return the message unquoted; `KeyError` would quote it."""

@@ -19,12 +19,15 @@ import re
 from dataclasses import dataclass, replace
 from enum import IntFlag, StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables import checked_json
 from tbgen.tables.files import open_to_read, replacing
+
+DEFAULT_TABLES = "egtb"
+"""Directory of tables if neither a program nor $TBGEN_TABLES names one."""
 
 SUFFIX = ".xqt"
 """End of a table's file name."""
@@ -167,6 +170,17 @@ class RuleChoice:
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
 
 
+class Options(TypedDict, total=False):
+    """Parameters of `Tablebase`."""
+
+    rules: Rules | str | None
+    orders: int | None
+    minor_chases: bool | None
+    metric: Metric | str | None
+    cache_bytes: int
+    max_open: int
+
+
 _NAME = re.compile(
     rf"(K[A-Z]{{1,31}})\.({'|'.join(map(re.escape, Rules))})(-nominor)?"
     r"(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt"
@@ -246,6 +260,11 @@ class WdlName(_Name):
 
     def __str__(self) -> str:
         return f"{self.material}.{self.rule_set}.{_WDL}"
+
+
+def tables_directory() -> Path:
+    """Return the default directory of tables: $TBGEN_TABLES, else `egtb`."""
+    return Path(os.environ.get("TBGEN_TABLES") or DEFAULT_TABLES)
 
 
 def parse_name(filename: str) -> TableName | WdlName | None:

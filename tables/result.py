@@ -76,7 +76,9 @@ def result_of(file: TableFile, code: int) -> ProbeResult:
 
 
 def require_index(material: Material) -> None:
-    """Raise `UnsupportedMaterialError` if a material has no index, and so cannot have a table."""
+    """Raise `UnsupportedMaterialError` if a material needs no table, or is too large for one."""
+    if not material.needs_table:
+        raise UnsupportedMaterialError(material.name, "without an attacker every position is drawn")
     try:
         Layout.of(material)
     except MaterialError as error:

@@ -12,9 +12,11 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +24,22 @@ from numpy.typing import NDArray
 from tbgen.indexing import Material, Position, as_position
 from tbgen.indexing.errors import enum_member
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables.batches import Boards, look_up
+from tbgen.tables.batches import Boards, look_up, outcomes_at, values_at
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
-from tbgen.tables.codes import DRAW, Outcome, value_columns
+from tbgen.tables.codes import DRAW, Outcome
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
 from tbgen.tables.names import (
     SUFFIX,
     UNKNOWN_RULES,
     Metric,
+    Options,
     RuleChoice,
     RuleSet,
     TableName,
     WdlName,
     parse_name,
+    tables_directory,
 )
-from tbgen.tables.outcomes import DRAW as DRAW_CODE
-from tbgen.tables.outcomes import outcomes_of
 from tbgen.tables.reader import TableFile
 from tbgen.tables.result import ProbeResult, require_index, result_of
 from tbgen.tables.statistics import TableStatistics
@@ -56,13 +58,14 @@ class Tablebase:
     `rules`, `orders` (a limit on orders; 0 for tables without one) and `minor_chases` (`RuleSet`)
     choose the rule set. Parts that are None admit any: if several rule sets are present, probing
     raises `RulesMismatchError`. `InputError` is raised for `minor_chases` False under rules without
-    this choice. `metric` chooses between two tables of the same material; a single table is used
-    whatever its metric. Probes of outcomes alone read win-draw-loss files, or the table of a
-    material without such a file.
+    this choice. `metric` is a preference: it chooses between two tables of the same material; a
+    single table is used whatever its metric, which `ProbeResult.metric` states. Probes of outcomes
+    alone read win-draw-loss files, or the table of a material without such a file.
 
     All methods may be called from several threads at once. At most `max_open` files are open,
     beside those that `hold_wdl` keeps in memory; each takes a file descriptor. To open a file again
-    takes 0.25 ms, ten times as long as a probe. Blocks in the cache take at most `cache_bytes`.
+    takes 0.25 ms, ten times as long as a probe. Blocks in the cache take at most `cache_bytes`. A
+    pickled tablebase opens the same files in another process, with an empty cache.
     """
 
     def __init__(
@@ -89,29 +92,34 @@ class Tablebase:
         self._held: set[TableFile | WdlFile | None] = set()
         self._closed = False
         self._lock = Lock()
+        self.directories: list[Path] = []
+        """Directories whose tables were added."""
         self.checkpoint: Callable[[], None] = lambda: None
         """Called by the probing thread before each table is used. Its exceptions cancel work on
         many tables, such as following a line, that is no longer needed."""
 
     @classmethod
-    def open(
-        cls,
-        path: Path | str,
-        *,
-        rules: Rules | str | None = None,
-        orders: int | None = None,
-        minor_chases: bool | None = None,
-        metric: Metric | str | None = None,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
-        max_open: int = DEFAULT_MAX_OPEN,
-    ) -> Self:
-        """Return a tablebase of the files in one directory."""
-        tablebase = cls(
-            rules=rules, orders=orders, minor_chases=minor_chases, metric=metric,
-            cache_bytes=cache_bytes, max_open=max_open,
-        )  # fmt: skip
-        tablebase.add_directory(path)
+    def open(cls, path: Path | str | None = None, **options: Unpack[Options]) -> Self:
+        """Return a tablebase of the files in one directory: $TBGEN_TABLES or `egtb` if None."""
+        tablebase = cls(**options)
+        tablebase.add_directory(tables_directory() if path is None else path)
         return tablebase
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle options and paths; raises `ValueError` after `close`."""
+        with self._lock:
+            self._require_open()
+            options = asdict(self._choice) | {"metric": self.metric, "max_open": self._max_open}
+            options["cache_bytes"] = self._cache.budget
+            paths = [path.absolute() for path in self._paths.values()]
+            return partial(type(self), **options), (), (self.directories, paths)
+
+    def __setstate__(self, state: tuple[list[Path], list[Path]]) -> None:
+        """Add the directories and files of a pickled tablebase."""
+        directories, paths = state
+        self.directories += directories
+        for path in paths:
+            self.add_file(path)
 
     def add_directory(self, path: Path | str) -> int:
         """Add the tables and win-draw-loss files of a directory, and return the number of new ones.
@@ -121,6 +129,8 @@ class Tablebase:
         is no such directory.
         """
         added = 0
+        if Path(path) not in self.directories:
+            self.directories.append(Path(path))
         for file in sorted(Path(path).iterdir()):
             name = parse_name(file.name)
             if name is not None and file.exists() and not file.is_dir():
@@ -193,25 +203,30 @@ class Tablebase:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set used for probing.
+        """Rule set used for probing; its rules are None if nothing was chosen or added.
 
-        Its rules are None if none were chosen and nothing was added. Raises `RulesMismatchError` if
-        several rule sets are present and none was chosen.
+        Raises `RulesMismatchError` if several rule sets are present and none was chosen.
         """
         with self._lock:
             return self._rule_set()
 
-    def _rule_set(self) -> RuleSet:
+    def _rule_set(self, material: Material | None = None) -> RuleSet:
+        """Return the rule set; the error also says under which ones `material` is present."""
         if len(self._present) > 1:
-            sets = sorted(map(str, self._present))
-            raise RulesMismatchError("several rule sets", sets, "say which one to use")
+            own = {name.rule_set for name in self._paths if name.material == material}
+            listed, mine = (sorted(map(str, each)) for each in (self._present, own & self._present))
+            where = f", {material} under {', '.join(mine) or 'none of them'}" if material else ""
+            raise RulesMismatchError("several rule sets", listed, f"say which one to use{where}")
         return next(iter(self._present), self._requested_rule_set)
+
+    def _missing(self, material: Material, rule_set: RuleSet) -> MissingTableError:
+        return MissingTableError(material.name, rule_set, self.directories)
 
     def _choose(self, material: Material) -> TableName:
         """Return the name of the table that probes of a material use, by rule set and metric."""
         if material in self._chosen:
             return self._chosen[material]
-        rule_set = self._rule_set()
+        rule_set = self._rule_set(material)
         names = [
             name
             for metric in Metric
@@ -219,14 +234,13 @@ class Tablebase:
             and (name := TableName(material, rule_set, metric)) in self._paths
         ]
         if not names:
-            raise MissingTableError(material.name, rule_set)
+            raise self._missing(material, rule_set)
         if len(names) > 1:
             names = [name for name in names if name.metric == self.metric]
             if not names:
+                both = list(map(str, Metric))
                 raise RulesMismatchError(
-                    f"several metrics of {material}",
-                    [str(metric) for metric in Metric],
-                    "say which one to use",
+                    f"several metrics of {material}", both, "say which one to use"
                 )
         self._chosen[material] = names[0]
         return names[0]
@@ -262,7 +276,7 @@ class Tablebase:
         self.checkpoint()
         with self._lock:
             self._require_open()
-            rule_set = self._rule_set()
+            rule_set = self._rule_set(material)
             if rule_set.rules is None or (name := WdlName(material, rule_set)) not in self._paths:
                 return None
             try:
@@ -288,7 +302,7 @@ class Tablebase:
             file = kind(self._paths[name], self._cache, name=name)
         except FileNotFoundError:  # removed since it was added
             self._forget(name)
-            raise MissingTableError(name.material.name, name.rule_set) from None
+            raise self._missing(name.material, name.rule_set) from None
         self._open[name] = file
         # Dropped, not closed: another thread may be reading. The last reference closes it.
         beyond = len(self._open) - len(self._held) - self._max_open
@@ -375,27 +389,13 @@ class Tablebase:
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
         """
-
-        def file_of(material: Material) -> TableFile | WdlFile:
-            return self.wdl_file(material) or self.table(material)
-
-        found = np.zeros(len(sides), np.int8)
-        for numbers, file, codes in look_up(boards, sides, file_of):
-            if isinstance(file, TableFile):
-                codes = outcomes_of(codes, file.code_space)
-            found[numbers] = codes.astype(np.int8) - np.int8(DRAW_CODE)
-        return found
+        return outcomes_at(boards, sides, lambda each: self.wdl_file(each) or self.table(each))
 
     def probe_boards(
         self, boards: Boards, sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
         """Outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
-        outcomes = np.zeros(len(sides), np.int8)
-        orders, plies = np.zeros(len(sides), np.uint32), np.zeros(len(sides), np.uint32)
-        for numbers, file, codes in look_up(boards, sides, self.table):
-            values = value_columns(codes, file.code_space)
-            outcomes[numbers], orders[numbers], plies[numbers] = values
-        return outcomes, orders, plies
+        return values_at(boards, sides, self.table)
 
     def _draw_without_table(self, material: Material) -> ProbeResult:
         """Return the result for a material without attackers, which has no table: a draw."""

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tbgen.board.drawing.diagram import picture
+    from tbgen.finding.query import Query
     from tbgen.finding.search import Found, Search, find
     from tbgen.indexing.errors import InputError, MaterialError, MoveTextError, PositionError
     from tbgen.indexing.material import Material
@@ -72,6 +73,7 @@ __version__ = "2.0.0"
 
 _HOMES = {
     "board.drawing.diagram": ("picture",),
+    "finding.query": ("Query",),
     "finding.search": ("Found", "Search", "find"),
     "indexing.errors": ("InputError", "MaterialError", "MoveTextError", "PositionError"),
     "indexing.material": ("Material",),
@@ -110,7 +112,7 @@ __all__ = [
     "CorruptTableError", "Environment", "FormatVersionError", "Found", "GameTablebase",
     "IllegalPositionError", "InputError", "Judgement", "LimitExceededError", "Mainline",
     "Material", "MaterialError", "Metric", "MissingTableError", "Move", "MoveTextError",
-    "Outcome", "Position", "PositionError", "ProbeResult", "RootMove", "RuleSet", "Rules",
+    "Outcome", "Position", "PositionError", "ProbeResult", "Query", "RootMove", "RuleSet", "Rules",
     "RulesMismatchError", "Search", "Side", "Step", "TableColumns", "TablebaseError",
     "UnsupportedMaterialError", "Value", "Verdict", "__version__", "find", "in_check", "is_legal",
     "is_terminal", "judge", "legal_moves", "map_columns", "open_tablebase", "picture",

@@ -274,7 +274,8 @@ right. Of the 43 materials of Table 1 in Fang, Hsu & Hsu 2002, under `check` and
 {by_check}
 ## The longest wins
 
-Plies to mate (dtm) or conversion (dtc), against the longest resistance.
+Plies to mate (dtm) or conversion (dtc), against the longest resistance; the winner or the loser is
+to move.
 
 ![The longest win of these tables](diagrams/facts-longest.svg)
 

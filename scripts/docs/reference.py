@@ -25,8 +25,10 @@ HEAD = """# Public names in Python
 Reference for programs in Python, written by `python scripts/docs/reference.py`. Where a section
 names no other module, names are in `tbgen`; those that are not listed may change. `help(name)` has
 types, errors, members and examples. A string is taken for a `Position` (a FEN), `Material`, `Move`,
-`Rules`, `Metric`, `Offence` and `Path`. In use: [Probe from Python](probing.md),
-[Research](research.md), [Find positions](find.md).
+`Rules`, `Metric`, `Offence` and `Path`, and by `find`, `read_table`, `read_chunks` and
+`Environment` for a `Side` ("red") and an `Outcome` ("win"). A tablebase, `NumbaTables` and
+`Environment` can be pickled for other processes, which open the files again. In use:
+[Probe from Python](probing.md), [Research](research.md), [Find positions](find.md).
 """
 
 DETAILED = {"GameTablebase", "Prober"}
@@ -56,7 +58,7 @@ SECTIONS = (
         "Tables as columns", "", "tbgen",
         ("read_table", "read_chunks", "map_columns", "TableColumns"),
     ),
-    Section("Searches of whole tables", "", "tbgen", ("find", "Search", "Found")),
+    Section("Searches of whole tables", "", "tbgen", ("find", "Search", "Query", "Found")),
     Section(
         "Positions and materials", "", "tbgen",
         ("Position", "Material", "Move", "Side", "picture"),
@@ -67,7 +69,7 @@ SECTIONS = (
     ),
     Section(
         "Files", "[The table file](format.md) says how values are stored.", "tbgen.tables",
-        ("TableName", "TableFile", "TableStatistics"),
+        ("TableName", "TableFile", "TableStatistics", "WdlName", "WdlFile"),
     ),
     Section("The index", "", "tbgen.indexing.layout", ("Layout",)),
     Section(
@@ -77,6 +79,10 @@ SECTIONS = (
             "MissingTableError", "IllegalPositionError", "UnsupportedMaterialError",
             "RulesMismatchError", "CorruptTableError", "FormatVersionError", "LimitExceededError",
         ),
+    ),
+    Section(
+        "Reasons", "In use: [Probe from Python](probing.md#reasons).", "tbgen.answers.mechanism",
+        ("find_mechanism", "Mechanism", "Offence"),
     ),
     Section("Games against the table", "", "tbgen", ("Environment", "Step")),
     Section(
@@ -93,8 +99,14 @@ SECTIONS = (
         ("parse_position", "format_position", "parse_move", "format_move"),
     ),
     Section(
-        "Inside compiled code", "", "tbgen.probing",
-        ("NumbaTables", "probe", "probe_board", "outcome_of", "order_of", "plies_of"),
+        "Inside compiled code",
+        "Statuses `OK`, `COLD`, `MISSING`, `INVALID`: "
+        "[Probe from compiled code](probing-numba.md).",
+        "tbgen.probing",
+        (
+            "NumbaTables", "probe", "probe_board", "outcome_of", "order_of", "plies_of",
+            "WdlTables", "find_wdl", "probe_wdl", "probe_wdl_found", "is_legal_board",
+        ),
     ),
     Section("Proofs", "", "tbgen.verify", ("verify_file", "VerifyReport", "Finding")),
 )  # fmt: skip

@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing import Material, Side
 from tbgen.probing.columns import columns_of_slots
-from tbgen.probing.wdl import WdlBuffers, WdlTables
-from tbgen.probing.wdl_kernels import find_wdl, probe_wdl, probe_wdl_found
+from tbgen.probing.wdl import WdlTables
+from tbgen.probing.wdl_kernels import WdlBuffers, find_wdl, probe_wdl, probe_wdl_found
 from tbgen.tables import Metric, Rules, RuleSet, Tablebase, TableName, WdlFile, WdlName
 from tbgen.tables.cache import BlockCache
 

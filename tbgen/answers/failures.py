@@ -103,8 +103,7 @@ def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
     if isinstance(error, InputError):
         return Failure(BAD_INPUT, error.message, error.hint)
     if isinstance(error, tables.MissingTableError):
-        what = message.removesuffix(f"; run: {error.command}")
-        return Failure(FINDINGS, what, f"run: {error.command}{tables_option}")
+        return Failure(FINDINGS, error.message, f"run: {error.command}{tables_option}")
     if isinstance(error, tables.RulesMismatchError):
         hint = "--rules, --minor-chases, --orders and --metric select among them"
         return Failure(BAD_INPUT, message, hint)

@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -76,17 +76,17 @@ def dump(
         if out is None:
             dumping.write_csv(parts, sys.stdout)
             return
+        described = dumping.description(file, rows)
         with replacing(out) as stream:
             if style == "npz":
-                dumping.write_npz(parts, rows, stream, out.absolute().parent)
+                dumping.write_npz(parts, described, stream, out.absolute().parent)
             elif style == "parquet":
-                dumping.write_parquet(parts, stream)
+                dumping.write_parquet(parts, described, stream)
             else:
                 text = io.TextIOWrapper(stream, "ascii")
                 dumping.write_csv(parts, text)
                 text.detach()
-        answer: dict[str, Any] = dumping.description(file, rows)
     if as_json:
-        show_json(answer | {"out": str(out)})
+        show_json(described | {"out": str(out)})
     else:
         click.echo(f"{rows:,} positions of {wanted} in {out}", err=True)

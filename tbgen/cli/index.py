@@ -50,7 +50,7 @@ def index(
     only = set(choice.among(there)) if choice else None
     absent = sorted(material.name for material in (only or set()) - there)
     if absent:
-        raise MissingTableError(absent[0])
+        raise MissingTableError(" ".join(absent), directories=[tables])
     with LiveLine() as line:
         if dense:
             pack_all_densely(tables, line.update, threads=threads, only=only)

@@ -194,7 +194,7 @@ orders_option = click.option(
 
 metric_option = click.option(
     "--metric", type=click.Choice(["dtm", "dtc"]),
-    help="Distance to mate or to conversion, if a material has tables of both.",
+    help="Distance to mate or to conversion, preferred if a material has tables of both.",
 )  # fmt: skip
 """Add `--metric`, as the parameter `metric` (a string or None)."""
 

@@ -389,10 +389,10 @@ def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColu
 
 def find(
     material: Material | str,
-    tables: GameTablebase | Path | str = "egtb",
+    tables: GameTablebase | Path | str | None = None,
     *,
-    turn: Side | None = None,
-    outcome: Outcome | None = None,
+    turn: Side | str | None = None,
+    outcome: Outcome | str | None = None,
     orders: int | tuple[int, int] | None = None,
     plies: int | tuple[int, int] | None = None,
     only: bool = False,
@@ -408,16 +408,17 @@ def find(
 ) -> Search:
     """Search for all positions of a table that match; mirror images count once.
 
-    `turn` and `outcome` are those of the side to move. `orders` and `plies` are a number or an
-    inclusive range. `only`: exactly one move, of several, keeps the win or the draw. `zugzwang`:
-    either side does worse if it is to move. `differs`: the outcome in a table of another rule set
-    in the same directory is different. `study`: the winning move is unique, and again after every
-    longest defence, until mate, a capture or a loop that the rules decide; `length` counts those
-    plies. `loop` (`check` or `chase`): the loser by repetition has just
-    begun that offence, and the winner is to move.
-    `pieces`: such as `R@e5`, and `r@e5` for Black's. `sort`: `plies`, `order`, or for studies
-    `length`; with a minus the largest come first. `after`: a position of an unsorted search, to
-    resume behind it. Raises `InputError`, and like `Tablebase.table`.
+    `tables` is a tablebase or a directory, by default $TBGEN_TABLES or `egtb`. `turn` ("red",
+    "black") and `outcome` ("win", "draw", "loss") are those of the side to move. `orders` and
+    `plies` are a number or an inclusive range. `only`: exactly one move, of several, keeps the win
+    or the draw. `zugzwang`: either side does worse if it is to move. `differs`: the outcome in a
+    table of another rule set in the same directory is different. `study`: the winning move is
+    unique, and again after every longest defence, until mate, a capture or a loop that the rules
+    decide; `length` counts those plies. `loop` (`check` or `chase`): the loser by repetition has
+    just begun that offence, and the winner is to move. `pieces`: such as `R@e5`, and `r@e5` for
+    Black's. `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first.
+    `after`: a position of an unsorted search, to resume behind it. Raises `InputError`, and like
+    `Tablebase.table`.
 
     >>> for found in tbgen.find("KNKP", zugzwang=True, limit=3):  # doctest: +SKIP
     ...     print(found.fen, found.outcome.name)
@@ -425,8 +426,8 @@ def find(
     if not isinstance(tables, GameTablebase):
         tables = open_tablebase(tables)
     query = Query(
-        turn=None if turn is None else Side(turn),
-        outcome=None if outcome is None else Outcome(outcome),
+        turn=None if turn is None else enum_member(Side, turn),
+        outcome=None if outcome is None else enum_member(Outcome, outcome),
         orders=range_of(orders),
         plies=range_of(plies),
         only=only,

@@ -50,8 +50,8 @@ def choose(
         return None
     good = equally_good(root, moves)
     if not good:
-        missing = next(move.missing for move in moves if move.missing is not None)
-        raise MissingTableError(missing, root.rule_set)
+        missing = dict.fromkeys(move.missing for move in moves if move.missing is not None)
+        raise MissingTableError(" ".join(missing), root.rule_set, tables.directories)
     if len(good) == 1 or root.rules in (None, Rules.NONE):
         return good[0]
     offences = Offences(root.rule_set)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tbgen.indexing import Move, MoveTextError, Position, Side, as_position
-from tbgen.indexing.errors import excerpt
+from tbgen.indexing.errors import enum_member, excerpt
 from tbgen.play.repetition import is_lost_by, judge_repetition
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import is_terminal, legal_moves
@@ -58,11 +58,12 @@ class Environment:
         tables: GameTablebase,
         start: Position | str,
         *,
-        side: Side | None = None,
+        side: Side | str | None = None,
         plies: int = 300,
     ) -> None:
         self._tables, self._plies = tables, plies
-        self._start, self._requested_side = as_position(start), side
+        self._start = as_position(start)
+        self._requested_side = None if side is None else enum_member(Side, side)
         self._positions: tuple[Position, ...] = ()
         self._result: Outcome | None = None
         self.reset()
@@ -70,7 +71,7 @@ class Environment:
     @property
     def side(self) -> Side:
         """The player's side."""
-        return self._start.side if self._requested_side is None else Side(self._requested_side)
+        return self._start.side if self._requested_side is None else self._requested_side
 
     @property
     def position(self) -> Position:

@@ -50,7 +50,7 @@ class GameTablebase(Prober):
 
 
 def open_tablebase(
-    path: Path | str,
+    path: Path | str | None = None,
     *,
     rules: Rules | str | None = None,
     orders: int | None = None,
@@ -59,13 +59,14 @@ def open_tablebase(
     cache_bytes: int = DEFAULT_CACHE_BYTES,
     max_open: int = DEFAULT_MAX_OPEN,
 ) -> GameTablebase:
-    """Open the tables of a directory for probing and play.
+    """Open the tables of a directory, by default $TBGEN_TABLES or `egtb`, for probing and play.
 
     `rules` ("none", "check", "wxf", ...), `orders` (the limit on orders; 0 for tables without a
     limit) and `minor_chases` (whether an advisor or elephant that attacks a protected rook, knight
-    or cannon chases it) may be left out where the directory has one rule set; `metric` ("dtm",
-    "dtc") where no material has tables of both. Decoded blocks take at most `cache_bytes`, and at
-    most `max_open` files are open.
+    or cannon chases it) may be left out where the directory has one rule set. `metric` ("dtm",
+    "dtc") is preferred where a material has tables of both, and may be left out where none has; a
+    single table is used whatever its metric, which results state. Decoded blocks take at most
+    `cache_bytes`, and at most `max_open` files are open.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs

@@ -32,12 +32,13 @@ Parameters of kernels, unless a kernel says otherwise:
     span : int, half the number of plies that the codes of one order can represent
 """
 
-from tbgen.probing.buffers import Buffers, NumbaTables
+from tbgen.probing.buffers import NumbaTables
 from tbgen.probing.kernels import (
     COLD,
     INVALID,
     MISSING,
     OK,
+    Buffers,
     order_of,
     outcome_of,
     plies_of,
@@ -46,8 +47,8 @@ from tbgen.probing.kernels import (
     probe_boards,
 )
 from tbgen.probing.placements import is_legal_board
-from tbgen.probing.wdl import WdlBuffers, WdlTables
-from tbgen.probing.wdl_kernels import find_wdl, probe_wdl, probe_wdl_found
+from tbgen.probing.wdl import WdlTables
+from tbgen.probing.wdl_kernels import WdlBuffers, find_wdl, probe_wdl, probe_wdl_found
 
 __all__ = [
     "COLD",

@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import partial
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,25 +29,20 @@ from numpy.typing import NDArray
 from tbgen.indexing import Material, Side
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import kernels
-from tbgen.tables import Tablebase, TableFile, TableName, UnsupportedMaterialError, WdlName
+from tbgen.probing.kernels import Buffers
+from tbgen.tables import (
+    MissingTableError,
+    Tablebase,
+    TableFile,
+    TableName,
+    UnsupportedMaterialError,
+    WdlName,
+)
 from tbgen.tables.blocks import Block
 
 DEFAULT_CACHE_BYTES = 256 << 20
 
 _COLD_BLOCK = -1
-
-
-class Buffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba unchanged; defined in the module's docstring."""
-
-    keys: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    tables: NDArray[np.int64]
-    descriptors: NDArray[np.int64]
-    blocks: NDArray[np.int64]
-    frames: NDArray[np.uint8]
-    wanted: NDArray[np.uint8]
-    used: NDArray[np.uint8]
 
 
 class NumbaTables:
@@ -74,7 +70,14 @@ class NumbaTables:
         self._hand = 0
         self.materials = chosen_materials(materials, tablebase, tablebase.available())
         """The materials, in the order of `Buffers.tables`."""
-        files = [tablebase.table(material) for material in self.materials]
+        files, missing = [], []
+        for material in self.materials:
+            try:
+                files.append(tablebase.table(material))
+            except MissingTableError:
+                missing.append(material.name)
+        if missing:
+            raise MissingTableError(" ".join(missing), tablebase.rule_set, tablebase.directories)
         self._first_blocks = [0]
         rows, descriptors, offset = [], [np.empty(0, np.int64)], 0
         for file in files:
@@ -99,6 +102,11 @@ class NumbaTables:
             wanted=np.zeros(blocks, np.uint8),
             used=np.zeros(frames, np.uint8),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle tablebase and names; the copy loads its blocks itself."""
+        made = partial(type(self), cache_bytes=self.cache_bytes)
+        return made, (self._tablebase, self.materials)
 
     @property
     def cache_bytes(self) -> int:

@@ -15,7 +15,7 @@ Mirror images count once. Rows are sorted by side and slot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import InputError, Material, Position, Side
+from tbgen.indexing.errors import enum_member
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side
 from tbgen.probing.placements import squares_and_legality
@@ -66,14 +67,28 @@ class TableColumns(dict[str, NDArray[Any]]):
         for board, side in zip(self.boards(), self["side"].tolist(), strict=True):
             yield Position(board.tobytes(), SIDES[side])
 
-    def take(self, chosen: NDArray[Any]) -> Self:
-        """Return some rows, chosen by a mask or by row numbers."""
-        return type(self)(self.layout, {name: column[chosen] for name, column in self.items()})
+    def take(self, chosen: NDArray[Any] | Sequence[int] | slice | int) -> Self:
+        """Return some rows, chosen by a mask, by row numbers, or by the number of a single row."""
+        taken = {name: np.atleast_1d(column[chosen]) for name, column in self.items()}
+        return type(self)(self.layout, taken)
+
+    def copy(self) -> Self:
+        """Return the same columns in a new dictionary; the arrays are shared."""
+        return type(self)(self.layout, dict(self))
+
+    def __or__(self, others: Mapping[str, NDArray[Any]]) -> Self:  # type: ignore[override]
+        """Return these columns and `others`, which replace those of the same name."""
+        return type(self)(self.layout, {**self, **others})
 
     @classmethod
     def concatenate(cls, parts: Iterable[Self]) -> Self:
-        """Return the rows of several parts of one table, of which there must be at least one."""
+        """Return the rows of several parts of one table.
+
+        Raises `InputError` if there is no part, or if their columns differ.
+        """
         parts = list(parts)
+        if len({tuple(part) for part in parts}) != 1:
+            raise InputError("no parts, or parts of different tables", "give parts of one table")
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return cls(parts[0].layout, columns)
 
@@ -188,14 +203,15 @@ def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
 
 def read_table(
     material: Material | str,
-    tables: Tablebase | Path | str = "egtb",
+    tables: Tablebase | Path | str | None = None,
     *,
-    side: Side | None = None,
+    side: Side | str | None = None,
     legal_only: bool = True,
 ) -> TableColumns:
     """Return a table as columns in memory, of both sides to move or of one.
 
-    `tables` is a tablebase, or a directory with tables of one rule set. With `legal_only` False
+    `tables` is a tablebase, or a directory with tables of one rule set, by default $TBGEN_TABLES or
+    `egtb`. `side` is `Side.RED`, `Side.BLACK`, "red" or "black". With `legal_only` False
     every slot has a row, and a column `legal` marks the legal positions. Raises like
     `Tablebase.table`.
 
@@ -207,9 +223,9 @@ def read_table(
 
 def read_chunks(
     material: Material | str,
-    tables: Tablebase | Path | str = "egtb",
+    tables: Tablebase | Path | str | None = None,
     *,
-    side: Side | None = None,
+    side: Side | str | None = None,
     legal_only: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[TableColumns]:
@@ -223,5 +239,5 @@ def read_chunks(
         with Tablebase.open(tables) as opened:
             yield from read_chunks(material, opened, side=side, legal_only=legal_only, chunk=chunk)
         return
-    sides = SIDES if side is None else (Side(side),)
+    sides = SIDES if side is None else (enum_member(Side, side),)
     yield from all_columns(tables.table(material), sides, legal_only=legal_only, chunk=chunk)

@@ -3,11 +3,15 @@
 csv       slot,side,red_king,...,outcome,order,plies     text
 npz       an uncompressed array for each column: `map_columns` maps them into memory
 parquet   compressed columns; needs pyarrow (extra `parquet`)
+
+The last two have the table's `description` as JSON: the comment of the archive, and the key `tbgen`
+of the Parquet schema's metadata.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import tempfile
 import zipfile
@@ -19,6 +23,7 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+import tbgen
 from tbgen.indexing import InputError
 from tbgen.probing.columns import TableColumns, piece_names
 from tbgen.tables import TableFile
@@ -41,10 +46,12 @@ def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
         out.write("".join(f"{line}\n" for line in lines))
 
 
-def write_npz(parts: Iterator[TableColumns], rows: int, out: BinaryIO, folder: Path) -> None:
+def write_npz(
+    parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO, folder: Path
+) -> None:
     """Write parts of a table as an uncompressed NumPy archive with an array for each column.
 
-    rows : number of rows of all parts together
+    described : the `description` of the rows of all parts together
     folder : place of unnamed temporary files, which collect the columns: the archive stores one
         column after another
     """
@@ -59,11 +66,12 @@ def write_npz(parts: Iterator[TableColumns], rows: int, out: BinaryIO, folder: P
                     )
                 columns[name][1].write(np.ascontiguousarray(column).data)
         with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+            archive.comment = json.dumps(described).encode()
             for name, (dtype, spooled) in columns.items():
                 # Without a date, so that equal tables make equal files.
                 member = zipfile.ZipInfo(f"{name}.npy")
                 with archive.open(member, "w", force_zip64=True) as stream:
-                    stream.write(_header(dtype, rows))
+                    stream.write(_header(dtype, described["rows"]))
                     spooled.seek(0)
                     shutil.copyfileobj(spooled, stream)
 
@@ -83,22 +91,29 @@ def _header(dtype: np.dtype[Any], rows: int) -> bytes:
 def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
     """Map the columns of an archive made by `write_npz` into memory, read-only.
 
-    Raises `OSError`, and `ValueError` for another kind of archive or compressed columns.
+    Raises `OSError`, and `InputError` for another kind of file or compressed columns.
     """
-    columns: dict[str, NDArray[Any]] = {}
-    with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist():
-            if member.compress_type != zipfile.ZIP_STORED:
-                raise ValueError(f"{path}: compressed columns cannot be mapped")
-            with archive.open(member) as file:
-                major, _ = np.lib.format.read_magic(file)
-                if major != 1:
-                    raise ValueError(f"{path}: columns of another version")
-                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-                start = _data_start(archive, member) + file.tell()
-            name = member.filename.removesuffix(".npy")
-            columns[name] = np.memmap(path, dtype, "r", start, shape)
-    return columns
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {
+                member.filename.removesuffix(".npy"): _mapped(Path(path), archive, member)
+                for member in archive.infolist()
+            }
+    except (ValueError, zipfile.BadZipFile) as error:
+        hint = "write one by tbgen dump --format npz"
+        raise InputError(f"{path} is no archive of columns: {error}", hint) from None
+
+
+def _mapped(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """Map one column; raises `ValueError` if this is impossible."""
+    if member.compress_type != zipfile.ZIP_STORED:
+        raise ValueError("compressed columns cannot be mapped")
+    with archive.open(member) as file:
+        major, _ = np.lib.format.read_magic(file)
+        if major != 1:
+            raise ValueError("columns of another version")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        return np.memmap(path, dtype, "r", _data_start(archive, member) + file.tell(), shape)
 
 
 def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
@@ -110,8 +125,11 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
     return member.header_offset + 30 + name + extra
 
 
-def write_parquet(parts: Iterator[TableColumns], out: BinaryIO) -> None:
-    """Write parts of a table as compressed Parquet; raises `InputError` if pyarrow is missing."""
+def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
+    """Write parts of a table as compressed Parquet; raises `InputError` if pyarrow is missing.
+
+    described : the `description` of the rows
+    """
     try:
         import pyarrow
         import pyarrow.parquet
@@ -123,6 +141,7 @@ def write_parquet(parts: Iterator[TableColumns], out: BinaryIO) -> None:
         writer = None
         for part in parts:
             table = pyarrow.table(dict(part))
+            table = table.replace_schema_metadata({"tbgen": json.dumps(described)})
             if writer is None:
                 writer = opened.enter_context(
                     pyarrow.parquet.ParquetWriter(out, table.schema, compression="zstd")
@@ -133,6 +152,8 @@ def write_parquet(parts: Iterator[TableColumns], out: BinaryIO) -> None:
 def description(file: TableFile, rows: int) -> dict[str, Any]:
     """Return a description of the written rows and of each column, as JSON."""
     return file.header.spec.name.to_json() | {
+        "digest": file.header.digest.hex(),
+        "version": tbgen.__version__,
         "index_size": file.header.slots,
         "rows": rows,
         "columns": {

@@ -17,14 +17,18 @@ changes only from 0 to 1, so that simultaneous writes do no harm.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, kernel, part
 from tbgen.indexing.arrangement import block_of_slot
 from tbgen.indexing.slots import SLOT_TABLE, slot_of_squares
 from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, piece_code
+
+Integer = int | np.integer[Any]
+"""Integer of Python or of NumPy, as parameters of the public probes."""
 
 OK, COLD, MISSING, INVALID = 0, 1, 2, 3
 """Statuses of a probe. `OK`: the score is valid. `COLD`: the block is not loaded; it is now marked
@@ -60,8 +64,21 @@ FIRST_PLACES = 10
 TABLE_WORDS = FIRST_PLACES + PIECE_CODES
 
 
+class Buffers(NamedTuple):
+    """Arrays for compiled probes, passed to numba unchanged; defined in `tbgen.probing.buffers`."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    descriptors: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    frames: NDArray[np.uint8]
+    wanted: NDArray[np.uint8]
+    used: NDArray[np.uint8]
+
+
 @kernel
-def outcome_of(score):
+def outcome_of(score: Any) -> int:
     """Return the outcome of a score: 1 win, 0 draw, -1 loss."""
     if score > 0:
         return 1
@@ -71,7 +88,7 @@ def outcome_of(score):
 
 
 @kernel
-def order_of(score):
+def order_of(score: Any) -> int:
     """Return the order of a score; 0 for a draw."""
     if score == 0:
         return 0
@@ -79,7 +96,7 @@ def order_of(score):
 
 
 @kernel
-def plies_of(score):
+def plies_of(score: Any) -> int:
     """Return the plies of a score; 0 for a draw."""
     if score == 0:
         return 0
@@ -232,7 +249,9 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
 
 
 @kernel
-def probe(buffers, pieces, squares, count, side):
+def probe(
+    buffers: Buffers, pieces: NDArray[Any], squares: NDArray[Any], count: Integer, side: Integer
+) -> tuple[int, int]:
     """Return status and score of a legal position, given as pieces[:count] on squares[:count].
 
     The score is 0 unless the status is `OK`. Pieces may be listed in any order. The status is
@@ -268,7 +287,7 @@ def probe(buffers, pieces, squares, count, side):
 
 
 @kernel
-def probe_board(buffers, board, side):
+def probe_board(buffers: Buffers, board: NDArray[Any], side: Integer) -> tuple[int, int]:
     """Return status and score of a legal position, given as ninety piece codes (0 = empty).
 
     In all other respects like `probe`.
@@ -292,7 +311,14 @@ def probe_board(buffers, board, side):
 
 
 @kernel
-def probe_boards(buffers, boards, sides, pending, statuses, scores):
+def probe_boards(
+    buffers: Buffers,
+    boards: NDArray[Any],
+    sides: NDArray[Any],
+    pending: NDArray[np.int64],
+    statuses: NDArray[np.int8],
+    scores: NDArray[np.int64],
+) -> int:
     """Probe some boards; return the number of boards whose block of a table is not loaded (`COLD`).
 
     sides : int (n,), the side to move in each

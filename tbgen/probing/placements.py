@@ -11,6 +11,8 @@ slots, are legal for neither side.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,7 +103,7 @@ def squares_and_legality(
 
 
 @kernel
-def is_legal_board(board, side):
+def is_legal_board(board: Any, side: Any) -> bool:
     """Return whether a board is legal with `side` to move.
 
     The other side must not be in check, and the kings must not face each other.

@@ -17,7 +17,6 @@ data             bytes of all tiles, five outcomes each
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,21 +34,11 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import wdl_kernels as words
 from tbgen.probing.buffers import chosen_materials, hash_table
+from tbgen.probing.wdl_kernels import WdlBuffers
 from tbgen.tables import MissingTableError, Tablebase, WdlFile
 from tbgen.tables.outcomes import OUTCOMES, SLOTS_PER_BYTE, OutcomeBlock, encode_outcomes
 
 DEFAULT_MAX_BYTES = 1 << 30
-
-
-class WdlBuffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba unchanged; defined in the module's docstring."""
-
-    keys: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    tables: NDArray[np.int64]
-    joint: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    data: NDArray[np.uint8]
 
 
 class WdlTables:
@@ -71,7 +60,11 @@ class WdlTables:
     ) -> None:
         self.materials = chosen_materials(materials, tablebase, tablebase.available_wdl())
         """The materials, in the order of `WdlBuffers.tables`."""
-        files = [_file(tablebase, material) for material in self.materials]
+        found = {material: tablebase.wdl_file(material) for material in self.materials}
+        files = [file for file in found.values() if file is not None]
+        if len(files) < len(found):
+            missing = " ".join(material.name for material, file in found.items() if file is None)
+            raise MissingTableError(missing, tablebase.rule_set, tablebase.directories, wdl=True)
         size = sum(_side_bytes(file, side) for file in files for side in Side)
         if size > max_bytes:
             raise InputError(
@@ -111,13 +104,6 @@ class WdlTables:
         self.buffers = WdlBuffers(
             keys, numbers, rows, np.concatenate(joint), np.concatenate(starts), data
         )
-
-
-def _file(tablebase: Tablebase, material: Material) -> WdlFile:
-    file = tablebase.wdl_file(material)
-    if file is None:
-        raise MissingTableError(material.name, tablebase.rule_set)
-    return file
 
 
 def _side_bytes(file: WdlFile, side: int) -> int:

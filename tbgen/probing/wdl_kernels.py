@@ -21,6 +21,7 @@ Kernels write nothing except their `out` parameters.
 from __future__ import annotations
 
 from math import comb
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ from tbgen.probing.kernels import (
     MISSING,
     OK,
     PIECE_CODES,
+    Integer,
     find_number,
 )
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
@@ -67,6 +69,17 @@ lead is that of the mirror image. `OWN_IMAGE`: the defenders' placement is its o
 
 _LAST_DEFENDER = 3
 """Largest code of a defender, without its colour bit: kings, advisors and elephants are 1 to 3."""
+
+
+class WdlBuffers(NamedTuple):
+    """Arrays for compiled probes, passed to numba unchanged; defined in `tbgen.probing.wdl`."""
+
+    keys: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    tables: NDArray[np.int64]
+    joint: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    data: NDArray[np.uint8]
 
 
 def _places() -> NDArray[np.int8]:
@@ -96,7 +109,7 @@ _SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).a
 
 
 @borrowing_kernel
-def find_wdl(buffers, counts):
+def find_wdl(buffers: WdlBuffers, counts: Integer) -> int:
     """Look up the win-draw-loss file of a material, given by its piece counts.
 
     Returns a number for `probe_wdl_found`; `ALL_DRAWN` for a material without attackers,
@@ -164,7 +177,14 @@ def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
 
 
 @borrowing_kernel
-def probe_wdl_found(buffers, found, pieces, squares, count, side):
+def probe_wdl_found(
+    buffers: WdlBuffers,
+    found: Integer,
+    pieces: NDArray[Any],
+    squares: NDArray[Any],
+    count: Integer,
+    side: Integer,
+) -> tuple[int, int]:
     """Return status and outcome of a legal position, given the result of `find_wdl`.
 
     The result is `OK` and 1 win, 0 draw, -1 loss for the side to move; `MISSING` without a file;
@@ -214,11 +234,15 @@ def probe_wdl_found(buffers, found, pieces, squares, count, side):
     in_file = np.uint64((start >> 1) + added)
     byte = in_file // np.uint64(SLOTS_PER_BYTE)
     digits = np.int64(buffers.data[np.int64(np.uint64(base) + byte)])
-    return OK, np.int64(_SIGNS[digits, np.int64(in_file - np.uint64(SLOTS_PER_BYTE) * byte)])
+    place = np.int64(in_file - np.uint64(SLOTS_PER_BYTE) * byte)
+    outcome: Any = np.int64(_SIGNS[digits, place])
+    return OK, outcome
 
 
 @borrowing_kernel
-def probe_wdl(buffers, pieces, squares, count, side):
+def probe_wdl(
+    buffers: WdlBuffers, pieces: NDArray[Any], squares: NDArray[Any], count: Integer, side: Integer
+) -> tuple[int, int]:
     """Return status and outcome of a legal position: `find_wdl`, then `probe_wdl_found`.
 
     Codes and squares are checked, except for two pieces on one square.

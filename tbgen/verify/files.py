@@ -164,17 +164,20 @@ def supporting_names(find: Find, name: TableName) -> list[TableName]:
     the only supporting table of a material counts to conversion.
     """
     names = []
+    missing = []
     for child in sorted(name.material.supporting(), key=lambda child: child.name):
         candidates = [replace(name, material=child, metric=metric) for metric in Metric]
         present = [candidate for candidate in candidates if find(candidate) is not None]
         if not present:
-            raise MissingTableError(child.name, name.rule_set)
-        if not metric_suffices(name.metric, present[0].metric):
+            missing.append(child.name)
+        elif not metric_suffices(name.metric, present[0].metric):
             raise InputError(
                 f"{name} counts to mate, but its supporting table {present[0]} does not",
                 f"build {child} with --metric dtm",
             )
-        names.append(present[0])
+        names += present[:1]
+    if missing:
+        raise MissingTableError(" ".join(missing), name.rule_set)
     return names
 
 

@@ -1,6 +1,8 @@
 """Example of typed code of other projects, checked strictly by scripts/typecheck.py."""
 
-from typing import assert_type
+from typing import Any, assert_type
+
+from numpy.typing import NDArray
 
 from tbgen import (
     GameTablebase,
@@ -12,6 +14,7 @@ from tbgen import (
     legal_moves,
     open_tablebase,
 )
+from tbgen.probing import NumbaTables, plies_of, probe_board
 
 
 def outcome_of(fen: str) -> Outcome:
@@ -29,3 +32,9 @@ def moves_of(position: Position) -> list[Move]:
 def verdict_of(fen: str) -> Verdict:
     """Return the verdict on a game of one move, a0a9, from a position."""
     return judge(fen, ["a0a9"], rules="wxf").verdict
+
+
+def plies_on(board: NDArray[Any], tables: NumbaTables) -> int:
+    """Return the plies of a board with Red to move, from compiled probes."""
+    assert_type(probe_board(tables.buffers, board, 0), tuple[int, int])
+    return plies_of(tables.probe_boards(board[None], board[:1])[1][0])

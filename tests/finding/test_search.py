@@ -136,6 +136,13 @@ def test_searches_agree_with_probes_of_random_positions(krkn: GameTablebase) -> 
     assert kept > 3
 
 
+def test_names_of_sides_and_outcomes(krkn: GameTablebase) -> None:
+    named = find("KRKN", krkn, turn="black", outcome="win", limit=9)
+    assert list(named) == list(find("KRKN", krkn, turn=Side.BLACK, outcome=Outcome.WIN, limit=9))
+    with pytest.raises(InputError, match="'white' is none of red, black"):
+        find("KRKN", krkn, turn="white")
+
+
 def test_a_search_continues_an_earlier_one(krkn: GameTablebase) -> None:
     whole = [found.fen for found in find("KRKN", krkn, orders=(1, 9))]
     for end in (0, 1, len(whole) // 2, len(whole) - 1):

@@ -173,6 +173,11 @@ def test_the_first_and_last_slots() -> None:
         layout = Layout.of(Material.parse(name))
         for slot in (0, layout.slots - 1):
             layout.position(slot, Side.RED)
+        for slot in (-1, layout.slots):
+            with pytest.raises(IndexError, match=f"slot {slot} of "):
+                layout.position(slot, Side.RED)
+            with pytest.raises(IndexError, match="slots beyond"):
+                layout.squares_of_slots(np.array([0, slot]))
 
 
 def test_slots_stay_within_64_bits() -> None:

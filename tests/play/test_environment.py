@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_step_has_the_position_after_the_reply(tables: GameTablebase) -> None:
 
 
 def test_the_table_begins_where_the_player_has_the_other_side(tables: GameTablebase) -> None:
-    game = Environment(tables, FORK, side=Side.BLACK)
+    game = pickle.loads(pickle.dumps(Environment(tables, FORK, side="black")))
     assert (game.side, game.position.side, len(game.positions)) == (Side.BLACK, Side.BLACK, 2)
     while game.result is None:
         step = game.step(game.legal_moves[0])

@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+import tbgen
 from tbgen import (
     Outcome,
     Side,
@@ -94,6 +96,11 @@ def test_archives_have_equal_rows(tmp_path: Path) -> None:
     mapped, loaded = map_columns(out), np.load(out)
     assert list(described["columns"]) == list(mapped) == list(loaded) == list(columns)
     assert described["rows"] == columns.rows
+    with zipfile.ZipFile(out) as archive:
+        assert json.loads(archive.comment) | {"out": str(out)} == described
+    with open_tablebase(built("KRKN")) as tables:
+        assert described["digest"] == tables.table("KNK").header.digest.hex()
+    assert (described["material"], described["version"]) == ("KNK", tbgen.__version__)
     for name, column in columns.items():
         assert isinstance(mapped[name], np.memmap)
         assert mapped[name].dtype == loaded[name].dtype == column.dtype
@@ -109,7 +116,35 @@ def test_parquet_has_equal_rows(tmp_path: Path) -> None:
     table = parquet.read_table(out)
     columns = read_table("KNK", built("KRKN"))
     assert table.column_names == list(columns)
+    assert json.loads(table.schema.metadata[b"tbgen"])["rows"] == columns.rows
     assert all((table[name].to_numpy() == column).all() for name, column in columns.items())
+
+
+def test_columns_keep_their_type() -> None:
+    columns = read_table("KNK", built("KRKN"), side="black")
+    assert (columns["side"] == Side.BLACK).all()
+    assert columns.rows > 0
+    for same in (columns.copy(), columns.take(slice(None)), columns | {}):
+        assert isinstance(same, TableColumns)
+        assert same is not columns
+        assert all((same[name] == column).all() for name, column in columns.items())
+    more = columns | {"twice": 2 * columns["plies"]}
+    assert list(more.positions()) == list(columns.positions())
+    assert list(more) == [*columns, "twice"]
+    assert list(columns.take(3).positions()) == list(columns.positions())[3:4]
+    for parts in ([], [columns, more]):
+        with pytest.raises(InputError, match="parts of one table"):
+            TableColumns.concatenate(parts)
+
+
+def test_other_files_are_no_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    path.write_text("x")
+    with pytest.raises(InputError, match=r"a\.npz is no archive of columns"):
+        map_columns(path)
+    np.savez_compressed(path, side=np.arange(3))
+    with pytest.raises(InputError, match=r"a\.npz .* compressed columns cannot be mapped"):
+        map_columns(path)
 
 
 def test_values_of_codes_agree_with_single_codes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,7 +29,13 @@ from tbgen.probing import (
 )
 from tbgen.probing.kernels import WIN
 from tbgen.rules import is_legal
-from tbgen.tables import CodeSpace, Tablebase, UnsupportedMaterialError, Value
+from tbgen.tables import (
+    CodeSpace,
+    MissingTableError,
+    Tablebase,
+    UnsupportedMaterialError,
+    Value,
+)
 from tbgen.tables.blocks import DistanceCodec
 from tests.helpers.boards import exchanged, random_boards
 from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
@@ -164,6 +171,25 @@ def test_preload_returns_the_blocks_that_stay_cold(directory: Path) -> None:
         assert tables.preload() > 0
         with pytest.raises(KeyError, match="KNK"):
             tables.preload("KNK")
+
+
+def test_all_missing_tables_are_named_at_once(directory: Path) -> None:
+    with (
+        Tablebase.open(directory) as tablebase,
+        pytest.raises(MissingTableError, match=r"no table of KRCK, KNK under .*build KRCK KNK "),
+    ):
+        NumbaTables(tablebase, ["KRCK", "KRK", "KNK"])
+
+
+def test_pickled_tables_load_their_blocks_again(directory: Path) -> None:
+    boards, sides = random_boards(Material.parse("KRK"), 50, 1), np.zeros(50, np.int64)
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase, ["KRK"], cache_bytes=50_000)
+        copied = pickle.loads(pickle.dumps(tables))
+        assert (copied.materials, copied.cache_bytes) == (tables.materials, tables.cache_bytes)
+        assert (
+            copied.probe_boards(boards, sides)[1] == tables.probe_boards(boards, sides)[1]
+        ).all()
 
 
 def test_scores_are_in_order_of_preference() -> None:

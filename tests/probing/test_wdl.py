@@ -213,7 +213,7 @@ def test_materials_are_found_by_their_counts(random_files: Tablebase) -> None:
 
 
 def test_refusals(random_files: Tablebase) -> None:
-    with pytest.raises(MissingTableError):
-        WdlTables(random_files, ["KRK"])
+    with pytest.raises(MissingTableError, match=r"win-draw-loss file of KRK, KPK .*pack KRK KPK "):
+        WdlTables(random_files, ["KRK", "KPK"])
     with pytest.raises(InputError, match="unpacked"):
         WdlTables(random_files, max_bytes=1000)

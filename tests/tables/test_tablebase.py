@@ -1,5 +1,6 @@
 """Probing of directories: choice of the table, colours, slots, and missing tables."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -172,6 +173,51 @@ def test_missing_tables(directory: tuple[Path, dict[str, Planes]]) -> None:
         Tablebase().probe(KRK)
 
 
+def test_a_missing_table_is_missing_somewhere(tmp_path: Path) -> None:
+    there = tmp_path / "my tables"
+    there.mkdir()
+    tablebase = Tablebase.open(there, rules="wxf")
+    with pytest.raises(MissingTableError) as caught:
+        tablebase.probe(KRK)
+    assert str(caught.value) == (
+        f"there is no table of KRK under the rules 'wxf' in {there}; "
+        f"run: tbgen build KRK --rules wxf --tables '{there}'"
+    )
+    assert tablebase.add_directory(there) == 0
+    assert caught.value.directories == tuple(tablebase.directories) == (there,)
+
+
+def test_the_default_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(tmp_path, spec_of("KRK"))
+    monkeypatch.chdir(tmp_path.parent)
+    monkeypatch.setenv("TBGEN_TABLES", str(tmp_path))
+    with Tablebase.open() as named:
+        assert named.probe(KRK).material.name == "KRK"
+    monkeypatch.setenv("TBGEN_TABLES", "")
+    with pytest.raises(FileNotFoundError, match="'egtb'"):
+        Tablebase.open()
+
+
+def test_a_pickled_tablebase_opens_the_same_files(tmp_path: Path) -> None:
+    for rules, seed in (("check", 1), ("wxf", 2)):
+        add(tmp_path, spec_of("KRK", rules=Rules(rules)), seed)
+    tablebase = Tablebase.open(tmp_path, rules="wxf", max_open=3, cache_bytes=9_000)
+    result = tablebase.probe(KRK)
+    add(tmp_path, spec_of("KPK", rules=Rules.WXF))  # not added
+    copied = pickle.loads(pickle.dumps(tablebase))
+    assert copied.probe(KRK) == result
+    assert copied.available() == tablebase.available()
+    assert (copied.directories, copied.cache_info.budget) == ([tmp_path], 9_000)
+    tablebase.close()
+    with pytest.raises(ValueError, match="closed"):
+        pickle.dumps(tablebase)
+
+
+def test_materials_without_attackers_have_no_table(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedMaterialError, match=r"KAKB cannot .*: without an attacker"):
+        Tablebase.open(tmp_path).stats("KAKB")
+
+
 def test_materials_too_large_for_an_index(directory: tuple[Path, dict[str, Planes]]) -> None:
     with Tablebase.open(directory[0]) as tablebase, pytest.raises(UnsupportedMaterialError):
         tablebase.table("KRRNNCCPPPPPKRRNNCCPPPPP")
@@ -203,6 +249,12 @@ def test_a_single_rule_set_is_chosen_and_several_are_an_error(tmp_path: Path) ->
     with Tablebase.open(tmp_path) as tablebase, pytest.raises(RulesMismatchError) as caught:
         tablebase.probe(KRK)
     assert caught.value.present == ("check", "check-o1", "wxf")
+    for name, under in (("KPK", "wxf"), ("KRK", "check, check-o1"), ("KNK", "none of them")):
+        with (
+            Tablebase.open(tmp_path) as tablebase,
+            pytest.raises(RulesMismatchError, match=f"say which one to use, {name} under {under}$"),
+        ):
+            tablebase.stats(name)
     with Tablebase.open(tmp_path, rules="check") as tablebase, pytest.raises(RulesMismatchError):
         tablebase.probe(KRK)
     results = {
