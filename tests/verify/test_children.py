@@ -9,15 +9,15 @@ import pytest
 
 from tbgen.indexing import Material, Move, Side
 from tbgen.indexing.rulesets import Rules
-from tbgen.indexing.squares import EMPTY
+from tbgen.indexing.squares import EMPTY, PieceType, piece_code
 from tbgen.rules import in_check
 from tbgen.tables.names import RuleSet
-from tbgen.verify.arrays import gather
+from tbgen.verify.arrays import WINS_BY_RULES, gather
 from tbgen.verify.index import BoardState
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
 from tbgen.verify.values import key_of_code
 from tests.helpers.memory_tables import Planted, completed
-from tests.helpers.solutions import solution
+from tests.helpers.solutions import solution, solution_under
 from tests.oracles import fairy_stockfish as oracle
 
 NONE = key_of_code(0, 255, 128, 127)
@@ -82,3 +82,15 @@ def test_children_of_a_sample_agree(name):
                 assert key == key_of(table, after)
                 checks = load_key(side, state.children[n], index, arrays) == NONE
                 assert checks == in_check(after)
+
+
+def test_captures_that_may_win_by_the_rules():
+    """Of the captures in KRKNA, that of the advisor alone leads to a table with wins by the rules.
+
+    That table is KRKN. All tables are limited to one order, the lowest that such a win can have.
+    """
+    rule_set = RuleSet(Rules.CHECK, 1)
+    table = solution_under("KRKNA", rule_set)
+    arrays = gather(table, lambda child: solution_under(child.name, rule_set), rule_set).arrays
+    taken = arrays.pieces[arrays.captures[:, WINS_BY_RULES] == 1]
+    assert taken.tolist() == [piece_code(Side.BLACK, PieceType.ADVISOR)]

@@ -20,8 +20,8 @@ from click.testing import CliRunner, Result
 
 from tbgen.cli import main
 from tbgen.cli.proofs import print_compiling
-from tbgen.indexing import Material
-from tbgen.tables import Metric, MissingTableError, Rules, RuleSet, TableName
+from tbgen.indexing import Material, Side
+from tbgen.tables import Metric, MissingTableError, Rules, RuleSet, TableFile, TableName
 from tbgen.tables.certificates import certificate_path, read_certificate
 from tbgen.tables.proofs import Proofs, find_in_directory
 from tbgen.verify.files import FileProof, plan
@@ -248,6 +248,24 @@ def test_a_plan_uses_the_metric_of_the_files() -> None:
     present.remove("KRK.none.dtc")
     with pytest.raises(MissingTableError):
         plan(find, [name_of("KRKN.none.dtc")])
+
+
+def test_a_plan_states_the_memory_of_each_proof(tables: Path) -> None:
+    """A proof needs two and a half times the bytes of its planes, and those of supporting tables.
+
+    What a process needs besides is the same for all proofs.
+    """
+    jobs = plan(find_in_directory(tables), [name_of("KRKN.none.dtm")])
+    sizes = {}
+    for job in jobs:
+        with TableFile(tables / f"{job.key}.xqt") as file:
+            sizes[job.key] = len(Side) * file.header.slots * file.code_space.width
+    besides = {
+        job.memory - sizes[job.key] * 5 // 2 - sum(sizes[other] for other in job.needs)
+        for job in jobs
+    }
+    assert len(besides) == 1
+    assert besides.pop() > 0
 
 
 # -- processes --------------------------------------------------------------------------------
