@@ -45,11 +45,12 @@ BLACK = RED + SIDE_WORDS
 RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED + MIRROR
 BLACK_ADVISORS, BLACK_ELEPHANTS, BLACK_MIRROR = BLACK + ADVISORS, BLACK + ELEPHANTS, BLACK + MIRROR
 
-LEAD_BASE, LEAD_OFFSET = 19, 20
+_REST = BLACK + SIDE_WORDS
+LEAD_BASE, LEAD_OFFSET = _REST, _REST + 1
 """Indices of words in the descriptor: the offsets in it of `Layout.lead_base` and `lead_offset`."""
-RED_SQUARES, BLACK_SQUARES = 21, 22
+RED_SQUARES, BLACK_SQUARES = _REST + 2, _REST + 3
 """Indices of words in the descriptor: the offsets in it of each side's `Defenders.squares`."""
-INNER_AREA, INNER_SIDE, INNER_KIND = 23, 24, 25
+INNER_AREA, INNER_SIDE, INNER_KIND = range(_REST + 4, _REST + 7)
 """Indices of words in the descriptor for the inner piece: the offset in it of the squares where the
 piece may stand (its area), its side and its `PieceType`.
 """
@@ -75,14 +76,16 @@ TABLES = CHOOSE + (SQUARES + 1) * CHOOSE_WIDTH
 
 @scalar
 def group_rank(
-    squares: Integers, first: int, count: int, side: int, kind: int, mirrored: bool, d: Integers
-) -> int:
+    squares: Integers, first: int, count: int, side: int, kind: int, mirrored: bool,
+    vacated: int, taken: int, d: Integers,
+) -> int:  # fmt: skip
     """Return the rank of a group's placement: its pieces are on squares[first : first + count].
 
     The squares may be in any order. A piece's number in the ascending order of slots is found by
     counting the smaller slots.
 
     count : int, number of pieces
+    vacated, taken : int, squares after mirroring; a piece on `vacated` counts as one on `taken`
     """
     table = SLOT_TABLE + (side * KINDS + kind) * SQUARES
     rank = 0
@@ -90,12 +93,16 @@ def group_rank(
         square = squares[first + i]
         if mirrored:
             square = square + 8 - 2 * (square % 9)
+        if square == vacated:
+            square = taken
         slot = d[table + square]
         number = 1
         for j in range(count):
             other = squares[first + j]
             if mirrored:
                 other = other + 8 - 2 * (other % 9)
+            if other == vacated:
+                other = taken
             if d[table + other] < slot:
                 number += 1
         rank += d[CHOOSE + slot * CHOOSE_WIDTH + number]
@@ -108,8 +115,10 @@ def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
     at = RED + SIDE_WORDS * side
     king = d[SLOT_TABLE + side * KINDS * SQUARES + squares[first]]
     count = d[at + ADVISORS]
-    advisors = group_rank(squares, first + 1, count, side, _ADVISOR, False, d)
-    elephants = group_rank(squares, first + 1 + count, d[at + ELEPHANTS], side, _ELEPHANT, False, d)
+    advisors = group_rank(squares, first + 1, count, side, _ADVISOR, False, -1, -1, d)
+    elephants = group_rank(
+        squares, first + 1 + count, d[at + ELEPHANTS], side, _ELEPHANT, False, -1, -1, d
+    )
     rank = (king * d[at + ADVISOR_RANKS] + advisors) * d[at + ELEPHANT_RANKS] + elephants
     return d[d[at + RANKS] + rank]
 
@@ -131,36 +140,18 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
         word = FIRST_GROUP + GROUP_WORDS * g
         side, kind = d[word + GROUP_SIDE], d[word + GROUP_KIND]
         count = d[word + GROUP_COUNT]
+        largest = inner_square
         if g == d[TWIN]:
             # Of the inner piece and its twins, the one on the largest square is the inner piece.
-            # The rank is summed over the others, so nothing needs to be sorted or written.
-            table = SLOT_TABLE + (side * KINDS + kind) * SQUARES
-            largest = inner_square
             for i in range(count):
                 square = squares[at + i]
                 if mirrored:
                     square = square + 8 - 2 * (square % 9)
                 if square > largest:
                     largest = square
-            rank = 0
-            for i in range(count + 1):
-                square = squares[at + i] if i < count else squares[d[PIECES] - 1]
-                if mirrored:
-                    square = square + 8 - 2 * (square % 9)
-                if square == largest:
-                    continue
-                slot = d[table + square]
-                number = 1
-                for j in range(count + 1):
-                    other = squares[at + j] if j < count else squares[d[PIECES] - 1]
-                    if mirrored:
-                        other = other + 8 - 2 * (other % 9)
-                    if d[table + other] < slot:
-                        number += 1
-                rank += d[CHOOSE + slot * CHOOSE_WIDTH + number]
-            inner_square = largest
-        else:
-            rank = group_rank(squares, at, count, side, kind, mirrored, d)
+        # If that was a twin, the inner piece takes its place in the group.
+        rank = group_rank(squares, at, count, side, kind, mirrored, largest, inner_square, d)
+        inner_square = largest
         mid += rank * d[word + GROUP_STRIDE]
         at += count
     if d[INNER_SIZE] == 1:

@@ -235,7 +235,7 @@ def _k_view(
             companions = np.int64(0)
             for t in range(table_groups):
                 rank = group_rank(squares, t * MOST_MEN, count[t], table.groups[t, SIDE],
-                                  table.groups[t, KIND], False, descriptor)  # fmt: skip
+                                  table.groups[t, KIND], False, -1, -1, descriptor)  # fmt: skip
                 if t == receiver:
                     companions = table.groups[t, FIRST_EXTEND] + rank
                 else:
