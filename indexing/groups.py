@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing.squares import SQUARES, PieceType, area, flip_square, mirror_square
+from tbgen.indexing.squares import SQUARES, PieceType, area, flip_square, mirror_square, piece_code
 
 MIRROR = np.array([mirror_square(square) for square in range(SQUARES)])
 """int64 (90,): mirror image of each square, file a to file i."""
@@ -116,6 +116,13 @@ class Defenders:
     def pieces(self) -> int:
         """Number of pieces of one placement."""
         return 1 + self.advisors + self.elephants
+
+    @property
+    def codes(self) -> list[int]:
+        """Codes of the pieces of a placement, in the order of `squares`."""
+        counts = {PieceType.KING: 1, PieceType.ADVISOR: self.advisors,
+                  PieceType.ELEPHANT: self.elephants}  # fmt: skip
+        return [piece_code(self.side, kind) for kind, n in counts.items() for _ in range(n)]
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.int8], NDArray[np.int32]]:

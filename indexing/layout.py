@@ -245,11 +245,7 @@ class Layout:
         Red's king, advisors and elephants come first, then Black's, the mid groups, and the inner
         piece.
         """
-        codes = []
-        for side, defenders in enumerate(self.defenders):
-            codes.append(piece_code(side, PieceType.KING))
-            codes += [piece_code(side, PieceType.ADVISOR)] * defenders.advisors
-            codes += [piece_code(side, PieceType.ELEPHANT)] * defenders.elephants
+        codes = [code for defenders in self.defenders for code in defenders.codes]
         for group in self.groups:
             codes += [piece_code(group.side, group.kind)] * group.count
         if self.inner is not None:

@@ -135,7 +135,8 @@ class Search:
         self.possible_losses, self.escapes, self.unwon_storage, _ = state.shared
         self.found_any = False
         self._state = state
-        self.sweep = state.propagation.sweep
+        sweeper = state.propagation.sweeper
+        self.predecessors, self.without_escape = sweeper.predecessors, sweeper.without_escape
         self.unwon = self._find_unwon()
 
     def _find_unwon(self) -> Rows:
@@ -208,7 +209,7 @@ class Search:
         if lost is not None:
             sets.remove(lost, self.possible_losses)
         sets.difference(self.unwon, self.win_candidates.rows, self.escapes)
-        self.sweep(self.offender, None, self.possible_losses, self.loss_candidates, self.escapes)
+        self.without_escape(self.offender, self.possible_losses, self.loss_candidates, self.escapes)
         sets.copy(self.loss_candidates.rows, self.possible_losses)
 
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
@@ -230,7 +231,7 @@ class Search:
             sets.clear_rows(marked)
             sets.add(state.after_offence, marked, within=p.unknown[self.winner])
             sets.difference(self.unwon, marked, self.escapes)
-            self.sweep(self.offender, None, newly_losing, self.loss_candidates, self.escapes)
+            self.without_escape(self.offender, newly_losing, self.loss_candidates, self.escapes)
         if lost is not None:
             sets.remove(lost, self.loss_candidates.rows)
         if not self.loss_candidates.counts.any():
@@ -255,7 +256,7 @@ class Search:
             sets.put(p.last_wins(self.winner), cause)
             for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
                 sets.put_more(records, cause)
-            self.sweep(self.offender, cause, losable, newly_losing)
+            self.predecessors(self.offender, cause, losable, newly_losing)
         for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
             sets.put_more(records, newly_losing, within=losable)
 
@@ -275,16 +276,16 @@ class Search:
         sets.clear(wins)
         sets.transfer(losses, self.possible_losses)
         with self.idle_frontier() as new_wins, self.idle_frontier() as new_losses:
-            self.sweep(self.winner, losses, unaffected, new_wins)
+            self.predecessors(self.winner, losses, unaffected, new_wins)
             while sets.transfer(new_wins, unaffected):
                 sets.join(new_wins, wins)
-                self.sweep(self.offender, new_wins, self.possible_losses, new_losses)
+                self.predecessors(self.offender, new_wins, self.possible_losses, new_losses)
                 if not sets.transfer(new_losses, self.possible_losses):
                     break
                 if loss_filter is not None:
                     loss_filter(new_losses)
                 sets.join(new_losses, losses)
-                self.sweep(self.winner, new_losses, unaffected, new_wins)
+                self.predecessors(self.winner, new_losses, unaffected, new_wins)
         sets.unite(losses.rows, self.possible_losses)
 
     def _find_escapes(self, captures_wait: bool) -> None:
@@ -316,11 +317,11 @@ class Search:
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.idle_frontier() as pruned_wins:
-            self.sweep(self.winner, None, self.win_candidates, pruned_wins, losses)
+            self.without_escape(self.winner, self.win_candidates, pruned_wins, losses)
             self.sets.transfer(pruned_wins, wins, self.escapes)
         with self.idle_frontier() as pruned_losses:
             with self.idle_frontier() as kept_losses:
-                self.sweep(self.offender, None, self.loss_candidates, kept_losses, self.escapes)
+                self.without_escape(self.offender, self.loss_candidates, kept_losses, self.escapes)
                 self.sets.put_difference(losses, kept_losses.rows, pruned_losses)
             with self.idle_frontier() as pruned_wins:
                 self._prune_dependent(pruned_wins, pruned_losses)
@@ -333,7 +334,7 @@ class Search:
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False
         with self.idle_frontier() as pruned_losses:
-            self.sweep(self.offender, pruned_wins, self.loss_candidates.rows, pruned_losses)
+            self.predecessors(self.offender, pruned_wins, self.loss_candidates.rows, pruned_losses)
             self._prune_dependent(pruned_wins, pruned_losses)
         return True
 
@@ -346,10 +347,10 @@ class Search:
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         while self.sets.transfer(pruned_losses, losses):
-            self.sweep(self.winner, pruned_losses, wins, pruned_wins, losses)
+            self.predecessors(self.winner, pruned_losses, wins, pruned_wins, losses)
             if not self.sets.transfer(pruned_wins, wins, self.escapes):
                 break
-            self.sweep(self.offender, pruned_wins, losses, pruned_losses)
+            self.predecessors(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
         """Remove positions that a filter rejects from the loss candidates and `possible_losses`.

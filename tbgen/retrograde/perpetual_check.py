@@ -81,7 +81,7 @@ def _prune_checkers(search: Search) -> bool:
     - it is also calm if a reply leads to a loss candidate in check, all of whose moves lead to calm
       candidates or to positions won outside the pattern
     """
-    sets, sweep, winner, offender = search.sets, search.sweep, search.winner, search.offender
+    sets, winner, offender = search.sets, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows
     with search.idle_frontier() as in_check:
         sets.run_kernel(k_mark_in_check, int(offender), losses, in_check)
@@ -94,10 +94,10 @@ def _prune_checkers(search: Search) -> bool:
     with search.idle_frontier() as calm_wins, search.idle_frontier() as calm_losses:
         sets.put_difference(losses, checked, calm_losses)
         while True:
-            sweep(winner, calm_losses, wins, calm_wins)
+            search.predecessors(winner, calm_losses, wins, calm_wins)
             if not sets.transfer(calm_wins, search.escapes):
                 break
-            sweep(offender, None, checked, calm_losses, search.escapes)
+            search.without_escape(offender, checked, calm_losses, search.escapes)
             if not sets.transfer(calm_losses, checked):
                 break
     with search.idle_frontier() as pruned_wins:

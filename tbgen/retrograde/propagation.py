@@ -34,23 +34,23 @@ from tbgen.retrograde.journal import Journal
 from tbgen.rows.bitsets import count_bits
 from tbgen.rows.frame import LEADS, MIDS
 from tbgen.rows.records import Records, split_records, write_row
-from tbgen.rows.sets import Frontier, Rows, Sets, ranges_for
+from tbgen.rows.sets import Frontier, Rows, Sets, mid_in_use, ranges_for, rows_in_use
 from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
-Report = Callable[[int, int, int], None]
-"""Function `report(order, plies, settled)`, called after each ply; `settled` is the number of
-positions settled in this ply.
+Report = Callable[[str, int, int, int], None]
+"""Function `report(phase, order, plies, settled)`, called when a phase begins, and after each ply
+of the propagation with its number of positions.
 """
 
 
 @borrowing_kernel
-def _k_settle(chunk_0, chunk_1, size, found, unknown, losable, out, ends, frame):
+def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame):
     """Settle the positions on a frontier: record them, and remove them from the sets.
 
     The records, one for each chunk of leads, are written to `out`.
 
-    found : Frontier, in
+    front : Frontier, in
     unknown, losable : Rows, inout
 
     Returns the number of these positions.
@@ -60,11 +60,9 @@ def _k_settle(chunk_0, chunk_1, size, found, unknown, losable, out, ends, frame)
     for chunk in range(chunk_0, chunk_1):
         previous = chunk * size * mids
         for lead in range(chunk * size, min(leads, (chunk + 1) * size)):
-            whole = found.counts[lead] > found.limit
-            for i in range(mids if whole else found.counts[lead]):
-                mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
-                row = lead * mids + mid
-                lo, hi = found.rows[row, 0], found.rows[row, 1]
+            for i in range(rows_in_use(lead, front, mids)):
+                row = lead * mids + mid_in_use(i, lead, front)
+                lo, hi = front.rows[row, 0], front.rows[row, 1]
                 if not (lo | hi):
                     continue
                 unknown[row, 0] &= ~lo
@@ -91,7 +89,7 @@ class Propagation:
         unknown: tuple[Rows, Rows],
         positions: tuple[SortedPositions, SortedPositions],
         code_space: CodeSpace,
-        report: Report = lambda order, plies, settled: None,
+        report: Report = lambda phase, order, plies, settled: None,
     ) -> None:
         """Prepare the propagation; it takes over the sets of both sides, and changes them.
 
@@ -100,7 +98,7 @@ class Propagation:
         """
         self.sets = sets
         self.code_space = code_space
-        self.sweep = Sweeper(sets.frame, sets.workers).sweep
+        self.sweeper = Sweeper(sets.frame, sets.workers)
         storage, chunks = sets.workers.storage, sets.chunks.number
         self.journals = Journal(chunks, storage), Journal(chunks, storage)
         red, black = positions
@@ -116,11 +114,11 @@ class Propagation:
     def start(self) -> None:
         """Settle the positions without any move, the first seeds."""
         for side in Side:
-            self.sweep(
-                side, None, self.losable[side], self.frontiers[side], self.unknown[side.other]
+            self.sweeper.without_escape(
+                side, self.losable[side], self.frontiers[side], self.unknown[side.other]
             )
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
-        self._report(0, 0, settled)
+        self._report("propagation", 0, 0, settled)
 
     def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
         """Settle the positions of an order; yield each step and its number of positions.
@@ -157,7 +155,9 @@ class Propagation:
             if outcome == Outcome.LOSS:
                 within, escape = self.losable[side], self.unknown[side.other]
             if value.plies:
-                self.sweep(side, before[side.other], within, found, escape, add_found=due)
+                self.sweeper.predecessors(
+                    side, before[side.other], within, found, escape, add_found=due
+                )
             elif not due:
                 self.sets.clear(found)  # 0 plies: direct wins only, and none is due
         self.spare_frontier = before[Side.RED]
@@ -166,7 +166,7 @@ class Propagation:
                 raise LimitExceededError(f"{value.plies} plies do not fit the codes")
             return 0
         settled = self._settle(value)
-        self._report(order, value.plies, settled)
+        self._report("propagation", order, value.plies, settled)
         return settled
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:

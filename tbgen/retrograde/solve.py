@@ -12,7 +12,6 @@ itself a supporting table for the next material.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -22,10 +21,10 @@ from tbgen.retrograde.captures import Captures
 from tbgen.retrograde.initialisation import SortedPositions, sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.memory import has_orders
-from tbgen.retrograde.propagation import Propagation
+from tbgen.retrograde.propagation import Propagation, Report
 from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
-from tbgen.retrograde.state import BuildState, Checkpoint, Report, resume_state
+from tbgen.retrograde.state import BuildState, Checkpoint, resume_state
 from tbgen.retrograde.supporting import BYTE_CODES, SupportingTable
 from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Sets
@@ -60,7 +59,7 @@ def solve(
         values hold under the same rule set
     storage : of the large arrays (None: in memory)
     meter : counts the sweeps
-    report : called when a phase begins, and after each ply of the propagation
+    report : called with the progress
     ready : called with the palette of a side's captures before they are searched; the width of
         its planes decides which kernels are compiled
     checkpoint : storage of the state; a solver that resumes from one opens no table, and reports
@@ -88,9 +87,7 @@ def solve(
             # Legal positions are found again: that is quick, and keeping them takes memory.
             red, black = (find_legal(sets.frame, side, workers) for side in Side)
             report("propagation", 0, 0, 0)
-            propagation = Propagation(
-                sets, (red, black), positions, code_space, partial(report, "propagation")
-            )
+            propagation = Propagation(sets, (red, black), positions, code_space, report)
             propagation.start()
             return BuildState(propagation, report, checkpoint)
 

@@ -17,9 +17,8 @@ material. The `Checkpoint` stores the parts, and checks that they belong to this
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from struct import Struct
 from typing import Protocol
@@ -29,7 +28,7 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.initialisation import SortedPositions
 from tbgen.retrograde.journal import Waiting
-from tbgen.retrograde.propagation import Propagation
+from tbgen.retrograde.propagation import Propagation, Report
 from tbgen.rows.records import Bytes, Records, StoredRecords, packer, unpacked
 from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.storage import Storage
@@ -42,9 +41,6 @@ _END = b""
 
 Entry = tuple[int, int, bytes]
 """A record of a section: its chunk, its code, and its compressed bytes."""
-
-Report = Callable[[str, int, int, int], None]
-"""Function `report(phase, order, plies, settled)`, called to report progress."""
 
 
 class Checkpoint(Protocol):
@@ -159,7 +155,7 @@ def resume_state(
     storage = sets.workers.storage
     red, black = (SortedPositions(sets.empty(), Waiting(storage)) for _ in Side)
     unknown = sets.empty(), sets.empty()
-    p = Propagation(sets, unknown, (red, black), code_space, partial(report, "propagation"))
+    p = Propagation(sets, unknown, (red, black), code_space, report)
     for side in Side:
         for rows in (p.unknown, p.losable):
             sets.add(_read_set(parts, Storage()), rows[side])

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.squares import SQUARES, PieceType, Side, piece_code
+from tbgen.indexing.squares import SQUARES, PieceType, Side, piece_kind
 from tbgen.rows.bitsets import AREA, BIT, FULL, MIRROR, NOWHERE, OFF_BOARD
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
@@ -125,21 +125,16 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
     Returns int64 (size + 1,), where the moves of each placement start, and int64 (n, 4), the moves:
     placement after the move, eye (NOWHERE for no elephant), target, source.
     """
-    kinds = (
-        [PieceType.KING]
-        + [PieceType.ADVISOR] * defenders.advisors
-        + [PieceType.ELEPHANT] * defenders.elephants
-    )
     starts, after, extra = [0], [], []
     targets = [0] * MAX_MOVES
     for placement in defenders.squares.tolist():
         board = bytearray(SQUARES)
-        for kind, square in zip(kinds, placement, strict=True):
-            board[square] = piece_code(defenders.side, kind)
-        for j, (kind, source) in enumerate(zip(kinds, placement, strict=True)):
+        for code, square in zip(defenders.codes, placement, strict=True):
+            board[square] = code
+        for j, (code, source) in enumerate(zip(defenders.codes, placement, strict=True)):
             for target in targets[: piece_moves(board, source, targets, 0)]:
                 after.append([*placement[:j], target, *placement[j + 1 :]])
-                eye = (source + target) // 2 if kind == PieceType.ELEPHANT else NOWHERE
+                eye = (source + target) // 2 if piece_kind(code) == PieceType.ELEPHANT else NOWHERE
                 extra.append((eye, target, source))
         starts.append(len(after))
     if not after:

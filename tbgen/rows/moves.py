@@ -45,7 +45,7 @@ from tbgen.rows.frame import (
 
 
 @part
-def _add(reached, touched, count, mid, lo, hi):
+def add(reached, touched, count, mid, lo, hi):
     """Add positions to a row of `reached`, and list the row if it is new; return the new count."""
     # No branch, which would be unpredictable: the entry after the list is always written,
     # and counts only if the row is new.
@@ -57,7 +57,7 @@ def _add(reached, touched, count, mid, lo, hi):
 
 
 @part
-def gather_sparse(lead, side, front, scratch, frame):
+def gather_sparse(lead, side, front, count, scratch, frame):
     """Add to `scratch.reached` the positions of one lead with a move into listed rows of `front`.
 
     Returns the number of rows listed in `scratch.touched`.
@@ -67,7 +67,6 @@ def gather_sparse(lead, side, front, scratch, frame):
     """
     mids = frame.size[MIDS]
     reached, touched = scratch.reached, scratch.touched
-    count = 0
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
         target = np.int64(frame.lead_after[m])
         if front.counts[target] == 0:
@@ -83,7 +82,7 @@ def gather_sparse(lead, side, front, scratch, frame):
                 continue
             lo &= ~BIT[eye, 0]
             hi &= ~BIT[eye, 1]
-            count = _add(reached, touched, count, mid, lo, hi)
+            count = add(reached, touched, count, mid, lo, hi)
     first = lead * mids
     for i in range(front.counts[lead]):
         mid = np.int64(front.listed[lead * front.limit + i])
@@ -95,7 +94,7 @@ def gather_sparse(lead, side, front, scratch, frame):
                 frame.size[INNER_KIND], side, lo, hi,
                 frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi,
             )  # fmt: skip
-            count = _add(reached, touched, count, mid, x, y)
+            count = add(reached, touched, count, mid, x, y)
         for man in range(frame.men.shape[0]):
             if frame.men[man, SIDE] == side:
                 count = _gather_man(
@@ -124,7 +123,7 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
                 # The inner piece blocks moves from behind its own square, so each source leaves
                 # the set after its turn.
                 after = rest + frame.extend[companions, source] * stride
-                count = _add(reached, touched, count, after, lo, hi)
+                count = add(reached, touched, count, after, lo, hi)
                 lo &= ~BIT[source, 0]
                 hi &= ~BIT[source, 1]
         return count
@@ -141,7 +140,7 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
         if rank >= 0:
             after = rest + rank * stride
             lo, hi = row_lo & ~BIT[leg, 0], row_hi & ~BIT[leg, 1]
-            count = _add(reached, touched, count, after, lo, hi)
+            count = add(reached, touched, count, after, lo, hi)
     return count
 
 

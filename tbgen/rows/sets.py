@@ -95,6 +95,23 @@ def clear_lead(lead, front, mids):
 
 
 @part
+def rows_in_use(lead, front, mids):
+    """Return the number of rows to read of a lead: those in its list, or all, if it has no list."""
+    return mids if front.counts[lead] > front.limit else np.int64(front.counts[lead])
+
+
+@part
+def mid_in_use(i, lead, front):
+    """Return the mid of one of the rows that `rows_in_use` counts.
+
+    i : int64, its place among them
+    """
+    if front.counts[lead] > front.limit:
+        return np.int64(i)
+    return np.int64(front.listed[lead * front.limit + i])
+
+
+@part
 def put_row(lead, mid, lo, hi, front, mids):
     """Write the two words of a row into a frontier, and list the row among those in use.
 
@@ -146,20 +163,18 @@ def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
 
 
 @borrowing_kernel
-def _k_transfer(lead_0, lead_1, found, source, target, moved, mids):
+def _k_transfer(lead_0, lead_1, front, source, target, moved, mids):
     """Remove the positions on a frontier from `source`, and add them to `target`.
 
-    found : Frontier, in
-    source, target : Rows, inout; `target` may be `found.rows`
+    front : Frontier, in
+    source, target : Rows, inout; `target` may be `front.rows`
     moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows in [lead_0, lead_1)
     """
     count = 0
     for lead in range(lead_0, lead_1):
-        whole = found.counts[lead] > found.limit
-        for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
-            row = lead * mids + mid
-            lo, hi = found.rows[row, 0], found.rows[row, 1]
+        for i in range(rows_in_use(lead, front, mids)):
+            row = lead * mids + mid_in_use(i, lead, front)
+            lo, hi = front.rows[row, 0], front.rows[row, 1]
             source[row, 0] &= ~lo
             source[row, 1] &= ~hi
             target[row, 0] |= lo
@@ -169,18 +184,17 @@ def _k_transfer(lead_0, lead_1, found, source, target, moved, mids):
 
 
 @borrowing_kernel
-def _k_join(lead_0, lead_1, found, target, mids):
+def _k_join(lead_0, lead_1, front, target, mids):
     """Add the positions of one frontier to another.
 
-    found : Frontier, in
+    front : Frontier, in
     target : Frontier, inout
     """
     for lead in range(lead_0, lead_1):
-        whole = found.counts[lead] > found.limit
-        for i in range(mids if whole else found.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(found.listed[lead * found.limit + i])
+        for i in range(rows_in_use(lead, front, mids)):
+            mid = mid_in_use(i, lead, front)
             row = lead * mids + mid
-            lo, hi = found.rows[row, 0], found.rows[row, 1]
+            lo, hi = front.rows[row, 0], front.rows[row, 1]
             if target.rows[row, 0] | target.rows[row, 1]:
                 target.rows[row, 0] |= lo
                 target.rows[row, 1] |= hi
@@ -266,9 +280,8 @@ def _k_count(lead_0, lead_1, members, counts, frame):
 class Sets:
     """Operations on sets and frontiers of positions of one layout, over all leads, by threads.
 
-    An operation changes its parameter `target`, `front` or `found`. Exceptions are `transfer`,
-    which changes `source` and `target`, and `join`, which changes `target`: both only read `found`.
-    An operation that sets a frontier empties it first.
+    An operation changes its parameter `target` or `found`; `transfer` also changes `source`. An
+    operation that sets a frontier empties it first.
     """
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
@@ -343,27 +356,27 @@ class Sets:
         """Set a frontier to the positions that are in both sets."""
         self.run_kernel(_k_put_selected, members, others, False, found)
 
-    def clear(self, front: Frontier) -> None:
+    def clear(self, found: Frontier) -> None:
         """Remove all positions of a frontier."""
-        self.workers.run_kernel(self.leads, _k_clear, front, self.mids, ranges=ranges_for(front))
+        self.workers.run_kernel(self.leads, _k_clear, found, self.mids, ranges=ranges_for(found))
 
-    def transfer(self, found: Frontier, source: Rows, target: Rows | None = None) -> bool:
+    def transfer(self, front: Frontier, source: Rows, target: Rows | None = None) -> bool:
         """Remove the positions on a frontier from one set, and add them to another if one is given.
 
         Returns whether the frontier has any position.
         """
         moved = np.zeros(self.leads, np.int64)
-        added_to = found.rows if target is None else target
+        added_to = front.rows if target is None else target
         self.workers.run_kernel(
-            self.leads, _k_transfer, found, source, added_to, moved, self.mids,
-            ranges=ranges_for(found),
+            self.leads, _k_transfer, front, source, added_to, moved, self.mids,
+            ranges=ranges_for(front),
         )  # fmt: skip
         return bool(moved.any())
 
-    def join(self, found: Frontier, target: Frontier) -> None:
+    def join(self, front: Frontier, target: Frontier) -> None:
         """Add the positions of one frontier to another."""
         self.workers.run_kernel(
-            self.leads, _k_join, found, target, self.mids, ranges=ranges_for(found)
+            self.leads, _k_join, front, target, self.mids, ranges=ranges_for(front)
         )
 
     def add(self, records: Records, target: Rows, within: Rows | None = None) -> None:

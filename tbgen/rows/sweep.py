@@ -22,18 +22,26 @@ predecessors of the escapes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.squares import SQUARES
-from tbgen.rows.bitsets import EMPTY, FULL
+from tbgen.rows.bitsets import EMPTY
 from tbgen.rows.frame import LEADS, MIDS, Frame
 from tbgen.rows.gather import BOARD_WORDS, gather_dense
-from tbgen.rows.moves import gather_sparse, without_escape
-from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row, ranges_for
+from tbgen.rows.moves import add, gather_sparse, without_escape
+from tbgen.rows.sets import (
+    Frontier,
+    Rows,
+    clear_lead,
+    mid_in_use,
+    put_row,
+    ranges_for,
+    rows_in_use,
+)
 from tbgen.rows.workers import RANGES, Workers
 
 DENSE_LEAD_DIVISOR = 6
@@ -105,19 +113,58 @@ def _has_many_rows(lead, members, mids):
 
 
 @part
-def _keep_within(lead, rows, whole, everything, waiting, within, found, scratch, frame):
+def _take_back(lead, found, scratch, mids):
+    """Move the positions that a lead has on `found` to `scratch.reached`; return the count."""
+    count = np.int64(0)
+    for i in range(rows_in_use(lead, found, mids)):
+        mid = mid_in_use(i, lead, found)
+        lo, hi = found.rows[lead * mids + mid, 0], found.rows[lead * mids + mid, 1]
+        count = add(scratch.reached, scratch.touched, count, mid, lo, hi)
+    clear_lead(lead, found, mids)
+    return count
+
+
+@part
+def _list_in_use(lead, front, touched, mids):
+    """Write the mids of the rows that a frontier has in one lead to `touched`; return their number.
+
+    If the frontier has too many rows there for a list, nothing is written, and `mids` is returned.
+    """
+    count = rows_in_use(lead, front, mids)
+    if count < mids:
+        for i in range(count):
+            touched[i] = mid_in_use(i, lead, front)
+    return count
+
+
+@part
+def _count_around(lead, side, front, frame):
+    """Return the number of rows on a frontier in a lead and in those that its moves lead to.
+
+    Returns the number of mids if one of these leads has no list.
+    """
+    rows = np.int64(front.counts[lead])
+    if rows > front.limit:
+        return frame.size[MIDS]
+    for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
+        count = np.int64(front.counts[frame.lead_after[m]])
+        if count > front.limit:
+            return frame.size[MIDS]
+        rows += count
+    return rows
+
+
+@part
+def _keep_within(lead, count, everything, within, scratch, mids):
     """Remove the positions that are not in `within` from `scratch.reached`.
 
     Returns the number of nonempty rows that are left.
 
-    rows : int64, number of rows to read
-    whole : bool, these are the first mids, otherwise those listed in `scratch.touched`
-    everything : bool, take all of `within`, not only the positions that have been reached
-    waiting : bool, take also the positions on `found`, and remove them there
+    count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
+    everything : bool, take all of `within` instead, in these rows
     """
-    mids = frame.size[MIDS]
     first, wanted = lead * mids, 0
-    if whole and not waiting:
+    if count == mids:
         words, members = scratch.reached.reshape(-1), within.reshape(-1)[2 * first :]
         # Loops without a branch become vector instructions.
         if everything:
@@ -130,74 +177,53 @@ def _keep_within(lead, rows, whole, everything, waiting, within, found, scratch,
             wanted += 1 if words[i] | words[i + 1] else 0
         return wanted
     reached = scratch.reached
-    for i in range(rows):
-        mid = np.int64(i) if whole else np.int64(scratch.touched[i])
-        row = first + mid
-        lo, hi = reached[mid, 0], reached[mid, 1]
-        if waiting:
-            lo |= found.rows[row, 0]
-            hi |= found.rows[row, 1]
-            found.rows[row, 0] = EMPTY
-            found.rows[row, 1] = EMPTY
-        if everything:
-            lo, hi = FULL, FULL
-        lo &= within[row, 0]
-        hi &= within[row, 1]
+    for i in range(count):
+        mid = np.int64(scratch.touched[i])
+        lo, hi = within[first + mid, 0], within[first + mid, 1]
+        if not everything:
+            lo &= reached[mid, 0]
+            hi &= reached[mid, 1]
         reached[mid, 0] = lo
         reached[mid, 1] = hi
         wanted += 1 if lo | hi else 0
     return wanted
 
 
-@part
-def _list_in_use(lead, front, touched, mids):
-    """Write the mids of the rows that a frontier has in one lead to `touched`; return their number.
+_NO_TEST, _FRONT, _ESCAPES, _GATHERED_ESCAPES = range(4)
+"""Tests of the positions of a row before they are put on `found`.
 
-    If the frontier has too many rows there for a list, nothing is written, and `mids` is returned.
-    """
-    count = np.int64(front.counts[lead])
-    if count > front.limit:
-        return mids
-    for i in range(count):
-        touched[i] = front.listed[lead * front.limit + i]
-    return count
+_FRONT: they have a move into the frontier. _ESCAPES: they have no move into the escapes.
+_GATHERED_ESCAPES: the same, by gathering the predecessors of the escapes for the whole lead.
+"""
 
 
 @part
-def _put_found(
-    lead, side, rows, whole, test_each, gathered, front, use_escape, escape, found, scratch, frame
-):
-    """Put the positions of `scratch.reached` that have no escape on `found`, and clear the scratch.
+def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
+    """Put the positions of `scratch.reached` that pass a test on `found`, and clear the scratch.
 
-    `scratch.reached` has the positions of one lead that have a move into the frontier; if
-    `test_each`, also others. An escape is a move into the set `escape`, by which a losing side
-    avoids the loss.
-
-    rows : int64, number of rows to read
-    whole : bool, read the first `rows` mids; otherwise those listed in `scratch.touched`
-    test_each : bool, `reached` has positions without a move into `front`. Without `use_escape`,
-        each row is tested for such moves; with it, the test for escapes is enough (module
-        docstring)
-    gathered : bool, gather the predecessors of `escape` for the whole lead, not row by row
+    count : int64, as in `_keep_within`
+    test : int, one of the tests above
     front : Frontier of the opponent, in
     """
     mids = frame.size[MIDS]
-    reached, touched, escaping = scratch.reached, scratch.touched, scratch.escaping
-    if gathered:
+    reached, escaping = scratch.reached, scratch.escaping
+    if test == _GATHERED_ESCAPES:
         gather_dense(lead, side, escape, escaping, scratch, frame)
-    for i in range(rows):
-        mid = np.int64(i) if whole else np.int64(touched[i])
+    for i in range(count):
+        mid = np.int64(i)
+        if count < mids:
+            mid = np.int64(scratch.touched[i])
         lo, hi = reached[mid, 0], reached[mid, 1]
         reached[mid, 0] = EMPTY
         reached[mid, 1] = EMPTY
-        if gathered:
+        if test == _GATHERED_ESCAPES:
             lo &= ~escaping[mid, 0]
             hi &= ~escaping[mid, 1]
             escaping[mid, 0] = EMPTY
             escaping[mid, 1] = EMPTY
-        elif use_escape and (lo | hi):
+        elif test == _ESCAPES and (lo | hi):
             lo, hi = without_escape(lead, mid, side, lo, hi, escape.rows, frame)
-        elif test_each and (lo | hi):
+        elif test == _FRONT and (lo | hi):
             x, y = without_escape(lead, mid, side, lo, hi, front.rows, frame)
             lo &= ~x
             hi &= ~y
@@ -224,45 +250,37 @@ def _k_sweep(
     mids = frame.size[MIDS]
     rows_read = 0
     for lead in range(lead_0, lead_1):
-        waiting = add_found and found.counts[lead] > 0
-        if not waiting:
-            clear_lead(lead, found, mids)
-        scanned = False
-        listed = 0
-        if everywhere:
-            listed = _list_in_use(lead, front, scratch.touched, mids)
+        count, everything, test = np.int64(0), everywhere, _NO_TEST
+        if add_found:
+            count = _take_back(lead, found, scratch, mids)
         else:
-            work = np.int64(front.counts[lead])
-            dense = work > front.limit
-            for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
-                count = np.int64(front.counts[frame.lead_after[m]])
-                work += count
-                if count > front.limit:
-                    dense = True
-            if work == 0 and not waiting:
+            clear_lead(lead, found, mids)
+        if everywhere:
+            count = _list_in_use(lead, front, scratch.touched, mids)
+        else:
+            rows = _count_around(lead, side, front, frame)
+            if rows == 0 and count == 0:
                 continue
-            if not (dense or work >= mids // SPARSE_LEAD_DIVISOR):
-                listed = gather_sparse(lead, side, front, scratch, frame)
-            elif use_escape or not (waiting or _has_many_rows(lead, within, mids)):
-                # With escapes, gathering these suffices (module docstring).
-                scanned = True
+            if rows < mids // SPARSE_LEAD_DIVISOR:
+                count = gather_sparse(lead, side, front, count, scratch, frame)
+            elif use_escape:
+                # To gather the escapes suffices (module docstring).
+                everything, count = True, mids
+            elif count == 0 and not _has_many_rows(lead, within, mids):
+                everything, count, test = True, mids, _FRONT
             else:
                 gather_dense(lead, side, front, scratch.reached, scratch, frame)
-                listed = mids
-        whole = scanned or waiting or listed == mids
-        if waiting:
-            found.counts[lead] = 0
-        rows = mids if whole else listed
-        rows_read += rows
-        wanted = _keep_within(
-            lead, rows, whole, scanned or everywhere, waiting, within, found, scratch, frame
-        )
+                count = mids
+        rows_read += count
+        wanted = _keep_within(lead, count, everything, within, scratch, mids)
         if wanted == 0:
             # All rows that were read are zero in the buffers, too.
             continue
-        gathered = use_escape and whole and wanted > mids // DENSE_LEAD_DIVISOR
-        _put_found(lead, side, rows, whole, scanned, gathered, front,
-                   use_escape, escape, found, scratch, frame)  # fmt: skip
+        if use_escape:
+            test = _ESCAPES
+            if count == mids and wanted > mids // DENSE_LEAD_DIVISOR:
+                test = _GATHERED_ESCAPES
+        _put_found(lead, side, count, test, front, escape, found, scratch, frame)
     return rows_read
 
 
@@ -276,11 +294,11 @@ class Sweeper:
         self._everywhere = np.ones(self._leads, np.int32)
         self._scratch = [make_scratch(int(frame.size[MIDS])) for _ in range(workers.threads)]
 
-    def sweep(
+    def predecessors(
         self,
         side: int,
-        front: Frontier | None,
-        within: Rows | Frontier,
+        front: Frontier,
+        within: Rows,
         found: Frontier,
         escape: Rows | None = None,
         *,
@@ -289,33 +307,40 @@ class Sweeper:
         """Set `found` to the predecessors of `front` in `within` that have no escape.
 
         side : to move in the positions that are found
-        front : positions of the opponent; None takes all positions of `within`
-        within : if it is a frontier and `front` is None, only its listed rows are read
+        front : positions of the opponent
         escape : positions of the opponent; one quiet move into them excludes a position
         add_found : keep the positions of `within` already on `found` that have no escape
         """
-        everywhere, listed = front is None, isinstance(within, Frontier)
-        members = within.rows if isinstance(within, Frontier) else within
-        if front is not None:
-            source = front
-        elif isinstance(within, Frontier):
-            source = within
-        else:
-            source = self._whole(within, found)
+        ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)
         avoided = found if escape is None else self._whole(escape, found)
+        self._run(ranges, side, False, front, within, escape is not None, avoided, add_found, found)
+
+    def without_escape(
+        self, side: int, within: Rows | Frontier, found: Frontier, escape: Rows
+    ) -> None:
+        """Set `found` to the positions of `within` that have no escape.
+
+        side, escape : as for `predecessors`
+        within : of a frontier, only the listed rows are read
+        """
+        if isinstance(within, Frontier):
+            front, ranges = within, ranges_for(within)
+        else:
+            front, ranges = self._whole(within, found), RANGES
+        avoided = self._whole(escape, found)
+        self._run(ranges, side, True, front, front.rows, True, avoided, False, found)
+
+    def _run(self, ranges: int, side: int, *arguments: Any) -> None:
+        """Call the kernel with its arguments on ranges of leads, and count the rows read."""
         # An enumeration as argument would slow the kernel's call by forty microseconds.
         mover = int(side)
         rows_read = [0] * self._workers.threads
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:
-            rows_read[thread] += _k_sweep(
-                lead_0, lead_1, mover, everywhere, source, members, escape is not None, avoided,
-                add_found, found, self._scratch[thread], self._frame,
-            )  # fmt: skip
+            rows_read[thread] += _k_sweep(  # type: ignore[call-arg]  # mypy counts no starred ones
+                lead_0, lead_1, mover, *arguments, self._scratch[thread], self._frame
+            )
 
-        ranges = RANGES
-        if listed or not everywhere:
-            ranges = max(ranges_for(source), ranges_for(found) if add_found else 1)
         self._workers.run(work, self._leads, ranges)
         meter = self._workers.meter
         meter.sweeps += 1

@@ -12,7 +12,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES, PieceType, piece_code
 from tbgen.retrograde.chase import graph
-from tbgen.retrograde.chase.victims import ChaseSetting, list_victims
+from tbgen.retrograde.chase.victims import ChaseSetting, keep_with_victim
 from tbgen.rows import bitsets
 from tbgen.rows.boards import SlotConverter, make_boards, make_converter
 from tbgen.rows.frame import make_frame
@@ -104,6 +104,6 @@ def test_a_candidate_whose_moves_all_lose_has_no_victim() -> None:
         put_row(lead, mid, *bitsets.BIT[square], losses, LAYOUT.mids)
     setting, converter = searched(np.zeros((LAYOUT.rows, 2), np.uint64))
     with Workers(1) as workers:
-        keys, victims = list_victims(losses, 10, setting, converter, workers)
+        keys, victims = keep_with_victim(losses, 10, setting, converter, workers)
     assert (len(keys), len(victims)) == (0, 0)
     assert not losses.rows.any()

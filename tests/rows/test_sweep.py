@@ -94,7 +94,12 @@ class Bench:
         None for `front` or `escape` leaves out that condition.
         """
         found = self.sets.empty_frontier()
-        self.sweeper.sweep(side, front, within, found, escape)
+        if front is None:
+            assert escape is not None
+            self.sweeper.without_escape(side, within, found, escape)
+        else:
+            assert not isinstance(within, Frontier)
+            self.sweeper.predecessors(side, front, within, found, escape)
         return found.rows
 
     def sample(self, found: Rows, within: Rows) -> Iterator[tuple[bool, Board]]:

@@ -24,7 +24,7 @@ from tbgen.retrograde.chase.game import Conditions, PatternGraph, winning_replie
 from tbgen.retrograde.chase.victims import (
     ChaseSetting,
     is_won,
-    list_victims,
+    keep_with_victim,
     new_attackers,
     newly_attacked,
 )
@@ -378,7 +378,7 @@ def find_chase_wins(
     """
     boards_of = [make_boards(converter) for _ in range(workers.threads)]
     capacity = int(np.bitwise_count(losses.rows).sum())
-    keys, victims = list_victims(losses, capacity, setting, converter, workers)
+    keys, victims = keep_with_victim(losses, capacity, setting, converter, workers)
     candidates = ChaseCandidates(keys, victims, _run_starts(np.bitwise_count(victims).sum(axis=1)))
     edges = _find_edges(candidates, setting, converter, boards_of, workers)
     graph = PatternGraph(

@@ -27,7 +27,7 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.chase.graph import find_chase_wins
 from tbgen.retrograde.chase.sieve import attacked_row
-from tbgen.retrograde.chase.victims import ChaseSetting, list_victims
+from tbgen.retrograde.chase.victims import ChaseSetting, keep_with_victim
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
 from tbgen.rows.boards import SlotConverter, make_converter
@@ -113,7 +113,7 @@ def declare_perpetual_chases(
         setting = ChaseSetting(int(search.winner), chase_rules, search.unwon)
         losses, workers = search.loss_candidates, search.sets.workers
         loss_filter = partial(
-            list_victims, capacity=0, setting=setting, converter=converter, workers=workers
+            keep_with_victim, capacity=0, setting=setting, converter=converter, workers=workers
         )
         if not search.initialise(lost, loss_filter, captures_wait=False):
             return 0

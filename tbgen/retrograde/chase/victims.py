@@ -18,7 +18,7 @@ from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
 from tbgen.rows.boards import SlotConverter, copy, make_boards, move, set_up, slot_of
 from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET, is_canonical
-from tbgen.rows.sets import Frontier, Rows, ranges_for
+from tbgen.rows.sets import Frontier, Rows, mid_in_use, ranges_for, rows_in_use
 from tbgen.rows.workers import Workers
 from tbgen.rules.chases import is_new_attack, may_be_victim
 from tbgen.rules.moves import generate_moves
@@ -161,7 +161,7 @@ def common_victims(row, square, setting, converter, boards):
 
 
 @borrowing_kernel
-def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, converter, boards):
+def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, converter, boards):
     """Remove the positions without a common victim from a frontier, and list the others.
 
     losses : Frontier of the offender, inout
@@ -173,9 +173,8 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, converter, 
     mids = converter.frame.size[MIDS]
     count = 0
     for lead in range(lead_0, lead_1):
-        whole = losses.counts[lead] > losses.limit
-        for i in range(mids if whole else losses.counts[lead]):
-            mid = np.int64(i) if whole else np.int64(losses.listed[lead * losses.limit + i])
+        for i in range(rows_in_use(lead, losses, mids)):
+            mid = mid_in_use(i, lead, losses)
             row = lead * mids + mid
             left_lo, left_hi = losses.rows[row, 0], losses.rows[row, 1]
             while left_lo | left_hi:
@@ -193,24 +192,21 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, converter, 
     return count
 
 
-def list_victims(
+def keep_with_victim(
     losses: Frontier,
     capacity: int,
     setting: ChaseSetting,
     converter: SlotConverter,
     workers: Workers,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """List the canonical loss candidates that must chase some piece.
+    """Keep the loss candidates with a *common victim*, a piece that each of their moves chases.
 
-    A candidate without a *common victim*, a piece that each of its moves chases, is removed from
-    `losses`. Candidates with a common victim stay there. They are listed if they are canonical and
-    there is room.
+    losses : Frontier of the offender, inout; captures lose by this order, as those of loss
+        candidates do
+    capacity : room for returned positions, in each thread; 0 if only `losses` is wanted
 
-    losses : Frontier of the offender; captures lose by this order, as those of loss candidates do
-    capacity : room for listed positions, in each thread
-
-    Returns int64 (n,), the keys of the listed positions, ascending, and uint64 (n, 2), the pieces
-    that each of these must chase.
+    Returns int64 (n,), the keys of the canonical ones among those kept, ascending, as many as there
+    is room for, and uint64 (n, 2), the pieces that each of these must chase.
     """
     rooms = [
         (make_boards(converter), np.empty(capacity, np.int64), np.empty((capacity, 2), np.uint64))
@@ -220,7 +216,9 @@ def list_victims(
 
     def list_some(lead_0: int, lead_1: int, thread: int) -> None:
         boards, keys, victims = rooms[thread]
-        count = k_common_victims(lead_0, lead_1, losses, keys, victims, setting, converter, boards)
+        count = _k_keep_with_victim(
+            lead_0, lead_1, losses, keys, victims, setting, converter, boards
+        )
         if count:
             found.append((keys[:count].copy(), victims[:count].copy()))
 
