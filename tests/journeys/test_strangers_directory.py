@@ -116,10 +116,12 @@ def test_the_engine_reports_unusable_tables_once(directory: Path) -> None:
     for fen in (KNK, KCPK, KRRK, AN_ARM_EACH, KNK):
         _, before = engine.move(f"fen {fen}", [])
         assert any(line.startswith("info depth 2 ") for line in before)
-    for note in engine.notes():
+    # With an empty cache of kernels the engine also tells that it compiles.
+    notes = [note for note in engine.notes() if "compiling the search" not in note]
+    for note in notes:
         assert "the search goes on without " in note
         assert "Errno" not in note
-    left_out = [note.rpartition("without ")[2].partition(".")[0] for note in engine.notes()]
+    left_out = [note.rpartition("without ")[2].partition(".")[0] for note in notes]
     assert sorted(left_out) == sorted({"KCK", "KCPK", "KNK", "KNKP", "KRPK"})
     assert " tbhits 1 " in engine.move(f"fen {ENDING}", [])[1][-1]
     engine.close()
