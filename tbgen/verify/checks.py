@@ -29,6 +29,7 @@ have passed the passes over rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -43,6 +44,7 @@ from tbgen.verify.arrays import NO_NODES, Arrays, Flags, Numbers
 from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import (
     Ranges,
+    add_node,
     contains,
     in_check,
     list_moves,
@@ -190,11 +192,11 @@ class CheckPatterns:
         self._arrays, self._index = arrays, index
         with compile_lock():
             self._list_range(NO_NODES, None)
+            self._list_replies(lambda: NO_NODES)
         with thread_pool(threads) as pool:
-            listed = self._list(pool, offenders)
+            listed = self._add_reached(pool, self._list(pool, offenders))
             self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))
             answered = self._list(pool, split_nodes(self._checked), listed.nodes)
-        self.is_complete = not self._relies_on_unlisted_wins(listed)
         listed.edges[:, 1] = np.searchsorted(self._checked, listed.edges[:, 1])
         answered.edges[:, 1] = np.searchsorted(listed.nodes, answered.edges[:, 1])
         self._keys = stored_keys(self._checked, arrays)
@@ -222,19 +224,47 @@ class CheckPatterns:
             for i in np.flatnonzero(pattern != claimed)
         ]
 
-    def _relies_on_unlisted_wins(self, listed: ListedEdges) -> bool:
-        """Return whether a check leads to a win of a lower order that is no claim.
+    def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
+        """Return the wins of the order before to which direct losses have checks; without claims.
 
-        The passes over rows do not examine such wins: they assume that the check is answered. So
-        the candidates may be incomplete, and all open positions must be searched.
+        The passes over rows do not examine such wins: they assume that the check is answered. Only
+        direct losses can belong to the pattern of the order before (docs/proof.md): any other
+        offender whose checks are answered shows a missing claim of its own order.
         """
         if not self._arrays.values.confirmed.any():
-            return False
-        sources, goals = listed.nodes[listed.edges[:, 0]], listed.edges[:, 1]
-        orders = stored_orders(sources, self._arrays)
+            return NO_NODES
+        sources, goals = listed.edges[:, 0], listed.edges[:, 1]
+        orders = stored_orders(listed.nodes, self._arrays)[sources]
         keys = stored_keys(goals, self._arrays)
-        lower = (orders_of_keys(keys) < orders) & (orders < NEVER)
-        return bool((lower & ((MATE - keys) % ORDER != 0)).any())
+        is_claim = (MATE - keys) % ORDER == 0
+        is_direct_loss = np.ones(len(listed.nodes), np.bool_)
+        is_direct_loss[sources[(orders_of_keys(keys) == orders) & ~is_claim]] = False
+        before = (orders_of_keys(keys) == orders - 1) & ~is_claim
+        return np.unique(goals[before & is_direct_loss[sources]])
+
+    def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
+        """Add the possible offenders that replies to unexamined wins lead to, and so on from these.
+
+        Claims need no replies: they have replies to confirmed direct losses.
+        """
+        wins, examined = self._unexamined_wins(listed), NO_NODES
+        while wins.size:
+            examined = np.union1d(examined, wins)
+            after = np.concatenate([*pool.map(self._list_replies, split_nodes(wins))])
+            more = self._list(pool, split_nodes(np.setdiff1d(after, listed.nodes)))
+            goals = np.unique(more.edges[:, 1])
+            is_claim = (MATE - stored_keys(goals, self._arrays)) % ORDER == 0
+            wins = np.setdiff1d(goals[~is_claim], examined)
+            listed = _merge(listed, more)
+        return listed
+
+    def _list_replies(self, nodes: Callable[[], Numbers]) -> Numbers:
+        """Return the open positions after the quiet moves of one range of nodes."""
+        state = BoardState.make(self._index, self._arrays.ranks.dtype)
+        (found,) = list_rows(
+            lambda lists: k_list_replies(nodes(), lists, state, self._index, self._arrays), 1, 1
+        )
+        return found[:, 0]
 
     def _list(
         self, pool: ThreadPoolExecutor, ranges: Ranges, offenders: Numbers | None = None
@@ -273,6 +303,17 @@ class CheckPatterns:
         kept = orders <= NEVER
         edges[:, 0] = (np.cumsum(kept) - 1)[edges[:, 0]]
         return ListedEdges(nodes[kept], orders[kept], edges)
+
+
+def _merge(some: ListedEdges, others: ListedEdges) -> ListedEdges:
+    """Return the edges of two disjoint sets of nodes together, nodes ascending."""
+    nodes = np.concatenate([some.nodes, others.nodes])
+    by_node = np.argsort(nodes)
+    rank = np.empty_like(by_node)
+    rank[by_node] = np.arange(len(nodes))
+    edges = np.concatenate([some.edges, others.edges + np.array([len(some.nodes), 0])])
+    edges[:, 0] = rank[edges[:, 0]]
+    return ListedEdges(nodes[by_node], np.append(some.orders, others.orders)[by_node], edges)
 
 
 @part
@@ -362,3 +403,17 @@ def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
             _list_answers(n, count, side, offenders, orders, lists, state, index, arrays)
         else:
             _list_checks(n, count, side, slot, orders, lists, state, index, arrays)
+
+
+@borrowing_kernel
+def k_list_replies(nodes, lists, state, index, arrays):
+    """List the nodes after the quiet moves of some nodes to open positions; lists : Lists, out."""
+    for n in range(nodes.size):
+        slot, side = nodes[n] // 2, nodes[n] % 2
+        within, image = set_up(slot, state, index)
+        for i in range(list_moves(side, slot - within, within, image, state, index)):
+            rank = arrays.ranks[(1 - side) * index.slots + state.children[i]]
+            if rank == 0 or state.board[state.targets[i]] != EMPTY:
+                continue
+            if is_open(arrays.values.keys[1 - side, rank]):
+                add_node(lists, 0, 2 * slot_after(i, state, index) + 1 - side)

@@ -72,7 +72,7 @@ def verify(
     arrays, marks, palettes = gather(table, supporting, rule_set, memory, folder)
     passes = Passes(table.layout, threads, progress)
     compared, draws = passes.compare(arrays, plain=plain)
-    searched = _PatternResults(is_complete=True, refuted=(), orders=0, offenders=0, chasers=0)
+    searched = _PatternResults(refuted=(), orders=0, offenders=0, chasers=0)
     if arrays.judges_checks:
         search = partial(_search, passes.index, compared, rule_set, threads, progress)
         searches_all = plain or compared.findings > 0
@@ -82,7 +82,7 @@ def verify(
             del draws
             searched = search(arrays, candidates)
             # Candidates rely on correct values elsewhere.
-            searches_all = not searched.is_complete or len(searched.refuted) > 0
+            searches_all = len(searched.refuted) > 0
         if searches_all:
             arrays, candidates = passes.all_candidates(arrays, compared)
             searched = search(arrays, candidates)
@@ -95,8 +95,6 @@ def verify(
 class _PatternResults(NamedTuple):
     """Result of the search for perpetual checks and chases."""
 
-    is_complete: bool
-    """Whether the candidates were sufficient, provided that the table has no other errors."""
     refuted: Sequence[Refuted]
     orders: int
     """Number of orders examined."""
@@ -144,7 +142,7 @@ def _search(
     for entry in refuted:
         first_of_node.setdefault(entry.node, entry)
     found = [*first_of_node.values()]
-    return _PatternResults(checks.is_complete, found, orders, checks.offenders, chasers)
+    return _PatternResults(found, orders, checks.offenders, chasers)
 
 
 def _make_report(

@@ -16,7 +16,7 @@ from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.checks import Graph
 from tbgen.verify.moves import split_nodes, stored_keys
-from tbgen.verify.passes import Candidates
+from tbgen.verify.passes import Candidates, Passes
 from tbgen.verify.values import MATE, NEVER, ORDER
 from tests.helpers.memory_tables import recoded
 from tests.helpers.solutions import solution
@@ -51,6 +51,18 @@ def test_sound_tables_pass(name, metric):
     report = prove(solved(name, metric))
     assert report.ok, report.first
     assert report.complete
+
+
+def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
+    """A check from a direct loss to a win of the order before, as in KNKCP, is searched alone."""
+
+    def refuse(*_):
+        raise AssertionError("all open positions are searched")
+
+    monkeypatch.setattr(Passes, "all_candidates", refuse)
+    report = prove(solved("KNKCP"))
+    assert report.ok, report.first
+    assert report.offenders_examined > 0
 
 
 @pytest.mark.parametrize("name", ["KRKN", "KRKNA"])
