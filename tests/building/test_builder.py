@@ -32,7 +32,7 @@ NO_RULES = RuleSet(Rules.NONE)
 def digests(directory: Path) -> dict[str, bytes]:
     """Return the digest of every table by file name; no incomplete file may be left."""
     assert not [path for path in directory.iterdir() if path.name.endswith((".tmp", ".lock"))]
-    return {path.name: TableFile(path).header.digest for path in directory.glob("*.xqt")}
+    return {path.name: TableFile(path).header.digest for path in directory.glob("*.dtm.xqt")}
 
 
 def command(directory: Path, *names: str) -> list[str]:
@@ -205,7 +205,7 @@ def test_planes_of_two_bytes_give_equal_files(
     monkeypatch.setattr(Palette, "dtype", np.dtype(np.uint16))
     Builder(wide, RuleSet(Rules.WXF), watch).build([KRKN])
     assert phases.count("compile") > len(list(wide.glob("*.xqt"))), "no kernels of their own"
-    for path in narrow.glob("*.xqt"):
+    for path in narrow.glob("*.dtm.xqt"):
         assert (wide / path.name).read_bytes() == path.read_bytes()
 
 
