@@ -32,7 +32,8 @@ NO_RULES = RuleSet(Rules.NONE)
 def digests(directory: Path) -> dict[str, bytes]:
     """Return the digest of every table by file name; no incomplete file may be left."""
     assert not [path for path in directory.iterdir() if path.name.endswith((".tmp", ".lock"))]
-    return {path.name: TableFile(path).header.digest for path in directory.glob("*.dtm.xqt")}
+    tables = [path for path in directory.glob("*.xqt") if ".wdl." not in path.name]
+    return {path.name: TableFile(path).header.digest for path in tables}
 
 
 def command(directory: Path, *names: str) -> list[str]:
