@@ -32,7 +32,15 @@ from tbgen.verify.chasers import (
     play,
 )
 from tbgen.verify.index import NOWHERE
-from tbgen.verify.moves import has_bit, list_moves, load_key, new_row, set_up, slot_after
+from tbgen.verify.moves import (
+    has_bit,
+    list_moves,
+    load_key,
+    new_row,
+    open_after,
+    set_up,
+    slot_after,
+)
 from tbgen.verify.values import is_open
 
 CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
@@ -160,12 +168,8 @@ def _may_be_answered(node, listed, state, index, arrays):
     slot, side = node // 2, node % 2
     within, image = set_up(slot, state, index)
     for n in range(list_moves(side, slot - within, within, image, state, index)):
-        rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
-        if rank == 0 or state.board[state.targets[n]] != EMPTY:
-            continue
-        if is_open(arrays.values.keys[1 - side, rank]) and has_bit(
-            listed, 2 * slot_after(n, state, index) + 1 - side
-        ):
+        after = open_after(n, side, state, index, arrays)
+        if after != NOWHERE and has_bit(listed, after):
             return True
     return False
 

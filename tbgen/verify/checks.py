@@ -41,7 +41,7 @@ from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY
 from tbgen.system.threads import thread_pool
 from tbgen.verify.arrays import NO_NODES, Arrays, Flags, Numbers
-from tbgen.verify.index import BoardState, Index
+from tbgen.verify.index import NOWHERE, BoardState, Index
 from tbgen.verify.moves import (
     Ranges,
     add_node,
@@ -51,6 +51,7 @@ from tbgen.verify.moves import (
     list_rows,
     load_key,
     new_row,
+    open_after,
     set_up,
     slot_after,
     split_nodes,
@@ -102,17 +103,17 @@ class Graph:
         unknown = self.checked_orders >= order
         # A check into a win of a lower order loses like any other move.
         needed = self.checks[unknown[self.checks[:, 1]]]
-        wins_by_capture = self.wins_from <= order
+        wins_at_once = self.wins_from <= order
         checked = unknown
         while True:
-            offenders, checked = self._prune(offenders, checked, needed, wins_by_capture)
-            meeting = self._find_meeting_clause(offenders, checked, needed, wins_by_capture)
+            offenders, checked = self._prune(offenders, checked, needed, wins_at_once)
+            meeting = self._find_meeting_clause(offenders, checked, needed, wins_at_once)
             if np.array_equal(meeting, checked):
                 return checked
             checked = meeting
 
     def _prune(
-        self, offenders: Flags, checked: Flags, needed: Edges, wins_by_capture: Flags
+        self, offenders: Flags, checked: Flags, needed: Edges, wins_at_once: Flags
     ) -> tuple[Flags, Flags]:
         """Return the offenders and checked sides that remain when all without support are removed.
 
@@ -120,13 +121,13 @@ class Graph:
         if it wins at once, or has a reply to an offender that stays.
 
         needed : the checks that do not lead to a win of a lower order
-        wins_by_capture : bool (checked,), whether a capture, or a move to a confirmed direct loss,
+        wins_at_once : bool (checked,), whether a capture, or a move to a confirmed direct loss,
             wins by this order
         """
         while True:
             staying = offenders.copy()
             staying[needed[~checked[needed[:, 1]], 0]] = False
-            supported = checked & (wins_by_capture | self._reach(staying))
+            supported = checked & (wins_at_once | self._reach(staying))
             if np.array_equal(staying, offenders) and np.array_equal(supported, checked):
                 return offenders, checked
             offenders, checked = staying, supported
@@ -138,7 +139,7 @@ class Graph:
         return reached
 
     def _find_meeting_clause(
-        self, offenders: Flags, checked: Flags, needed: Edges, wins_by_capture: Flags
+        self, offenders: Flags, checked: Flags, needed: Edges, wins_at_once: Flags
     ) -> Flags:
         """Return the checked sides that can reach, inside the pattern, a reply that is no check.
 
@@ -146,12 +147,12 @@ class Graph:
         check, or wins at once. It is also in it if it has a reply to an offender in check, all of
         whose needed checks lead to checked sides of the fixpoint.
 
-        needed, wins_by_capture : as in `_prune`
+        needed, wins_at_once : as in `_prune`
         """
         quiet = offenders & ~self.offender_in_check
         if np.array_equal(quiet, offenders):
             return checked
-        meeting = checked & (wins_by_capture | self._reach(quiet))
+        meeting = checked & (wins_at_once | self._reach(quiet))
         while True:
             answered = offenders.copy()
             answered[needed[~meeting[needed[:, 1]], 0]] = False
@@ -236,7 +237,7 @@ class CheckPatterns:
         sources, goals = listed.edges[:, 0], listed.edges[:, 1]
         orders = stored_orders(listed.nodes, self._arrays)[sources]
         keys = stored_keys(goals, self._arrays)
-        is_claim = (MATE - keys) % ORDER == 0
+        is_claim = _are_claims(keys)
         is_direct_loss = np.ones(len(listed.nodes), np.bool_)
         is_direct_loss[sources[(orders_of_keys(keys) == orders) & ~is_claim]] = False
         before = (orders_of_keys(keys) == orders - 1) & ~is_claim
@@ -245,7 +246,8 @@ class CheckPatterns:
     def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
         """Add the possible offenders that replies to unexamined wins lead to, and so on from these.
 
-        Claims need no replies: they have replies to confirmed direct losses.
+        Claims need no replies: they have replies to confirmed direct losses. Draws need none:
+        the direct losses are of the worst class of the pattern.
         """
         wins, examined = self._unexamined_wins(listed), NO_NODES
         while wins.size:
@@ -253,8 +255,8 @@ class CheckPatterns:
             after = np.concatenate([*pool.map(self._list_replies, split_nodes(wins))])
             more = self._list(pool, split_nodes(np.setdiff1d(after, listed.nodes)))
             goals = np.unique(more.edges[:, 1])
-            is_claim = (MATE - stored_keys(goals, self._arrays)) % ORDER == 0
-            wins = np.setdiff1d(goals[~is_claim], examined)
+            keys = stored_keys(goals, self._arrays)
+            wins = np.setdiff1d(goals[(keys != 0) & ~_are_claims(keys)], examined)
             listed = _merge(listed, more)
         return listed
 
@@ -303,6 +305,12 @@ class CheckPatterns:
         kept = orders <= NEVER
         edges[:, 0] = (np.cumsum(kept) - 1)[edges[:, 0]]
         return ListedEdges(nodes[kept], orders[kept], edges)
+
+
+def _are_claims(keys: Numbers) -> Flags:
+    """Return whether keys are those of direct wins by the repetition rules, bool (n,)."""
+    claims: Flags = (keys > 0) & ((MATE - keys) % ORDER == 0)
+    return claims
 
 
 def _merge(some: ListedEdges, others: ListedEdges) -> ListedEdges:
@@ -412,8 +420,6 @@ def k_list_replies(nodes, lists, state, index, arrays):
         slot, side = nodes[n] // 2, nodes[n] % 2
         within, image = set_up(slot, state, index)
         for i in range(list_moves(side, slot - within, within, image, state, index)):
-            rank = arrays.ranks[(1 - side) * index.slots + state.children[i]]
-            if rank == 0 or state.board[state.targets[i]] != EMPTY:
-                continue
-            if is_open(arrays.values.keys[1 - side, rank]):
-                add_node(lists, 0, 2 * slot_after(i, state, index) + 1 - side)
+            after = open_after(i, side, state, index, arrays)
+            if after != NOWHERE:
+                add_node(lists, 0, after)

@@ -375,9 +375,12 @@ class TableProver:
 def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list[Job]:
     """Return a job for each table of some closures, supporting tables first.
 
-    force : whether certified tables are proven again
     The payload of a job is the table's name. A closure is a table and all tables that captures lead
-    to. Raises `MissingTableError` if one is missing, and the errors of `supporting_names`.
+    to.
+
+    force : whether certified tables are proven again
+
+    Raises `MissingTableError` if one is missing, and the errors of `supporting_names`.
     """
     below: dict[TableName, list[TableName]] = {}
     waiting = list(names)

@@ -385,10 +385,10 @@ def first_slot(w, b, index):
 def open_row(lead, row, state, index):
     """Put the pieces of a row on the board, except the innermost attacker.
 
-    Returns (at, image, overlaps, x, y): at, image: the first slot of the row, and that of its
-    mirror image, relative to the lead overlaps: number of outer attackers that stand on another
-    piece; an attacker on a piece of its own side counts 2 x, y: the last two pieces that share a
-    square, as indices of `Layout.piece_codes`
+    Returns (at, image, overlaps, x, y):
+        at, image: the first slot of the row, and that of its mirror image, relative to the lead
+        overlaps: number of outer attackers that stand on another piece; 2 if it is of their side
+        x, y: the last two pieces that share a square, as indices of `Layout.piece_codes`
 
     lead : int; row : int, the number of the row within its lead
     """

@@ -5,6 +5,7 @@
     list_moves   sources and targets by `tbgen.rules`, and the child slots: the slots after them
     best_move    the largest number in the child slots, for one place of a row
     slot_after   the canonical slot after a quiet move
+    open_after   the node after a quiet move to an open position
     Ranges       lists of nodes for tasks; a list may be made when its task starts
     Lists        lists that a kernel writes
     bits         sets of numbers, eight to a byte
@@ -37,7 +38,7 @@ from tbgen.verify.index import (
     TARGET,
     open_row,
 )
-from tbgen.verify.values import orders_of_keys
+from tbgen.verify.values import is_open, orders_of_keys
 
 
 @part
@@ -125,6 +126,20 @@ def slot_after(n, state, index):
     after = slot_of_squares(state.piece_squares, index.descriptor)
     state.piece_squares[mover] = state.sources[n]
     return after
+
+
+@part
+def open_after(n, side, state, index, arrays):
+    """Return the node after a legal, quiet move to an open position; NOWHERE for other moves.
+
+    n : int, index of a listed move
+    """
+    rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
+    if rank == 0 or state.board[state.targets[n]] != EMPTY:
+        return np.int64(NOWHERE)
+    if not is_open(arrays.values.keys[1 - side, rank]):
+        return np.int64(NOWHERE)
+    return np.int64(2 * slot_after(n, state, index) + 1 - side)
 
 
 @part
