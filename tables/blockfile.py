@@ -19,6 +19,7 @@ import os
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self
 
@@ -70,7 +71,8 @@ class BlockFile(Generic[Spec]):
 
     Opening reads and checks the header and the block table. It raises `OSError`,
     `CorruptTableError` and `FormatVersionError`. Reading raises `OSError` and `CorruptTableError`,
-    and `ValueError` after `close`.
+    and `ValueError` after `close`. A pickled file opens the same path in another process, with a
+    cache of its own.
     """
 
     _kind: ClassVar[type]
@@ -111,6 +113,14 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, "the block table does not fit the file")
         self._dtype: np.dtype[Any] = self._codec.dtype
         self._maps = self.header.block_maps
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle path and name: the copy opens the file again, with a cache of its own.
+
+        Raises `ValueError` after `close`.
+        """
+        self._require_open()
+        return partial(type(self), name=self.header.spec.name), (self.path.absolute(),)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.path.name}>"
@@ -364,12 +374,16 @@ class BlockFile(Generic[Spec]):
         except BlockError as error:
             raise CorruptTableError(self.path, str(error), number) from None
 
-    def _read(self, offset: int, length: int) -> bytes:
-        """Return `length` bytes at an offset; raises `CorruptTableError` if the file is shorter."""
+    def _require_open(self) -> _Descriptor:
+        """Return the descriptor; raises `ValueError` after `close`."""
         descriptor = self._descriptor
         if descriptor is None:
             raise ValueError(f"{self.path.name} has been closed")
-        data = read_at(descriptor.number, length, offset)
+        return descriptor
+
+    def _read(self, offset: int, length: int) -> bytes:
+        """Return `length` bytes at an offset; raises `CorruptTableError` if the file is shorter."""
+        data = read_at(self._require_open().number, length, offset)
         if len(data) != length:
             raise CorruptTableError(self.path, "the file has become shorter")
         return data

@@ -6,7 +6,7 @@
         IllegalPositionError       the position cannot arise
         UnsupportedMaterialError   no table can hold the material
         CorruptTableError          the file is damaged
-        FormatVersionError         the file is newer than this reader
+        FormatVersionError         the file or its rule set is newer than this reader
 
 Facts are attributes; the one-line message is derived from them.
 """
@@ -123,13 +123,17 @@ class CorruptTableError(TablebaseError):
 
 
 class FormatVersionError(TablebaseError):
-    """A table file in a format newer than this reader."""
+    """A table file in a format newer than this reader, or with the number of a newer rule set.
 
-    def __init__(self, file: Path, version: int, supported: int) -> None:
+    `what` is `format` or `rule set`; `version` is its number, `supported` the highest known one.
+    """
+
+    def __init__(self, file: Path, version: int, supported: int, what: str = "format") -> None:
         self.file = file
         self.version = version
         self.supported = supported
+        self.what = what
         super().__init__(
-            f"{file.name} has format {version}, this reader knows formats up to {supported}; "
+            f"{file.name} has {what} {version}, this reader knows {what}s up to {supported}; "
             "update tbgen"
         )

@@ -236,6 +236,8 @@ class Header(Generic[Spec]):
         ) = fields  # fmt: skip
         if version > LAST_VERSION:
             raise FormatVersionError(path, version, LAST_VERSION)
+        if rules >= len(Rules):
+            raise FormatVersionError(path, rules, len(Rules) - 1, "rule set")
         try:
             # Only wxf leaves minor chases open, and stores the choice.
             open_choice = list(Rules)[rules].leaves_minor_chases_open

@@ -80,6 +80,7 @@ class Search:
     Without `sort`, positions are in order of side to move and slot. Such a search may be stopped at
     any time and resumed `after` the last position. `limit` is the greatest number of positions.
     With a `seed`, parts of the table are searched in a random order that depends only on the seed.
+    A pickled search begins anew in another process, on the same files.
     """
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
 
 import numpy as np
@@ -150,6 +151,12 @@ def test_a_search_continues_an_earlier_one(krkn: GameTablebase) -> None:
         assert [found.fen for found in rest] == whole[end + 1 : end + 21]
     with pytest.raises(ValueError, match="no position of KRKN"):
         find("KRKN", krkn, after="3k5/9/9/9/9/9/9/9/9/R3K4 w")
+
+
+def test_a_pickled_search_finds_the_same_positions(krkn: GameTablebase) -> None:
+    search = find("KRKN", krkn, outcome="draw", only=True, limit=20)
+    found = list(search)
+    assert list(pickle.loads(pickle.dumps(search))) == found
 
 
 @pytest.mark.parametrize("limit", [None, 7, 100_000])

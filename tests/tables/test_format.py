@@ -9,10 +9,16 @@ import pytest
 
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
-from tbgen.tables import Outcome, Tablebase, TableFile
+from tbgen.tables import FormatVersionError, Outcome, Rules, Tablebase, TableFile
 from tbgen.tables.blocks import encode_block, fill
 from tests.helpers.paths import DOCS
-from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
+from tests.helpers.random_tables import (
+    random_planes,
+    some_arrangements,
+    spec_of,
+    with_valid_checksum,
+    write,
+)
 from tests.oracles.naive_reader import value_of
 
 PAGE = (DOCS / "format.md").read_text(encoding="utf-8")
@@ -65,6 +71,16 @@ def test_the_examples_of_the_page() -> None:
             position = position.swapped()
         layout = Layout.of(position.material)
         assert (layout.slot(position), layout.slots) == (int(slot), int(slots))
+
+
+def test_an_unknown_rule_set_is_no_damage(tmp_path: Path) -> None:
+    spec = spec_of("KPK")
+    path = write(tmp_path, spec, random_planes(spec, 4))
+    data = bytearray(path.read_bytes())
+    data[11] = len(Rules)
+    path.write_bytes(with_valid_checksum(bytes(data)))
+    with pytest.raises(FormatVersionError, match=r"has rule set \d+, .* up to \d+; update tbgen"):
+        TableFile(path)
 
 
 def test_the_digest_is_the_documented_one(tmp_path: Path) -> None:

@@ -19,9 +19,12 @@ from tbgen.tables import (
     RuleSet,
     RulesMismatchError,
     Tablebase,
+    TableFile,
     UnsupportedMaterialError,
+    WdlFile,
 )
 from tbgen.tables.header import TableSpec
+from tests.helpers.random_outcomes import random_outcomes, write_outcomes
 from tests.helpers.random_tables import Planes, random_planes, spec_of, write
 
 ARMLESS = Position.from_fen("3ak4/9/9/9/9/9/9/9/9/3AKA3 w")
@@ -211,6 +214,25 @@ def test_a_pickled_tablebase_opens_the_same_files(tmp_path: Path) -> None:
     tablebase.close()
     with pytest.raises(ValueError, match="closed"):
         pickle.dumps(tablebase)
+
+
+@pytest.mark.parametrize("kind", [TableFile, WdlFile])
+def test_a_pickled_file_opens_the_same_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[TableFile | WdlFile]
+) -> None:
+    add(tmp_path, spec_of("KRK"))
+    write_outcomes(tmp_path, "KRK", random_outcomes("KRK", 2))
+    path = tmp_path / f"KRK.none.{'dtm' if kind is TableFile else 'wdl'}.xqt"
+    monkeypatch.chdir(tmp_path)
+    file = kind(path.name)
+    pickled = pickle.dumps(file)
+    monkeypatch.chdir("/")
+    with pickle.loads(pickled) as copied:
+        assert copied.path == path
+        assert copied.code(0, 7) == file.code(0, 7)
+    file.close()
+    with pytest.raises(ValueError, match="closed"):
+        pickle.dumps(file)
 
 
 def test_materials_without_attackers_have_no_table(tmp_path: Path) -> None:

@@ -161,6 +161,16 @@ def test_a_missing_table_is_reported_first(tables: Path) -> None:
     assert not list(tables.glob("*.proof.json"))
 
 
+def test_all_missing_tables_are_reported_in_one_line(tmp_path: Path) -> None:
+    """Tables missing below several named ones are named at once, also below present tables."""
+    names = [name_of(f"{material}.none.dtm") for material in ("KRKN", "KNKPA", "KNKP")]
+    for name in names:
+        (tmp_path / name.filename).touch()
+    with pytest.raises(MissingTableError) as caught:
+        plan(find_in_directory(tmp_path), names[:2])
+    assert caught.value.material == "KNK KPK KRK KNKA KPAK"
+
+
 def test_a_changed_supporting_table_requires_new_proofs(proven: Path) -> None:
     """A table is proven again if its certificate has another digest of a supporting table.
 
