@@ -18,7 +18,7 @@ SAMPLES = 6
 
 
 def main() -> None:
-    """Print counts of verdicts, counts of causes, and samples of each cause."""
+    """Print the number of loops by verdict, then of disagreements by cause, with samples."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""The animated picture: current, of the tutorial's line, and animated."""
+"""docs/diagrams/forced-loop.svg: written by its script, with the tutorial's line, and animated."""
 
 from __future__ import annotations
 

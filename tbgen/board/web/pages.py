@@ -110,7 +110,7 @@ class Pages:
             return missing_page(self._store, view, material)
 
     def chapter(self, request: Request) -> Answer:
-        """Return the endgames of one attacker, or of `all`, with diagrams."""
+        """Return a page of the handbook: endgames of one attacker, or of `all`, with diagrams."""
         view, name = self._settings_only(request), request.path_params["attacker"]
         if name == "all":
             return document_page(self._store, view)
