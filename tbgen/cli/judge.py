@@ -25,6 +25,7 @@ from tbgen.indexing.rulesets import CHINESE
 from tbgen.indexing.squares import square_name
 from tbgen.notation import begins_with_moves, read_game, split_games
 from tbgen.referee import (
+    Diagram,
     Game,
     Judgement,
     Label,
@@ -34,7 +35,6 @@ from tbgen.referee import (
     judge_game,
     record,
 )
-from tbgen.referee.diagram import Diagram
 
 
 @click.command(cls=Command)

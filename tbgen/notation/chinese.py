@@ -36,14 +36,11 @@ _PIECES = {
 """Characters of the pieces in the order of `PieceType`, by (side, whether traditional)."""
 
 _DIRECTIONS = {False: "进退平", True: "進退平"}
-_PLACES = "前中后"
-
 _READ = str.maketrans(
     "帅帥将將仕士相象车車俥马馬傌炮砲包兵卒" + "进進上退下平" + "後" + _NUMERALS,
     "KKKKAAEERRRHHHCCCPP" + "+++--." + "后" + "123456789",
 )
 _TEXT = re.compile(r"([KAERHCP][1-9]|[前中后1-5][KAERHCP]|[前中后]P?[1-9])([-+.])([1-9])")
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 def piece_name(side: Side, kind: PieceType) -> str:
@@ -53,7 +50,7 @@ def piece_name(side: Side, kind: PieceType) -> str:
 
 def is_chinese(text: str) -> bool:
     """Return whether the text contains any Chinese character."""
-    return _HAN.search(unicodedata.normalize("NFKC", text)) is not None
+    return bool(re.search(r"[\u4e00-\u9fff]", unicodedata.normalize("NFKC", text)))
 
 
 def split(text: str) -> tuple[str, Displacement] | None:
@@ -92,15 +89,11 @@ def names(place: RelativePlace) -> list[str]:
     The name that the standard prescribes comes first. The others are accepted in texts, but not
     written.
     """
-    letter = LETTERS[place.kind]
+    letter, count = LETTERS[place.kind], place.count_on_file
     file = f"{letter}{place.file}"
-    if place.count_on_file == 1:
+    if count == 1:
         return [file]
-    where = (
-        _PLACES[0] if place.rank == 1 else _PLACES[2] if place.rank == place.count_on_file else ""
-    )
-    if not where and 2 * place.rank == place.count_on_file + 1:
-        where = _PLACES[1]
+    where = {1: "前", count: "后", (count + 1) / 2: "中"}.get(place.rank, "")
     if not place.is_tandem:
         return [file, where + letter]
     if place.kind != PieceType.PAWN:
@@ -108,10 +101,9 @@ def names(place: RelativePlace) -> list[str]:
     others = []
     if where:
         others = [where + letter, f"{where}{letter}{place.file}", f"{where}{place.file}"]
-    if place.count_on_file == 2:
+    if count == 2:
         others.append(file)
     if place.crowded_files > 1:
         return [f"{place.serial}{letter}", *others]
-    if place.count_on_file < 4:
-        return [where + letter, f"{place.rank}{letter}", *others]
-    return [f"{place.rank}{letter}", *others]
+    standard = [where + letter] if count < 4 else []
+    return [*standard, f"{place.rank}{letter}", *others]

@@ -12,6 +12,7 @@ import re
 
 from tbgen.indexing import Army, Material
 from tbgen.indexing.squares import LETTERS, PieceType
+from tbgen.notation.chinese import is_chinese
 
 ENGLISH = ("king", "advisor", "elephant", "rook", "knight", "cannon", "pawn")
 """English name of each `PieceType`."""
@@ -33,8 +34,6 @@ DEFENDERS = {(2, 2): "士象全", (2, 1): "单缺象", (1, 2): "单缺士"}
 _AGAINST = re.compile("[必难難巧例可不守]?[胜勝和]|[对對擒破]")
 """Pattern of the Chinese text between two armies: `对`, or a verdict, as in 单车难胜士象全."""
 
-_HAN = re.compile(r"[一-鿿]")
-
 
 def parse_material(words: str) -> Material:
     """Return the material that a text names in letters, in English or in Chinese.
@@ -51,7 +50,7 @@ def read_material(words: str) -> Material | None:
     `馬兵對士象全`, `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
     """
     plain = words.strip()
-    if _HAN.search(plain):
+    if is_chinese(plain):
         halves = _AGAINST.split(plain)
         spelt = [_letters(half) for half in halves]
         if len(spelt) != 2 or None in spelt:
@@ -73,7 +72,7 @@ def read_attacker(words: str) -> Army | None:
 
     A bare king is none.
     """
-    letters = _letters(words) if _HAN.search(words) else _army(words.lower())
+    letters = _letters(words) if is_chinese(words) else _army(words.lower())
     material = _material(f"K{letters}K") if letters else None
     return material.first if material else None
 

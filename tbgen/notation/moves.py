@@ -114,10 +114,7 @@ def _from_fairy(text: str) -> Move:
 
 
 def _resolve(position: Position, text: str, notation: str) -> Move:
-    """Find the legal move to which the text of a move in WXF or Chinese notation refers.
-
-    Raises `MoveTextError` if no legal move or several have this name and displacement.
-    """
+    """Find the legal move to which the text of a move in WXF or Chinese notation refers."""
     reader = wxf if notation == "wxf" else chinese
     parts = reader.split(text)
     if parts is None:
@@ -134,40 +131,29 @@ def _resolve(position: Position, text: str, notation: str) -> Move:
             f"{excerpt(text)} is not legal: {side}, to move, has no piece of that name",
             "files count from 1 at the mover's right",
         )
-    found = [
-        move
-        for move in legal_moves(position)
-        if move.source in meant and displacement(position, move) == wanted
-    ]
+    possible = [move for move in legal_moves(position) if move.source in meant]
+    found = [move for move in possible if displacement(position, move) == wanted]
     if len(found) > 1:
         raise MoveTextError(
             f"{excerpt(text)} could be {' or '.join(move.iccs for move in found)}",
             "state which piece on the file moves, or write the squares",
         )
     if not found:
-        raise MoveTextError(f"{excerpt(text)} is not legal", _choices(position, meant, notation))
+        where = " and ".join(square_name(square) for square in meant)
+        moves = " ".join(format_move(position, move, notation) for move in possible)
+        hint = f"from {where}: {moves}" if moves else f"nothing on {where} may move"
+        raise MoveTextError(f"{excerpt(text)} is not legal", hint)
     return found[0]
 
 
 @lru_cache(maxsize=16)
 def _places(position: Position) -> dict[int, RelativePlace]:
-    """Return the place of each piece of the side to move, as `relative_place` gives it, by square.
-
-    The result is cached for the position.
-    """
+    """Return the `relative_place` of each piece of the side to move, by square."""
     return {
         square: relative_place(position, square)
         for code, square in position.pieces()
         if piece_side(code) == position.side
     }
-
-
-def _choices(position: Position, sources: list[int], notation: str) -> str:
-    """Return a hint for messages that lists the legal moves from some squares."""
-    found = [move for move in legal_moves(position) if move.source in sources]
-    moves = [format_move(position, move, notation) for move in found]
-    where = " and ".join(square_name(square) for square in sources)
-    return f"from {where}: {' '.join(moves)}" if moves else f"nothing on {where} may move"
 
 
 def _unknown(notation: str) -> InputError:

@@ -7,7 +7,7 @@
     board   ten lines of nine points, with rank and file names and the side to move
 
 `parse_position` recognises each by a feature that no other has: a slash (FEN), line breaks (board),
-six numbers (six); any other text is Pai's string. This module does not import numba or numpy.
+six numbers (six); any other text is Pai's string.
 """
 
 from __future__ import annotations
@@ -24,14 +24,7 @@ from tbgen.indexing.position import (
     Position,
     rank_texts,
 )
-from tbgen.indexing.squares import (
-    EMPTY,
-    FILES,
-    RANKS,
-    SQUARES,
-    Side,
-    piece_code,
-)
+from tbgen.indexing.squares import EMPTY, FILES, RANKS, SQUARES, Side, piece_code
 
 POSITION_STYLES = ("fen", "pai", "six", "board")
 """Styles of `format_position` and `parse_position`."""
@@ -72,7 +65,10 @@ def read_position(text: str, side: Side | None = None) -> PositionText:
         raise PositionError("the position is empty", f"a FEN looks like '{START_FEN}'")
     viewpoint = Side.RED
     if "/" in stripped:
-        style, position = "fen", _parse_fen(stripped, side)
+        words = stripped.replace("_", " ").replace("+", " ").split()
+        if side is not None and len(words) == 1:
+            stripped += " b" if side == Side.BLACK else " w"
+        style, position = "fen", Position.from_fen(stripped)
     elif "\n" in stripped or "\r" in stripped:
         style = "board"
         position, viewpoint = _parse_board(stripped)
@@ -95,7 +91,9 @@ def format_position(position: Position, style: str = "fen", viewpoint: Side = Si
     if style == "fen":
         return position.fen
     if style == "pai":
-        return _format_pai(position, viewpoint)
+        text = "".join(rank_texts(position.board, f"1{_PAI_LETTERS} {_PAI_LETTERS.upper()}"))
+        text += "0" if position.side == Side.BLACK else ""
+        return text + (":" if viewpoint == Side.BLACK else "")
     if style == "six":
         return ",".join(str(value) for value in boardcode.encode(position))
     if style == "board":
@@ -105,24 +103,15 @@ def format_position(position: Position, style: str = "fen", viewpoint: Side = Si
     )
 
 
-def _parse_fen(text: str, side: Side | None) -> Position:
-    """Read a FEN; if `side` is given, the text may consist of the board alone."""
-    if side is not None and len(text.replace("_", " ").replace("+", " ").split()) == 1:
-        text += " b" if side == Side.BLACK else " w"
-    return Position.from_fen(text)
-
-
 def _parse_six(text: str) -> Position:
     words = text.replace(",", " ").replace(";", " ").split()
-    values = []
     for word in words:
         if not re.fullmatch(r"[0-9]{1,10}", word):
             raise PositionError(
                 f"{excerpt(word)} is no integer of a board code",
                 "the code is six integers of at most nine digits, none negative",
             )
-        values.append(int(word))
-    return Position(boardcode.decode(values), Side.RED)
+    return Position(boardcode.decode(list(map(int, words))), Side.RED)
 
 
 def _parse_pai(text: str) -> tuple[Position, Side]:
@@ -166,13 +155,6 @@ def _parse_pai(text: str) -> tuple[Position, Side]:
     return Position(bytes(board), side), viewpoint
 
 
-def _format_pai(position: Position, viewpoint: Side) -> str:
-    text = "".join(rank_texts(position.board, f"1{_PAI_LETTERS} {_PAI_LETTERS.upper()}"))
-    if position.side == Side.BLACK:
-        text += "0"
-    return text + (":" if viewpoint == Side.BLACK else "")
-
-
 def _format_board(position: Position, viewpoint: Side) -> str:
     """Return a diagram with rank and file names and the side to move."""
     ranks, files = range(RANKS - 1, -1, -1), range(FILES)
@@ -186,7 +168,7 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _parse_board(text: str) -> tuple[Position, Side]:
-    """Read a diagram in the form of `_format_board`, or only its ten lines of nine points.
+    """Read a diagram of ten lines of nine points; return the position and the viewpoint.
 
     Optional are rank names on either edge, a line of file names, and a line with the side to move.
     Rank and file names determine the viewpoint.
@@ -202,7 +184,11 @@ def _parse_board(text: str) -> tuple[Position, Side]:
         elif match := _SIDE_LINE.fullmatch(letters.lower()):
             side = Side.BLACK if match.group(1).startswith("b") else Side.RED
         else:
-            name, points = _split_row(letters)
+            name, points = "", letters
+            if letters[0] in "0123456789":
+                name, points = letters[0], letters[1:].removesuffix(letters[0])
+            elif letters[-1] in "0123456789":
+                name, points = letters[-1], letters[:-1]
             if len(points) != FILES:
                 raise PositionError(
                     f"line {excerpt(line)} of the board has {len(points)} points, not {FILES}",
@@ -225,27 +211,13 @@ def _parse_board(text: str) -> tuple[Position, Side]:
     for index, (_, points) in enumerate(rows):
         rank = index if turned else RANKS - 1 - index
         for file, letter in enumerate(reversed(points) if turned_files else points):
-            board[FILES * rank + file] = _board_piece(letter)
+            if letter in _BLANKS:
+                continue
+            code = LETTERS_BY_CODE.find(letter.translate(LETTER_ALIASES))
+            if code <= EMPTY:
+                raise PositionError(
+                    f"{excerpt(letter)} is no piece letter",
+                    "pieces are K A B R N C P, Black's in lower case, and '.' an empty point",
+                )
+            board[FILES * rank + file] = code
     return Position(bytes(board), side), Side.BLACK if turned else Side.RED
-
-
-def _split_row(letters: str) -> tuple[str, str]:
-    """Split a diagram's line without blanks into its rank name (or "") and its points."""
-    if letters[0] in "0123456789":
-        name, points = letters[0], letters[1:]
-        return name, points[:-1] if points.endswith(name) else points
-    if letters[-1] in "0123456789":
-        return letters[-1], letters[:-1]
-    return "", letters
-
-
-def _board_piece(letter: str) -> int:
-    if letter in _BLANKS:
-        return EMPTY
-    code = LETTERS_BY_CODE.find(letter.translate(LETTER_ALIASES))
-    if code <= EMPTY:
-        raise PositionError(
-            f"{excerpt(letter)} is no piece letter",
-            "pieces are K A B R N C P, Black's in lower case, and '.' an empty point",
-        )
-    return code

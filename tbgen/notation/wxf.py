@@ -47,10 +47,9 @@ def names(place: RelativePlace) -> list[str]:
     The federation's own name comes first. The others are accepted in texts, but not written.
     """
     letter, file = LETTERS[place.kind], f"{LETTERS[place.kind]}{place.file}"
-    front, rear = place.rank == 1, place.rank == place.count_on_file
     if place.count_on_file == 1:
         return [file]
-    sign = "+" if front else "-" if rear else ""
+    sign = {1: "+", place.count_on_file: "-"}.get(place.rank, "")
     if not place.is_tandem:
         return [file, letter + sign]
     if place.kind != PieceType.PAWN:

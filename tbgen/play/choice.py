@@ -12,8 +12,8 @@
 
 A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
 the repetition rules (docs/values.md). A position in a pattern is a direct win for the other side.
-The value of the position alone selects the move, except for direct wins and draws. There the moves
-already made decide which side offends (`tbgen.play.safety`).
+Only for direct wins and draws does the choice depend on the moves already made, which decide which
+side offends (`tbgen.play.safety`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tbgen.indexing import Position
 from tbgen.play.preference import RootMove, equally_good, is_direct_win
 from tbgen.play.prober import Prober
 from tbgen.play.repetition import TrialMoves
-from tbgen.play.safety import SAFE, Aim, Rank, StreakGraph
+from tbgen.play.safety import Aim, Rank, StreakGraph
 from tbgen.play.streaks import Offences, is_irreversible
 from tbgen.referee import Verdict
 from tbgen.rules import legal_moves
@@ -77,20 +77,23 @@ def _safest_move(
 ) -> RootMove:
     """Return a move that reaches the first of `aims` that can be reached, as fast as possible.
 
-    The move has the lowest rank (`safety.Rank`). Moves without rank come last, ordered by how often
-    the position after them has occurred in the game. A move has no rank if the opponent can prevent
-    the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful repetition
+    The move has the lowest rank (`safety.Rank`). Moves without rank come last: the opponent can
+    prevent the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful repetition
     (`_earlier_occurrences`) are avoided; if there are only such moves, the least repeated one is
-    taken.
-
-    game : the positions of the game, oldest first; the last one is the current position
+    taken. `game` is the positions, oldest first; the last one is the current position.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
         ranked = StreakGraph(tables, root, offences, aim).ranked(game)
         if any(rank is not None for _, rank in ranked):
             break
-    ranked.sort(key=lambda choice: _sort_key(game, *choice))
+
+    def sort_key(choice: tuple[RootMove, Rank | None]) -> tuple[bool, Rank | int, object]:
+        move, rank = choice
+        # Moves without rank are ordered by the occurrences of the position after them in the game.
+        return rank is None, rank or game.count(move.after), move.sort_key
+
+    ranked.sort(key=sort_key)
     least, best = None, ranked[0][0]
     trials = TrialMoves(game, offences.rule_set)
     for move, _ in ranked:
@@ -102,28 +105,14 @@ def _safest_move(
     return best
 
 
-def _sort_key(
-    game: Sequence[Position], move: RootMove, rank: Rank | None
-) -> tuple[bool, Rank, int, object]:
-    """Return the sort key of a move for the choice by safety; the best move has the least key.
-
-    Moves with a rank come first, in order of rank. The others follow, in order of the number of
-    times that the position after them has occurred in the game.
-    """
-    if rank is None:
-        return True, SAFE, game.count(move.after), move.sort_key
-    return False, rank, 0, move.sort_key
-
-
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
     """Return the earlier occurrences of a position that a move harmfully repeats; 0 for none.
 
     A repetition is harmful to the side to move if the referee decides it for the opponent; in a won
-    position also if it is a draw. The position after `move` is tested first. If it is no harmful
-    repetition, the positions after each reply to `move` are tested, and the largest number of
-    earlier occurrences among them is returned.
+    position also if it is a draw. The position after `move` is tested, then those after each reply
+    to it, of which the most frequent one counts.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

@@ -36,15 +36,11 @@ class Prober(Tablebase):
 
     def probe(self, position: Position | str) -> ProbeResult:
         """Return the value of a position for the side to move."""
-        position = as_position(position)
-        _require_legal(position)
-        return self._probe_legal(position)
+        return self._probe_legal(_legal(position))
 
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
         """Return the values of many positions, in their order; raises like `probe`."""
-        checked = list(map(as_position, positions))
-        for position in checked:
-            _require_legal(position)
+        checked = list(map(_legal, positions))
         try:
             return super().probe_many(checked)
         except MissingTableError:
@@ -52,9 +48,7 @@ class Prober(Tablebase):
 
     def probe_wdl(self, position: Position | str) -> Outcome:
         """Return the outcome of a position for the side to move; raises like `probe`."""
-        position = as_position(position)
-        _require_legal(position)
-        return super().probe_wdl(position)
+        return super().probe_wdl(_legal(position))
 
     def probe_root(self, position: Position | str) -> list[RootMove]:
         """Return every legal move with the value of the position it leads to, best first.
@@ -67,8 +61,8 @@ class Prober(Tablebase):
 
     def probe_with_moves(self, position: Position | str) -> tuple[ProbeResult, list[RootMove]]:
         """Return the results of `probe` and of `probe_root`, computed together."""
-        position = as_position(position)
-        root = self.probe(position)
+        position = _legal(position)
+        root = self._probe_legal(position)
         moves = []
         for move in legal_moves(position):
             after = position.after(*move)
@@ -78,17 +72,9 @@ class Prober(Tablebase):
                 result = self._probe_legal(after)
             except MissingTableError as error:
                 missing = error.material
-            moves.append(
-                RootMove(
-                    move,
-                    after,
-                    result,
-                    converts=capture and root.metric == Metric.DTC,
-                    capture=capture,
-                    check=in_check(after),
-                    missing=missing,
-                )
-            )
+            converts = capture and root.metric == Metric.DTC
+            check = in_check(after)
+            moves.append(RootMove(move, after, result, converts, capture, check, missing))
         moves.sort(key=lambda move: move.sort_key)
         best = equally_good(root, moves)
         return root, [replace(move, best=True) if move in best else move for move in moves]
@@ -102,8 +88,10 @@ class Prober(Tablebase):
         return ProbeResult(Outcome.LOSS, 0, 0, 0, position.material, self.rule_set, None)
 
 
-def _require_legal(position: Position) -> None:
+def _legal(text: Position | str) -> Position:
+    position = as_position(text)
     try:
         check_legal(position)
     except PositionError as error:
         raise IllegalPositionError(position.fen, error.message) from error
+    return position

@@ -58,25 +58,18 @@ class TrialMoves:
     def verdict(self, *moves: Move) -> Verdict:
         """Return the verdict after playing `moves` at the end of the game, which is then restored.
 
-        `UNDECIDED` if the last position is not a repetition, or the rule set has no repetition
-        rule.
+        `UNDECIDED` if the last position is not a repetition. The rules must be known.
         """
-        rules = self._rule_set.rules
-        if rules is None or rules == Rules.NONE:
-            return Verdict.UNDECIDED
         for move in moves:
             self._game.push(move)
-        verdict = repetition_verdict(self._game, rules=rules)
+        verdict = repetition_verdict(self._game, rules=self._rule_set.known_rules)
         for _ in moves:
             self._game.pop()
         return verdict
 
 
 def _moves_to(game: Sequence[Position]) -> list[Move]:
-    """Return the moves that led to the last position of a game, oldest first.
-
-    Starts after the last gap: two positions that are not one legal move apart.
-    """
+    """Return the moves to the last position of a game since the last gap, oldest first."""
     moves: list[Move] = []
     for after, before in pairwise(reversed(game)):
         move = move_between(before, after)

@@ -1,13 +1,12 @@
 """The referee: verdicts on repeated positions, with reasons.
 
     record   the game as arrays or lists: scalar functions, one source for Python and kernels
-    game     a game read into such a record, with push and pop
+    game     a game read into such a record, with push and pop; positions as books print them
     verdict  judge(position, moves) -> Judgement
     chinese  verdicts under the Chinese rules, where they are certain
     kills    threats to mate, and to gain material, by checks and captures
     reasons  the judgement in words
     history  push, pop and judge at speed (compiled; imported only on demand)
-    diagram  positions that books print and no game reaches
 
 A *ply* is one move of one side. A *span* is the part of a game between two occurrences of a
 position. The *level* of a side over a span is the gravity of its offence (`record.ALLOWED`).
@@ -42,7 +41,7 @@ Parameters of kernels, unless a kernel says otherwise:
 
 from tbgen.indexing.rulesets import Rules
 from tbgen.referee.chinese import judge_chinese
-from tbgen.referee.game import Game
+from tbgen.referee.game import Diagram, Game
 from tbgen.referee.verdict import (
     Judgement,
     Label,
@@ -54,6 +53,6 @@ from tbgen.referee.verdict import (
 )
 
 __all__ = [
-    "Game", "Judgement", "Label", "Ply", "Rules", "Verdict", "judge", "judge_chinese",
+    "Diagram", "Game", "Judgement", "Label", "Ply", "Rules", "Verdict", "judge", "judge_chinese",
     "judge_game", "repetition_verdict",
 ]  # fmt: skip

@@ -9,17 +9,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
 from tbgen.indexing.rulesets import Chases
-from tbgen.indexing.squares import SQUARES, Side
+from tbgen.indexing.squares import SQUARES, PieceType, Side, area
 from tbgen.referee import record
 from tbgen.rules import check_legal, play
 
 Pairs = list[tuple[int, int]]
 """List of the chases of one ply: pairs (attacker, victim) of squares after the ply."""
+
+
+@dataclass(frozen=True, repr=False)
+class Diagram(Position):
+    """A position as books print it, for the referee alone: pawns may stand on any square.
+
+    No game may reach it: D71 of the rule book has a pawn behind its start.
+    """
+
+    def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
+        return kind == PieceType.PAWN or square in area(side, kind)
 
 
 class Game:
@@ -39,7 +51,7 @@ class Game:
         record.start_record(self.boards, self.ids, self.log, position.side)
         self.scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         """Buffers of the scalar functions."""
-        self._positions = [position]
+        self.positions = [position]
         self._pairs: list[Pairs | None] = []
 
     @classmethod
@@ -67,26 +79,17 @@ class Game:
     @property
     def first(self) -> Position:
         """First position of the game."""
-        return self._positions[0]
+        return self.positions[0]
 
     @property
     def last(self) -> Position:
         """Last position of the game."""
-        return self._positions[-1]
-
-    def side(self, ply: int) -> Side:
-        """Return the side that plays a ply."""
-        return self._positions[ply].side
-
-    def move(self, ply: int) -> Move:
-        """Return the move of a ply."""
-        row = self.log[ply]
-        return Move(row[record.SOURCE], row[record.TARGET])
+        return self.positions[-1]
 
     def push(self, move: Move) -> None:
         """Play a move; an illegal one raises `MoveTextError` and changes nothing."""
         now, ply = self.last, self.plies
-        self._positions.append(play(now, move))
+        self.positions.append(play(now, move))
         self.boards.append(bytearray(SQUARES))
         self.ids.append([-1] * SQUARES)
         self.log.append([0] * record.LOG_FIELDS)
@@ -96,7 +99,7 @@ class Game:
     def pop(self) -> None:
         """Take the last move back; raises `IndexError` if there is none."""
         self._pairs.pop()
-        for rows in (self._positions, self.boards, self.ids, self.log):
+        for rows in (self.positions, self.boards, self.ids, self.log):
             rows.pop()
         if self._pairs:
             self._pairs[-1] = None  # its chases depend on the reply that is taken back
@@ -107,11 +110,10 @@ class Game:
         The reply to the last ply is the ply from position `start`, the start of the span, where the
         loop closes. With `record.NO_SPAN` it has no reply. The chases of other plies are cached.
         """
-        is_last = ply + 1 == self.plies
+        is_last, reply = ply + 1 == self.plies, ply + 1
         known = self._pairs[ply]
         if known is not None and not is_last:
             return known
-        reply = ply + 1
         if is_last:
             reply = record.NO_REPLY if start == record.NO_SPAN else start
         attackers, victims = self.scratch

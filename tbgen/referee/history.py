@@ -67,19 +67,15 @@ def _k_judge(boards, ids, log, plies, side, offences, occurrences, chase_rules, 
 
 @cache
 def _compile() -> None:
-    """Compile the kernels, or load them from the cache on disk.
-
-    Meanwhile other processes are kept from compiling them (`jit.compile_lock`).
-    """
-    board = np.zeros((2, SQUARES), np.int8)
-    ids = np.zeros((2, SQUARES), np.int8)
+    """Compile the kernels, or load them from the cache on disk; one process at a time."""
+    boards, ids = np.zeros((2, 2, SQUARES), np.int8)
     log = np.zeros((2, record.LOG_FIELDS), np.int64)
     position = Position.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w")
-    board[0] = np.frombuffer(position.board, np.int8)
+    boards[0] = np.frombuffer(position.board, np.int8)
     with compile_lock():
-        _k_start(board, ids, log, 0)
-        _k_push(board, ids, log, 0, 0, 4, 13)
-        _k_judge(board, ids, log, 1, 1, Rules.WXF.offences, 2, Rules.WXF.chase_rules(), False)
+        _k_start(boards, ids, log, 0)
+        _k_push(boards, ids, log, 0, 0, 4, 13)
+        _k_judge(boards, ids, log, 1, 1, Rules.WXF.offences, 2, Rules.WXF.chase_rules(), False)
 
 
 class History:

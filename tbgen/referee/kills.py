@@ -63,6 +63,7 @@ class _Search:
     side : int, the searching side
     pieces : counts of the piece codes of the first position
     takes : whether captures are searched as well as checks
+    tried : depth of each position that has been searched
     won : the positions that are known to be won
     origins : `origins[n]` is the position in which move number n was played
     replies : `replies[n]` are the positions after replies to move n that have not been searched
@@ -73,6 +74,7 @@ class _Search:
     side: int
     pieces: Counter[int]
     takes: bool
+    tried: dict[bytes, int] = field(default_factory=dict)
     won: set[bytes] = field(default_factory=set)
     origins: list[bytes] = field(default_factory=list)
     replies: list[list[bytes]] = field(default_factory=list)
@@ -82,53 +84,44 @@ class _Search:
     def run(self, first: bytes) -> bool | None:
         """Search until the first position is won, or the worklist is empty; None at the limit."""
         self.worklist.append((0, 0, first))
-        tried: dict[bytes, int] = {}
         while self.worklist and first not in self.won:
             depth, _, board = heapq.heappop(self.worklist)
-            if board in self.won or board in tried:
+            if board in self.won or board in self.tried:
                 continue
-            if len(tried) == MOST_POSITIONS:
+            if len(self.tried) == MOST_POSITIONS:
                 return None
-            tried[board] = depth
+            self.tried[board] = depth
             if self.takes and self._has_gained(board):
-                self._win(board, tried)
+                self._win(board)
                 continue
             for replies in self._moves(board):
                 self.origins.append(board)
                 self.replies.append(replies)
-                self._queue_next_reply(len(self.origins) - 1, depth + 1, tried)
+                self._queue_next_reply(len(self.origins) - 1)
         return first in self.won
 
-    def _queue_next_reply(self, move: int, depth: int, tried: dict[bytes, int]) -> None:
-        """Add the position after the next reply to a move to the worklist, skipping won positions.
+    def _queue_next_reply(self, move: int) -> None:
+        """Add the position after the next reply to move number `move` to the worklist.
 
-        If no reply is left, the position before the move is won.
-
-        move : number of the move
-        tried : depth of each position that has been searched
+        Won positions are skipped. If no reply is left, the position before the move is won.
         """
-        replies = self.replies[move]
+        origin, replies = self.origins[move], self.replies[move]
         while replies:
             reply = replies.pop()
             if reply not in self.won:
                 self.answers[reply].append(move)
-                if reply not in tried:
+                if reply not in self.tried:
+                    depth = self.tried[origin] + 1
                     heapq.heappush(self.worklist, (depth, len(self.origins), reply))
                 return
-        self._win(self.origins[move], tried)
+        self._win(origin)
 
-    def _win(self, board: bytes, tried: dict[bytes, int]) -> None:
-        """Mark a position as won, and continue with the moves that waited for this result.
-
-        The next reply to each of these moves is queued.
-
-        tried : depth of each position that has been searched
-        """
-        if board in self.won:
-            return
-        self.won.add(board)
-        for move in self.answers.pop(board, ()):
-            self._queue_next_reply(move, tried[self.origins[move]] + 1, tried)
+    def _win(self, board: bytes) -> None:
+        """Mark a position as won, and queue the next reply to each move that waited for this."""
+        if board not in self.won:
+            self.won.add(board)
+            for move in self.answers.pop(board, ()):
+                self._queue_next_reply(move)
 
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
         """Yield, for each check that the side can give, the positions after the opponent's replies.

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tbgen.indexing.rulesets import CHECK_VOIDS, Rules
-from tbgen.indexing.squares import EMPTY, PieceType, Side, piece_kind, square_name
+from tbgen.indexing.squares import PieceType, Side, piece_kind, square_name
 from tbgen.referee import record
 from tbgen.referee.game import Game
 
@@ -69,20 +69,15 @@ class Conduct:
         span = (game.boards, game.ids, game.log, start, end, first)
         level = record.side_level(*span, rules.offences, game.chase_rules, game.scratch)
         checks = record.count_checks(game.log, first, end)
-        voided = game.chase_rules & CHECK_VOIDS and any(
-            game.log[ply + 1][record.CHECKED] for ply in range(start, end)
-        )
+        other_checks = record.count_checks(game.log, 2 * start + 1 - first, end)
         common = 0
-        if not checks and not voided:
+        if not checks and not (other_checks and game.chase_rules & CHECK_VOIDS):
             common = record.common_victims(*span, game.chase_rules, game.scratch)
-        board = game.boards[start]
-        pieces = {
-            game.ids[start][square]: TrackedPiece(
-                square, PieceType(piece_kind(code)), board.count(code) == 1
-            )
-            for square, code in enumerate(board)
-            if code != EMPTY
-        }
+        pieces = {}
+        for code, square in game.positions[start].pieces():
+            is_only = game.boards[start].count(code) == 1
+            piece = TrackedPiece(square, PieceType(piece_kind(code)), is_only)
+            pieces[game.ids[start][square]] = piece
         pairs = {
             (pieces[game.ids[ply + 1][attacker]], pieces[game.ids[ply + 1][victim]])
             for ply in range(first, end, 2)
@@ -143,9 +138,17 @@ class Conduct:
         if self.checks == self.plies:
             return f"{name} checks on every move"
         if self.victims:
-            chasers = _list_kinds(self.chasers)
+            chasers = _join(
+                kind.name.lower() + ("s" if self.chasers.count(kind) > 1 else "")
+                for kind in dict.fromkeys(self.chasers)
+            )
             verb = "chases" if len(self.chasers) == 1 else "chase"
-            return f"{name}'s {chasers} {verb} {self._victim_names()} on every move"
+            victims = _join(
+                f"the {victim.kind.name.lower()}"
+                + ("" if victim.is_only else f" that stood on {square_name(victim.square)}")
+                for victim in self.victims
+            )
+            return f"{name}'s {chasers} {verb} {victims} on every move"
         if self.checks and self.chasing:
             return f"{name} mixes checks and chases"
         if self.checks:
@@ -155,14 +158,6 @@ class Conduct:
         if self.chasing:
             return f"{name} chases on some moves only"
         return f"{name}'s moves are idle"
-
-    def _victim_names(self) -> str:
-        """Return the victims in words, such as `the cannon` or `the cannon that stood on b6`."""
-        return _join(
-            f"the {victim.kind.name.lower()}"
-            + ("" if victim.is_only else f" that stood on {square_name(victim.square)}")
-            for victim in self.victims
-        )
 
 
 def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
@@ -195,16 +190,7 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     return f"{what}: draw ({', '.join(articles) or 'art. 5'})"
 
 
-def _list_kinds(kinds: tuple[PieceType, ...]) -> str:
-    """Return kinds of pieces as `rook`, `rooks` or `rook and cannons`."""
-    return _join(
-        kind.name.lower() + ("s" if kinds.count(kind) > 1 else "") for kind in sorted(set(kinds))
-    )
-
-
 def _join(names: Iterable[str]) -> str:
     """Join words by commas and a last `and`."""
-    words = list(names)
-    if len(words) == 1:
-        return words[0]
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    *words, last = names
+    return f"{', '.join(words)} and {last}" if words else last

@@ -219,14 +219,13 @@ def chase_pairs(
 
 @scalar
 def _victims_of_ply(
-    boards: Boards, ids: Boards, log: Log, ply: int, reply: int, chase_rules: int,
-    attackers: MutableSequence[int], victims: MutableSequence[int],
-) -> int:  # fmt: skip
+    boards: Boards, ids: Boards, log: Log, ply: int, reply: int, chase_rules: int, scratch: Scratch
+) -> int:
     """Return the ids (bit mask) of the pieces that a ply chases."""
     mask = 0
-    count = chase_pairs(boards, log, ply, reply, chase_rules, attackers, victims)
+    count = chase_pairs(boards, log, ply, reply, chase_rules, scratch[0], scratch[1])
     for i in range(count):
-        mask |= 1 << ids[ply + 1][victims[i]]
+        mask |= 1 << ids[ply + 1][scratch[1][i]]
     return mask
 
 
@@ -268,17 +267,12 @@ def common_victims(
     mask = -1
     ply = first_ply + (end - 1 - first_ply) // 2 * 2
     while ply >= first_ply:
+        chased = log[ply][VICTIMS]
         if ply + 1 == end:
-            chased = _victims_of_ply(
-                boards, ids, log, ply, start, chase_rules, scratch[0], scratch[1]
-            )
-        else:
-            chased = log[ply][VICTIMS]
-            if chased == NOT_COMPUTED:
-                chased = _victims_of_ply(
-                    boards, ids, log, ply, ply + 1, chase_rules, scratch[0], scratch[1]
-                )
-                log[ply][VICTIMS] = chased
+            chased = _victims_of_ply(boards, ids, log, ply, start, chase_rules, scratch)
+        elif chased == NOT_COMPUTED:
+            chased = _victims_of_ply(boards, ids, log, ply, ply + 1, chase_rules, scratch)
+            log[ply][VICTIMS] = chased
         mask &= chased
         if mask == 0:
             return 0
@@ -300,11 +294,7 @@ def side_level(
     boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, offences: int,
     chase_rules: int, scratch: Scratch,
 ) -> int:  # fmt: skip
-    """Return the level of offence over a span of the side that plays `first_ply`.
-
-    `first_ply` is `start` or `start + 1`. The level is 2 for perpetual check, 1 for perpetual
-    chase, else 0. `offences` is `Rules.offences` of the rule set.
-    """
+    """Return the level of offence (`ALLOWED`, ...) of the side that plays `first_ply` of a span."""
     if offences == NO_OFFENCE:
         return ALLOWED
     checks = count_checks(log, first_ply, end)
@@ -336,10 +326,10 @@ def judge_record(
 ) -> int:  # fmt: skip
     """Return the verdict on the last position of a game; `UNDECIDED` if it has not repeated.
 
-    `side` is to move in it. `offences` is `Rules.offences` of the rule set. `draw_is_enough` is the
-    shortcut of Tan & Watkinson Medina, section 5.2, for a search whose beta is no higher than a
-    draw. Then, if the side to move commits no offence, the answer is DRAW, which means "at least a
-    draw", and the opponent's chases are not computed.
+    `side` is to move in it. `draw_is_enough` is the shortcut of Tan & Watkinson Medina, section
+    5.2, for a search whose beta is no higher than a draw. Then, if the side to move commits no
+    offence, the answer is DRAW, which means "at least a draw", and the opponent's chases are not
+    computed.
     """
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:

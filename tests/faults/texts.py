@@ -46,7 +46,7 @@ from tbgen.notation import (
     split_games,
 )
 from tbgen.publishing.index import read_index
-from tbgen.referee.diagram import Diagram
+from tbgen.referee.game import Diagram
 from tbgen.tables import TableName
 from tbgen.tables.certificates import Certificate
 from tbgen.tables.statistics import TableStatistics

@@ -16,7 +16,7 @@ import pytest
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import piece_side
 from tbgen.referee import Game, Judgement, Label, Verdict, judge_chinese
-from tbgen.referee.diagram import Diagram
+from tbgen.referee.game import Diagram
 from tbgen.referee.kills import can_gain, can_mate
 from tbgen.rules import in_check, legal_moves
 from tests.helpers.loops import random_position

@@ -8,7 +8,7 @@ import pytest
 
 from tbgen.indexing import Move
 from tbgen.referee import history, judge, verdict
-from tbgen.referee.diagram import Diagram
+from tbgen.referee.game import Diagram
 from tests.helpers.paths import DATA, DOCS
 
 PAGE = (DOCS / "referee.md").read_text()

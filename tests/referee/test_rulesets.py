@@ -22,7 +22,7 @@ from tbgen.indexing.rulesets import (
 )
 from tbgen.indexing.squares import PieceType
 from tbgen.referee import Game, judge, repetition_verdict
-from tbgen.referee.diagram import Diagram
+from tbgen.referee.game import Diagram
 from tests.helpers.paths import DATA
 
 COMPUTER = Rules.COMPUTER.chase_rules()

@@ -8,7 +8,7 @@ import pytest
 from tbgen.indexing import Move, MoveTextError, Position, PositionError, Side
 from tbgen.indexing.squares import flip_square, mirror_square, parse_square, square_name
 from tbgen.referee import Game, Label, Rules, Verdict, judge, judge_game, record, repetition_verdict
-from tbgen.referee.diagram import Diagram
+from tbgen.referee.game import Diagram
 from tbgen.rules import legal_moves
 from tests.helpers.loops import exchanging_loop, random_loop
 from tests.helpers.paths import DATA
