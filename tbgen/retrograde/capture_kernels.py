@@ -36,11 +36,7 @@ from tbgen.rows.frame import (
     FIRST_EXTEND,
     FIRST_MAN,
     GROUP,
-    GROUPS,
-    INNER_KIND,
-    INNER_SIDE,
     KIND,
-    MIDS,
     MIRRORED,
     SIDE,
     STRIDE,
@@ -119,10 +115,10 @@ def _capture_by_attackers(
             step = frame.extend[frame.mid_companions[mid, man], victim] - rank_of(mid, man, frame)
             after = rest + step * strides[frame.men[man, GROUP]]
             _raise_row(codes, base, view, (first + after) * STRIDE, x, y, saved)
-    if frame.size[INNER_SIDE] == side and frame.size[INNER_KIND] >= 0:
+    if frame.inner_side == side and frame.inner_kind >= 0:
         code = view[(first + rest) * STRIDE + victim]
         if code:
-            x, y = inner_attackers(frame.size[INNER_KIND], side, victim, lo, hi)
+            x, y = inner_attackers(frame.inner_kind, side, victim, lo, hi)
             _raise_bits(codes, base, x & frame.inner_area[0], y & frame.inner_area[1], code)
 
 
@@ -133,7 +129,7 @@ def _view_mid(mid, without, frame, strides):
     without : int64, a group of which a man is captured, and which is left out; -1 for none
     """
     result = np.int64(0)
-    for g in range(frame.size[GROUPS]):
+    for g in range(frame.groups.shape[0]):
         if g != without:
             result += rank_of(mid, frame.groups[g, FIRST_MAN], frame) * strides[g]
     return result
@@ -152,7 +148,7 @@ def k_capture_group(
     strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
     saved : unsigned (90,), scratch for the codes of a row that `_raise_row` restores
     """
-    mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
+    mids, view_mids = frame.mids, view_frame.mids
     first_man = frame.groups[victims, FIRST_MAN]
     for lead in range(lead_0, lead_1):
         first_move, last_move = frame.move_start[side, lead], frame.move_start[side, lead + 1]
@@ -201,7 +197,7 @@ def k_capture_defender(
     dropped : int64 (leads of the range, columns), the lead after the capture of each piece, as its
         number among the leads that `view` contains
     """
-    mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
+    mids, view_mids = frame.mids, view_frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             row = (lead - lead_0) * mids + mid
@@ -224,7 +220,7 @@ def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, stride
 
     The view has one code per row.
     """
-    mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
+    mids, view_mids = frame.mids, view_frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             row = (lead - lead_0) * mids + mid

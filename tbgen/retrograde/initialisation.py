@@ -23,7 +23,7 @@ from tbgen.retrograde.captures import FindCaptures
 from tbgen.retrograde.journal import Waiting
 from tbgen.retrograde.legality import k_legal
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, lowest_bit
-from tbgen.rows.frame import MIDS, STRIDE
+from tbgen.rows.frame import STRIDE
 from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import RANGES
@@ -53,7 +53,7 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
 
     Returns the number of those positions.
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     count = 0
     for row in range((lead_1 - lead_0) * mids):
         for word in range(2):

@@ -13,16 +13,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.rows.bitsets import EMPTY, ROOK, attack_stands, inner_attackers
-from tbgen.rows.frame import (
-    INNER_KIND,
-    INNER_SIDE,
-    KIND,
-    LEADS,
-    MIDS,
-    RED_DEFENDERS,
-    SIDE,
-    Frame,
-)
+from tbgen.rows.frame import KIND, SIDE, Frame
 from tbgen.rows.workers import Workers
 
 
@@ -35,7 +26,7 @@ def legal_row(lead, mid, side, frame):
         return EMPTY, EMPTY
     lo, hi = mid_lo | lead_lo, mid_hi | lead_hi
     red_king = np.int64(frame.lead_squares[lead, 0])
-    black_king = np.int64(frame.lead_squares[lead, frame.size[RED_DEFENDERS]])
+    black_king = np.int64(frame.lead_squares[lead, frame.red_defenders])
     king = black_king if side == 0 else red_king
     bad_lo, bad_hi = attack_stands(ROOK, side, red_king, black_king, lo, hi)
     for man in range(frame.men.shape[0]):
@@ -44,8 +35,8 @@ def legal_row(lead, mid, side, frame):
             x, y = attack_stands(frame.men[man, KIND], side, square, king, lo, hi)
             bad_lo |= x
             bad_hi |= y
-    if frame.size[INNER_KIND] >= 0 and frame.size[INNER_SIDE] == side:
-        x, y = inner_attackers(frame.size[INNER_KIND], side, king, lo, hi)
+    if frame.inner_kind >= 0 and frame.inner_side == side:
+        x, y = inner_attackers(frame.inner_kind, side, king, lo, hi)
         bad_lo |= x
         bad_hi |= y
     return frame.inner_area[0] & ~(lo | bad_lo), frame.inner_area[1] & ~(hi | bad_hi)
@@ -57,7 +48,7 @@ def k_legal(lead_0, lead_1, side, legal, frame):
 
     legal : uint64 (rows of the leads, 2), out
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             lo, hi = legal_row(lead, mid, side, frame)
@@ -67,7 +58,7 @@ def k_legal(lead_0, lead_1, side, legal, frame):
 
 def find_legal(frame: Frame, side: int, workers: Workers) -> NDArray[np.uint64]:
     """Return the legal positions with `side` to move, uint64 (rows, 2)."""
-    leads, mids = int(frame.size[LEADS]), int(frame.size[MIDS])
+    leads, mids = frame.leads, frame.mids
     legal: NDArray[np.uint64] = workers.storage.zeros((leads * mids, 2), np.uint64)
 
     def find(lead_0: int, lead_1: int, _: int) -> None:

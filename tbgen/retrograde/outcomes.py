@@ -16,7 +16,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.retrograde.legality import legal_row
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.rows.bitsets import has
-from tbgen.rows.frame import MIDS, is_canonical, make_frame
+from tbgen.rows.frame import is_canonical, make_frame
 from tbgen.rows.workers import Workers
 from tbgen.tables.blocks import Codes
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcomes_of
@@ -29,7 +29,7 @@ def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
     outcomes : uint8 (slots,), inout; of all leads
     area : int64 (inner size,), the squares of the inner piece
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             row = lead * mids + mid

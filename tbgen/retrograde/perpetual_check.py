@@ -13,7 +13,6 @@ from __future__ import annotations
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.retrograde.candidates import Search, SearchState
 from tbgen.retrograde.legality import legal_row
-from tbgen.rows.frame import MIDS
 from tbgen.rows.records import StoredRecords
 from tbgen.rows.sets import clear_lead, put_row
 from tbgen.tables.codes import Outcome
@@ -22,7 +21,7 @@ from tbgen.tables.codes import Outcome
 @borrowing_kernel
 def k_mark_in_check(lead_0, lead_1, side, within, found, frame):
     """Set `found` to the positions of `within` in which `side`, to move, is in check."""
-    mids = frame.size[MIDS]
+    mids = frame.mids
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
         for mid in range(mids):

@@ -32,7 +32,6 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.initialisation import SortedPositions
 from tbgen.retrograde.journal import Journal
 from tbgen.rows.bitsets import count_bits
-from tbgen.rows.frame import LEADS, MIDS
 from tbgen.rows.records import Records, split_records, write_row
 from tbgen.rows.sets import Frontier, Rows, Sets, mid_in_use, ranges_for, rows_in_use
 from tbgen.rows.sweep import Sweeper
@@ -55,7 +54,7 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 
     Returns the number of these positions.
     """
-    mids, leads = frame.size[MIDS], frame.size[LEADS]
+    mids, leads = frame.mids, frame.leads
     settled, at = 0, 0
     for chunk in range(chunk_0, chunk_1):
         previous = chunk * size * mids

@@ -17,7 +17,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.layout import Layout
 from tbgen.retrograde.journal import Journal
 from tbgen.retrograde.supporting import Plane
-from tbgen.rows.frame import MIDS, STRIDE, TWIN, Frame, is_canonical
+from tbgen.rows.frame import STRIDE, Frame, is_canonical
 from tbgen.rows.workers import Chunks, Workers
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
@@ -39,9 +39,9 @@ def _k_empty_unused(lead_0, lead_1, numbers, frame):
 
     numbers : unsigned (rows of the leads * 90,), inout
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     for lead in range(lead_0, lead_1):
-        if not (frame.self_mirrored[lead] or frame.size[TWIN] >= 0):
+        if not (frame.self_mirrored[lead] or frame.twin >= 0):
             continue
         for mid in range(mids):
             first = ((lead - lead_0) * mids + mid) * STRIDE

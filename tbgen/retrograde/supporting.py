@@ -31,11 +31,7 @@ from tbgen.rows.bitsets import first_square, without_first
 from tbgen.rows.frame import (
     FIRST_EXTEND,
     GROUP_STRIDE,
-    GROUPS,
-    INNER_KIND,
     KIND,
-    LEADS,
-    MIDS,
     SIDE,
     STRIDE,
     Frame,
@@ -106,8 +102,8 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
     Returns whether every legal position has a number.
     """
     complete = True
-    mids = frame.size[MIDS]
-    has_inner = frame.size[INNER_KIND] >= 0
+    mids = frame.mids
+    has_inner = frame.inner_kind >= 0
     inner_size = 0
     for square in range(STRIDE):
         inner_size += slot_of_square[square] >= 0
@@ -200,10 +196,10 @@ def _k_view(
     receiver : int64, the table's group that receives the view's inner piece, or AS_INNER
     flip : int64 (90,), the table's square for each square, before mirroring
     """
-    mids, table_mids = frame.size[MIDS], table.size[MIDS]
-    has_inner = frame.size[INNER_KIND] >= 0
-    table_stride = STRIDE if table.size[INNER_KIND] >= 0 else 1
-    table_groups = table.size[GROUPS]
+    mids, table_mids = frame.mids, table.mids
+    has_inner = frame.inner_kind >= 0
+    table_stride = STRIDE if table.inner_kind >= 0 else 1
+    table_groups = table.groups.shape[0]
     squares, count, seen = scratch.squares, scratch.written, scratch.seen
     for number in range(first, last):
         lead = chosen[number]
@@ -319,7 +315,7 @@ class ViewMaker:
 
     def whole(self, workers: Workers) -> Plane:
         """Return all rows of the view, (rows * 90,), or (rows,) if it has no inner piece."""
-        leads = np.arange(self.frame.size[LEADS])
+        leads = np.arange(self.frame.leads)
         view: Plane = workers.storage.zeros(self._size(len(leads)), self._plane.dtype)
         workers.run(lambda first, last, _: self._fill(first, last, leads, view), len(leads))
         return view
@@ -347,7 +343,7 @@ class ViewMaker:
 
         leads : number of leads
         """
-        return leads * int(self.frame.size[MIDS]) * self._stride
+        return leads * self.frame.mids * self._stride
 
 
 BYTE_CODES = CodeSpace(1)

@@ -19,7 +19,7 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.legality import legal_row
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.rows.bitsets import has
-from tbgen.rows.frame import LEADS, MIDS, is_canonical, make_frame
+from tbgen.rows.frame import is_canonical, make_frame
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.names import TableName
@@ -46,7 +46,7 @@ def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, e
     words : uint32 (slots of the leads,), out
     ends : int64 (leads,), out; end of each lead's words
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     at, slot, highest = 0, 0, 0
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
@@ -89,7 +89,7 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
     digest = hashlib.sha256(f"values {_VERSION} {name} {layout.slots}".encode("ascii"))
     with Workers(threads) as workers:
         for side in Side:
-            hashes = bytearray(_HASH_BYTES * int(frame.size[LEADS]))
+            hashes = bytearray(_HASH_BYTES * frame.leads)
 
             def add(
                 first: int, last: int, _: int, side: Side = side, hashes: bytearray = hashes

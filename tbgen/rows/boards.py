@@ -15,7 +15,7 @@ from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import SQUARES
-from tbgen.rows.frame import INNER_KIND, MIDS, Frame
+from tbgen.rows.frame import Frame
 from tbgen.rules.board import MAX_MOVES
 
 PAIRS = 256
@@ -54,14 +54,14 @@ def set_up(row, square, converter, squares, board):
     board : int8 (90,), out
     """
     frame = converter.frame
-    lead, mid = row // frame.size[MIDS], row % frame.size[MIDS]
+    lead, mid = row // frame.mids, row % frame.mids
     at = frame.lead_squares.shape[1]
     for i in range(at):
         squares[i] = frame.lead_squares[lead, i]
     for man in range(frame.men.shape[0]):
         squares[at] = frame.mid_squares[mid, man]
         at += 1
-    if frame.size[INNER_KIND] >= 0:
+    if frame.inner_kind >= 0:
         squares[at] = square
     for s in range(SQUARES):
         board[s] = 0

@@ -42,9 +42,17 @@ cannot stand there. A material without an inner piece has one slot per row.
 class Frame(NamedTuple):
     """Arrays of one layout. Shapes: L leads, M mids, N men, G groups of identical men."""
 
-    size: NDArray[np.int64]
-    """int64 (7,): the seven numbers of the layout that `LEADS`, `MIDS`, ... `TWIN` index, such as
-    the number of leads.
+    leads: int
+    mids: int
+    inner_kind: int
+    """`PieceType` of the inner piece, -1 if there is none."""
+    inner_side: int
+    """Side of the inner piece, -1 if there is none."""
+    red_defenders: int
+    """Number of Red's defenders."""
+    twin: int
+    """Column of `mid_squares` of the inner piece's twin, a man of its side and kind; of several,
+    the one on the largest square. -1 if there is none.
     """
     lead_squares: NDArray[np.int8]
     """int8 (L, pieces): Red's king, advisors, elephants, then Black's."""
@@ -92,12 +100,6 @@ class Frame(NamedTuple):
     """uint64 (2,): the squares of the inner piece; the off-board bit if there is none."""
 
 
-LEADS, MIDS, GROUPS, INNER_KIND, INNER_SIDE, RED_DEFENDERS, TWIN = range(7)
-"""Indices of `Frame.size`: numbers of leads, mids and groups, kind and side of the inner piece,
-number of Red's defenders, and TWIN. TWIN is the column of `Frame.mid_squares` of the inner piece's
-twin, a man of its side and kind; of several, the one on the largest square. INNER_KIND, INNER_SIDE
-and TWIN are -1 if there is none.
-"""
 KIND, SIDE, GROUP_STRIDE = range(3)
 """Columns of `Frame.men` and `Frame.groups`: kind and side of the men, and the group's stride. The
 mid is the sum of each group's rank times its stride.
@@ -215,8 +217,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
     with_moves : whether kernels move the pieces of the leads; not so in layouts that are only read,
         such as the views of tables after captures
     """
-    leads, mids = layout.leads, layout.mids
-    ranks = layout.lead_ranks
+    leads, ranks = layout.leads, layout.lead_ranks
     lead_squares = np.concatenate(
         [defenders.squares[ranks[side]] for side, defenders in enumerate(layout.defenders)], axis=1
     )
@@ -228,11 +229,13 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
     mid_squares, mid_companions, mid_mirror, men, groups = _men(layout)
     extend = [np.zeros((0, SQUARES), np.int32), *(group.extend for group in layout.groups)]
     inner, twin = layout.inner, layout.twin
-    inner_words = (-1, -1) if inner is None else (int(inner.kind), int(inner.side))
-    last_twin = -1 if twin < 0 else int(np.flatnonzero(men[:, GROUP] == twin)[-1])
-    red_pieces = layout.defenders[Side.RED].pieces
     return Frame(
-        size=np.array([leads, mids, len(groups), *inner_words, red_pieces, last_twin]),
+        leads=layout.leads,
+        mids=layout.mids,
+        inner_kind=-1 if inner is None else int(inner.kind),
+        inner_side=-1 if inner is None else int(inner.side),
+        red_defenders=layout.defenders[Side.RED].pieces,
+        twin=-1 if twin < 0 else int(np.flatnonzero(men[:, GROUP] == twin)[-1]),
         lead_squares=np.ascontiguousarray(lead_squares),
         lead_taken=_taken(lead_squares),
         self_mirrored=layout.self_mirrored if layout.reduced else np.zeros(leads, np.bool_),
@@ -312,7 +315,7 @@ def _largest_inside(mid, square, frame):
 
     square : int64, of the inner piece
     """
-    twin = frame.size[TWIN]
+    twin = frame.twin
     if twin < 0:
         return mid, square
     largest = np.int64(frame.mid_squares[mid, twin])

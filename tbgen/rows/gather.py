@@ -34,20 +34,7 @@ from tbgen.rows.bitsets import (
     pawn_steps_into,
     slides,
 )
-from tbgen.rows.frame import (
-    COMPANIONS,
-    EYE,
-    FIRST_EXTEND,
-    GROUP_STRIDE,
-    GROUPS,
-    INNER_KIND,
-    INNER_SIDE,
-    KIND,
-    MIDS,
-    MIRRORED,
-    SIDE,
-    SIZE,
-)
+from tbgen.rows.frame import COMPANIONS, EYE, FIRST_EXTEND, GROUP_STRIDE, KIND, MIRRORED, SIDE, SIZE
 
 STEP, RANK = 2, 22
 """Distance in words from a square to its neighbour on the rank (STEP) and on the file (RANK), on a
@@ -86,7 +73,7 @@ def gather_dense(lead, side, front, reached, scratch, frame):
 
     side : int64, side to move in the predecessors
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
@@ -101,9 +88,9 @@ def gather_dense(lead, side, front, reached, scratch, frame):
         overlap = (taken[i] & taken_lo) | (taken[i + 1] & taken_hi)
         inner_free[i] = EMPTY if overlap else ~taken[i]
         inner_free[i + 1] = EMPTY if overlap else ~taken[i + 1]
-    if frame.size[INNER_SIDE] == side:
+    if frame.inner_side == side:
         _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame)
-    for g in range(frame.size[GROUPS]):
+    for g in range(frame.groups.shape[0]):
         if frame.groups[g, SIDE] == side:
             _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame)
 
@@ -114,7 +101,7 @@ def _gather_lead(move, target, front, reached, scratch, frame):
 
     move, target : int64, index of the move, and the lead after it
     """
-    mids, eye = frame.size[MIDS], np.int64(frame.lead_moves[move, EYE])
+    mids, eye = frame.mids, np.int64(frame.lead_moves[move, EYE])
     words, behind = reached.reshape(-1), front.rows.reshape(-1)[2 * mids * target :]
     if frame.lead_moves[move, MIRRORED]:
         # Two passes: loading the rows cannot be vectorised, mirroring them can.
@@ -145,7 +132,7 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
     first : int64, the first row of the lead
     taken_lo, taken_hi : uint64, the occupied squares of the lead
     """
-    mids, kind = frame.size[MIDS], frame.size[INNER_KIND]
+    mids, kind = frame.mids, frame.inner_kind
     free_lo, free_hi = frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi
     rows, taken = front.rows.reshape(-1)[2 * first :], frame.mid_taken.reshape(-1)
     words = reached.reshape(-1)
@@ -179,7 +166,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
     first : int64, the first row of the lead
     taken_lo, taken_hi : uint64, the occupied squares of the lead
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     kind, stride = frame.groups[g, KIND], frame.groups[g, GROUP_STRIDE]
     size, first_extend = frame.groups[g, SIZE], frame.groups[g, FIRST_EXTEND]
     mid_of, on_front, rows = scratch.mid_of, scratch.on_front, front.rows

@@ -31,17 +31,7 @@ from tbgen.rows.bitsets import (
     inner_sources,
     mirrored,
 )
-from tbgen.rows.frame import (
-    EYE,
-    GROUP_STRIDE,
-    INNER_KIND,
-    INNER_SIDE,
-    KIND,
-    MIDS,
-    MIRRORED,
-    SIDE,
-    with_rank_zero,
-)
+from tbgen.rows.frame import EYE, GROUP_STRIDE, KIND, MIRRORED, SIDE, with_rank_zero
 
 
 @part
@@ -65,7 +55,7 @@ def gather_sparse(lead, side, front, count, scratch, frame):
     side : int64, side to move in the predecessors
     front : Frontier of the other side, with lists of this lead and of those that its moves lead to
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     reached, touched = scratch.reached, scratch.touched
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
         target = np.int64(frame.lead_after[m])
@@ -89,9 +79,9 @@ def gather_sparse(lead, side, front, count, scratch, frame):
         lo, hi = front.rows[first + mid, 0], front.rows[first + mid, 1]
         taken_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
         taken_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
-        if frame.size[INNER_SIDE] == side:
+        if frame.inner_side == side:
             x, y = inner_sources(
-                frame.size[INNER_KIND], side, lo, hi,
+                frame.inner_kind, side, lo, hi,
                 frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi,
             )  # fmt: skip
             count = add(reached, touched, count, mid, x, y)
@@ -153,15 +143,15 @@ def without_escape(lead, mid, side, lo, hi, escape, frame):
     side : int64, side to move in the row
     escape : uint64 (rows, 2), a set of the other side
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     first = lead * mids
     taken_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
     taken_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
-    if frame.size[INNER_SIDE] == side:
+    if frame.inner_side == side:
         x, y = escape[first + mid, 0], escape[first + mid, 1]
         if x | y:
             x, y = inner_sources(
-                frame.size[INNER_KIND], side, x, y,
+                frame.inner_kind, side, x, y,
                 frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi,
             )  # fmt: skip
             lo &= ~x

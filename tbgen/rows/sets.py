@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.rows.bitsets import EMPTY, FULL, ONE, WORD_SQUARES, count_bits, lowest_bit
-from tbgen.rows.frame import LEADS, MIDS, TWIN, Frame, is_canonical
+from tbgen.rows.frame import Frame, is_canonical
 from tbgen.rows.records import (
     ROW_BYTES,
     Bytes,
@@ -139,7 +139,7 @@ def _k_difference(lead_0, lead_1, members, others, target, frame):
 
     target : Rows, out
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     for row in range(lead_0 * mids, lead_1 * mids):
         target[row, 0] = members[row, 0] & ~others[row, 0]
         target[row, 1] = members[row, 1] & ~others[row, 1]
@@ -151,7 +151,7 @@ def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
 
     complement : bool
     """
-    mids, flip = frame.size[MIDS], FULL if complement else EMPTY
+    mids, flip = frame.mids, FULL if complement else EMPTY
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
         for mid in range(mids):
@@ -261,9 +261,9 @@ def _k_count(lead_0, lead_1, members, counts, frame):
 
     counts : int64 (leads,), inout; `counts[lead_0]` is increased by the number in [lead_0, lead_1)
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     for lead in range(lead_0, lead_1):
-        redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
+        redundant = frame.self_mirrored[lead] or frame.twin >= 0
         for mid in range(mids):
             row = lead * mids + mid
             for word in range(2):
@@ -287,7 +287,7 @@ class Sets:
     def __init__(self, frame: Frame, workers: Workers) -> None:
         self.frame = frame
         self.workers = workers
-        self.leads, self.mids = int(frame.size[LEADS]), int(frame.size[MIDS])
+        self.leads, self.mids = frame.leads, frame.mids
         self.chunks = Chunks.of(self.leads, self.mids)
         # Rows in a range of chunks; with fewer ranges, a frontier has at most _MODEST_FRONTIER.
         rows = -(-self.chunks.number // RANGES) * self.chunks.rows

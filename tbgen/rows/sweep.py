@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.squares import SQUARES
 from tbgen.rows.bitsets import EMPTY
-from tbgen.rows.frame import LEADS, MIDS, Frame
+from tbgen.rows.frame import Frame
 from tbgen.rows.gather import BOARD_WORDS, gather_dense
 from tbgen.rows.moves import add, gather_sparse, without_escape
 from tbgen.rows.sets import (
@@ -145,11 +145,11 @@ def _count_around(lead, side, front, frame):
     """
     rows = np.int64(front.counts[lead])
     if rows > front.limit:
-        return frame.size[MIDS]
+        return frame.mids
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
         count = np.int64(front.counts[frame.lead_after[m]])
         if count > front.limit:
-            return frame.size[MIDS]
+            return frame.mids
         rows += count
     return rows
 
@@ -205,7 +205,7 @@ def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
     test : int, one of the tests above
     front : Frontier of the opponent, in
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     reached, escaping = scratch.reached, scratch.escaping
     if test == _GATHERED_ESCAPES:
         gather_dense(lead, side, escape, escaping, scratch, frame)
@@ -247,7 +247,7 @@ def _k_sweep(
 
     Returns the number of rows of `within` that were read.
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     rows_read = 0
     for lead in range(lead_0, lead_1):
         count, everything, test = np.int64(0), everywhere, _NO_TEST
@@ -290,9 +290,9 @@ class Sweeper:
     def __init__(self, frame: Frame, workers: Workers) -> None:
         self._frame = frame
         self._workers = workers
-        self._leads = int(frame.size[LEADS])
+        self._leads = frame.leads
         self._everywhere = np.ones(self._leads, np.int32)
-        self._scratch = [make_scratch(int(frame.size[MIDS])) for _ in range(workers.threads)]
+        self._scratch = [make_scratch(frame.mids) for _ in range(workers.threads)]
 
     def predecessors(
         self,

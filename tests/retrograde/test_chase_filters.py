@@ -30,7 +30,7 @@ from tbgen.retrograde.chase.search import k_mark_attacked
 from tbgen.retrograde.chase.sieve import attacked_row
 from tbgen.retrograde.legality import find_legal
 from tbgen.rows import bitsets
-from tbgen.rows.frame import MIDS, make_frame
+from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Sets
 from tbgen.rows.workers import Workers
 from tbgen.rules.attacks import attacks
@@ -78,7 +78,7 @@ class Filters:
     def of_the_solver(self, slot: int, side: int, word: int) -> bool:
         """Return whether the solver's filter finds an attack on a piece of `side` in a slot."""
         row, place = divmod(slot, self.layout.inner_size)
-        lead, mid = divmod(row, int(self.frame.size[MIDS]))
+        lead, mid = divmod(row, self.frame.mids)
         lo, hi = attacked_row(lead, mid, 1 - side, word, self.frame)
         return bool(bitsets.has(lo, hi, self.layout.inner.area[place]))
 

@@ -17,7 +17,7 @@ import pytest
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import LETTERS, SQUARES, Side, mirror_square, piece_kind, piece_side
-from tbgen.rows.frame import LEADS, MIDS, make_frame
+from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Frontier, Rows, Sets
 from tbgen.rows.sweep import Sweeper
 from tbgen.rows.workers import Workers
@@ -50,8 +50,8 @@ class Bench:
         layout = Layout.of(Material.parse(name))
         self.frame = make_frame(layout, with_moves=name in ALL_LEADS)
         if name in ONE_LEAD:
-            self.frame.size[LEADS] = 1
-        self.leads, self.mids = int(self.frame.size[LEADS]), int(self.frame.size[MIDS])
+            self.frame = self.frame._replace(leads=1)
+        self.leads, self.mids = self.frame.leads, self.frame.mids
         workers = Workers(1)
         self.sets = Sets(self.frame, workers)
         self.sweeper = Sweeper(self.frame, workers)

@@ -31,7 +31,7 @@ from tbgen.retrograde.chase.victims import ChaseSetting, keep_with_victim
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
 from tbgen.rows.boards import SlotConverter, make_converter
-from tbgen.rows.frame import MIDS, canonical, make_frame
+from tbgen.rows.frame import canonical, make_frame
 from tbgen.rows.records import Records
 from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
@@ -48,7 +48,7 @@ the frontiers again would take longer than the search.
 @borrowing_kernel
 def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
     """Set `found` to positions of `within` where `side`, not in check, has a piece attacked."""
-    mids = frame.size[MIDS]
+    mids = frame.mids
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
         for mid in range(mids):
@@ -76,7 +76,7 @@ def _k_keep_images(lead_0, lead_1, marked, wins, frame):
     marked : Rows, in; canonical positions
     wins : Rows, inout
     """
-    mids = frame.size[MIDS]
+    mids = frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             row = lead * mids + mid

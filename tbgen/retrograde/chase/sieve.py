@@ -25,7 +25,7 @@ from tbgen.rows.bitsets import (
     has,
     inner_attackers,
 )
-from tbgen.rows.frame import INNER_KIND, INNER_SIDE, KIND, RED_DEFENDERS, SIDE
+from tbgen.rows.frame import KIND, SIDE
 from tbgen.rules.board import is_own_half
 
 ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
@@ -103,7 +103,7 @@ def _guard_columns(side, frame):
 
     side : int64
     """
-    reds = frame.size[RED_DEFENDERS]
+    reds = frame.red_defenders
     if side == 0:
         return np.int64(1), reds
     return reds + 1, np.int64(frame.lead_squares.shape[1])
@@ -136,12 +136,12 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
         x, y = _attack_stands(kind, side, source, target, occ_lo, occ_hi)
         lo |= x
         hi |= y
-    if frame.size[INNER_SIDE] == victim_side:
+    if frame.inner_side == victim_side:
         if kind == ADVISOR:
             x, y = _defender_reaches(side, source, occ_lo, occ_hi)
         else:
             x, y = attacks_on_inner(kind, side, source, occ_lo, occ_hi)
-        if frame.size[INNER_KIND] == PAWN and chase_rules & PAWNS_AT_HOME == 0:
+        if frame.inner_kind == PAWN and chase_rules & PAWNS_AT_HOME == 0:
             # Only beyond the river.
             if victim_side == 0:
                 x = EMPTY
@@ -175,8 +175,8 @@ def attacked_row(lead, mid, side, chase_rules, frame):
         x, y = _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame)
         lo |= x
         hi |= y
-    kind = frame.size[INNER_KIND]
-    if frame.size[INNER_SIDE] == side and kind != PAWN:
+    kind = frame.inner_kind
+    if frame.inner_side == side and kind != PAWN:
         x, y = _attacked_by(kind, side, NOWHERE, lead, mid, occ_lo, occ_hi, chase_rules, frame)
         lo |= x
         hi |= y

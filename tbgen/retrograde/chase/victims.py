@@ -17,7 +17,7 @@ from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
 from tbgen.rows.boards import SlotConverter, copy, make_boards, move, set_up, slot_of
-from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET, is_canonical
+from tbgen.rows.frame import EYE, MIRRORED, SOURCE, TARGET, is_canonical
 from tbgen.rows.sets import Frontier, Rows, mid_in_use, ranges_for, rows_in_use
 from tbgen.rows.workers import Workers
 from tbgen.rules.chases import is_new_attack, may_be_victim
@@ -115,7 +115,7 @@ def common_victims(row, square, setting, converter, boards):
     this order, since the position is a loss candidate.
     """
     frame = converter.frame
-    mids = frame.size[MIDS]
+    mids = frame.mids
     lead, mid = row // mids, row % mids
     offender = 1 - setting.winner
     squares, board, after = boards.squares, boards.board, boards.after
@@ -170,7 +170,7 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, converte
 
     Returns the number of listed positions.
     """
-    mids = converter.frame.size[MIDS]
+    mids = converter.frame.mids
     count = 0
     for lead in range(lead_0, lead_1):
         for i in range(rows_in_use(lead, losses, mids)):
