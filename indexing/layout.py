@@ -33,7 +33,7 @@ from tbgen.indexing.errors import InputError, MaterialError
 from tbgen.indexing.groups import FLIP, MIRROR, Defenders, Group, defenders_of
 from tbgen.indexing.material import Army, Material
 from tbgen.indexing.position import Position
-from tbgen.indexing.slots import slot_of_squares, squares_of_slot
+from tbgen.indexing.slots import lead_of_ranks, slot_of_squares, squares_of_slot
 from tbgen.indexing.squares import (
     EMPTY,
     SQUARES,
@@ -219,17 +219,8 @@ class Layout:
 
         Returns int64 (n,) and bool (n,). If True, the lead is that of the placement's mirror image.
         """
-        red, black = self.defenders
-        if not self.reduced:
-            return red_ranks * black.size + black_ranks, np.zeros(len(red_ranks), bool)
-        red_image, black_image = red.mirror[red_ranks], black.mirror[black_ranks]
-        mirrored = (red_image < red_ranks) | (
-            (red_image == red_ranks) & (black_image < black_ranks)
-        )
-        w = np.where(mirrored, red_image, red_ranks).astype(np.int64)
-        b = np.where(mirrored, black_image, black_ranks).astype(np.int64)
-        within = np.where(red.mirror[w] == w, self.lead_offset[b], b)
-        return self.lead_base[w] + within, mirrored
+        lead, mirrored, _ = lead_of_ranks(red_ranks, black_ranks, self.descriptor)
+        return lead, mirrored
 
     @cached_property
     def self_mirrored(self) -> NDArray[np.bool_]:
@@ -265,16 +256,15 @@ class Layout:
             parts.append(np.asarray(table, np.int64).ravel())
             return sum(part.size for part in parts[:-1])
 
-        head[words.PIECES] = len(self.piece_codes)
-        head[words.REDUCED] = self.reduced
-        head[words.MIDS], head[words.LEADS] = self.mids, self.leads
-        head[words.INNER_SIZE] = self.inner_size
-        head[words.GROUPS], head[words.TWIN] = len(self.groups), self.twin
+        head[: words.RED] = (
+            len(self.piece_codes), self.reduced, self.mids, self.inner_size, len(self.groups),
+            self.twin,
+        )  # fmt: skip
         for side, defenders in enumerate(self.defenders):
             at = words.RED + words.SIDE_WORDS * side
-            head[at + words.ADVISORS] = defenders.advisors
-            head[at + words.ELEPHANTS] = defenders.elephants
-            head[at + words.ADVISOR_RANKS : at + words.RANKS] = defenders.ranks.shape[1:]
+            head[at : at + words.RANKS] = (
+                defenders.advisors, defenders.elephants, *defenders.ranks.shape[1:]
+            )  # fmt: skip
             head[at + words.RANKS] = append(defenders.ranks)
             head[at + words.MIRROR] = append(defenders.mirror)
             head[words.RED_SQUARES + side] = append(defenders.squares)
@@ -285,9 +275,9 @@ class Layout:
             head[words.INNER_SIDE], head[words.INNER_KIND] = self.inner.side, self.inner.kind
         for g, (group, stride) in enumerate(zip(self.groups, self.strides, strict=True)):
             at = words.FIRST_GROUP + words.GROUP_WORDS * g
-            head[at + words.GROUP_SIDE], head[at + words.GROUP_KIND] = group.side, group.kind
-            head[at + words.GROUP_COUNT], head[at + words.GROUP_SIZE] = group.count, group.size
-            head[at + words.GROUP_STRIDE] = stride
+            head[at : at + words.GROUP_AREA] = (
+                group.side, group.kind, group.count, group.size, stride
+            )  # fmt: skip
             head[at + words.GROUP_AREA] = append(group.area)
         slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
         for side in Side:
@@ -353,16 +343,13 @@ class Layout:
         squares[:, np.argsort(self.piece_codes, kind="stable")] = ordered
         red, black = self.defenders
         first = red.pieces + black.pieces
-        lead, mirrored = self.lead_of(
-            red.rank(squares[:, : red.pieces]), black.rank(squares[:, red.pieces : first])
-        )
+        w, b = red.rank(squares[:, : red.pieces]), black.rank(squares[:, red.pieces : first])
+        lead, mirrored, symmetric = lead_of_ranks(w, b, self.descriptor)
         attackers = squares[:, first:]
         attackers = np.where(mirrored[:, None], MIRROR[attackers], attackers)
         within = self._within_lead(attackers)
-        if self.reduced:
-            symmetric = self.self_mirrored[lead]
-            image = self._within_lead(MIRROR[attackers[symmetric]])
-            within[symmetric] = np.minimum(within[symmetric], image)
+        image = self._within_lead(MIRROR[attackers[symmetric]])
+        within[symmetric] = np.minimum(within[symmetric], image)
         return lead * (self.mids * self.inner_size) + within
 
     def _within_lead(self, attackers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -22,45 +22,40 @@ from tbgen.system.scalar import scalar
 Integers = Any
 """A list of ints, `bytes`, or an integer array."""
 
-PIECES = 0
-REDUCED = 1
-"""Index of a word in the descriptor: 1 if leads have only one of each pair of mirror images, else
-0.
-"""
-MIDS, INNER_SIZE, GROUPS, TWIN, LEADS = 2, 3, 4, 5, 6
-"""Indices of words in the descriptor: number of mids, slots per row, number of mid groups, twin
-group, number of leads. The twin group is the mid group with the inner piece's side and kind, -1 if
-there is none.
-"""
+PIECES, REDUCED, MIDS, INNER_SIZE, GROUPS, TWIN, RED = range(7)
+"""Indices of words in the descriptor.
 
-ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR = 0, 1, 2, 3, 4, 5
-"""Indices of words within the part of one side in the descriptor: number of its advisors, of its
-elephants, of the placements of each, and the offsets of `Defenders.ranks` and `Defenders.mirror` in
-the descriptor.
+PIECES, MIDS, GROUPS : number of pieces, of mids and of mid groups
+REDUCED : 1 if leads have only one of each pair of mirror images, else 0
+INNER_SIZE : slots per row
+TWIN : the mid group with the inner piece's side and kind, -1 if there is none
+RED : first word of Red's part
 """
-SIDE_WORDS = 6
-RED = 7
+ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR, SIDE_WORDS = range(7)
+"""Indices of words within the part of one side in the descriptor, and their number: number of its
+advisors, of its elephants, of the placements of each, and the offsets of `Defenders.ranks` and
+`Defenders.mirror` in the descriptor.
+"""
 BLACK = RED + SIDE_WORDS
-"""Index of the first word of Black's part of the descriptor, as `RED` is for Red's part."""
 RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED + MIRROR
 BLACK_ADVISORS, BLACK_ELEPHANTS, BLACK_MIRROR = BLACK + ADVISORS, BLACK + ELEPHANTS, BLACK + MIRROR
 
 _REST = BLACK + SIDE_WORDS
-LEAD_BASE, LEAD_OFFSET = _REST, _REST + 1
-"""Indices of words in the descriptor: the offsets in it of `Layout.lead_base` and `lead_offset`."""
-RED_SQUARES, BLACK_SQUARES = _REST + 2, _REST + 3
-"""Indices of words in the descriptor: the offsets in it of each side's `Defenders.squares`."""
+LEAD_BASE, LEAD_OFFSET, RED_SQUARES, BLACK_SQUARES = range(_REST, _REST + 4)
+"""Indices of words in the descriptor: the offsets in it of `Layout.lead_base` and `lead_offset`,
+and of each side's `Defenders.squares`.
+"""
 INNER_AREA, INNER_SIDE, INNER_KIND = range(_REST + 4, _REST + 7)
 """Indices of words in the descriptor for the inner piece: the offset in it of the squares where the
 piece may stand (its area), its side and its `PieceType`.
 """
 
 FIRST_GROUP = 32
-GROUP_SIDE, GROUP_KIND, GROUP_COUNT, GROUP_SIZE, GROUP_STRIDE, GROUP_AREA = 0, 1, 2, 3, 4, 5
-"""Indices of words within the part of one mid group in the descriptor: side, `PieceType`, number of
-pieces, number of placements, stride of its rank in the mid, and offset of its area's squares.
+GROUP_SIDE, GROUP_KIND, GROUP_COUNT, GROUP_SIZE, GROUP_STRIDE, GROUP_AREA, GROUP_WORDS = range(7)
+"""Indices of words within the part of one mid group in the descriptor, and their number: side,
+`PieceType`, number of pieces, number of placements, stride of its rank in the mid, and offset of
+its area's squares.
 """
-GROUP_WORDS = 8
 MAX_GROUPS = 8
 
 KINDS = len(PieceType)
@@ -161,24 +156,33 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 
 
 @scalar
-def lead_of_squares(squares: Integers, d: Integers) -> tuple[int, bool, bool]:
-    """Return the lead of a placement, and two bools.
+def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
+    """Return the lead of a placement of all defenders, and two bools: the mirror rule (`layout`).
 
     The first is True if the placement must be mirrored, because the lead is that of its mirror
     image. The second is True if the lead is its own mirror image.
+
+    w, b : int, ranks of Red's and Black's defenders; or int64 (n,) in plain Python, where the
+        results are arrays, too
     """
+    if not d[REDUCED]:
+        return d[d[LEAD_BASE] + w] + b, w < 0, w < 0
+    w_image, b_image = d[d[RED_MIRROR] + w], d[d[BLACK_MIRROR] + b]
+    centred = w_image == w
+    mirrored = (w_image < w) | (centred & (b_image < b))
+    symmetric = centred & (b_image == b)
+    w = w + mirrored * (w_image - w)
+    b = b + mirrored * (b_image - b)
+    within = b + centred * (d[d[LEAD_OFFSET] + b] - b)
+    return d[d[LEAD_BASE] + w] + within, mirrored, symmetric
+
+
+@scalar
+def lead_of_squares(squares: Integers, d: Integers) -> tuple[int, bool, bool]:
+    """Return the lead of a placement, and the two bools of `lead_of_ranks`."""
     w = defender_rank(squares, 0, 0, d)
     b = defender_rank(squares, 1 + d[RED_ADVISORS] + d[RED_ELEPHANTS], 1, d)
-    if not d[REDUCED]:
-        return d[d[LEAD_BASE] + w] + b, False, False
-    w_image = d[d[RED_MIRROR] + w]
-    b_image = d[d[BLACK_MIRROR] + b]
-    mirrored = w_image < w or (w_image == w and b_image < b)
-    symmetric = w_image == w and b_image == b
-    if mirrored:
-        w, b, w_image = w_image, b_image, w
-    lead = d[d[LEAD_BASE] + w] + (d[d[LEAD_OFFSET] + b] if w_image == w else b)
-    return lead, mirrored, symmetric
+    return lead_of_ranks(w, b, d)
 
 
 @scalar

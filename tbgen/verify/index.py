@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import ABLE_TO_CHASE
-from tbgen.indexing.slots import BLACK_MIRROR, LEAD_BASE, LEAD_OFFSET, RED_MIRROR
+from tbgen.indexing.slots import lead_of_ranks
 from tbgen.indexing.squares import (
     EMPTY,
     SQUARES,
@@ -354,31 +354,13 @@ def set_lead(lead, state, index):
             for word in range(PLACEMENT):
                 step[word] = index.steps[n, word]
             after = index.steps[n, PLACEMENT]
-            if side == 0:
-                slot, image = first_slot(after, index.lead_ranks[1, lead], index)
-            else:
-                slot, image = first_slot(index.lead_ranks[0, lead], after, index)
-            step[FIRST_SLOT] = slot
+            red = after if side == 0 else index.lead_ranks[0, lead]
+            black = after if side == 1 else index.lead_ranks[1, lead]
+            lead_after, image, _ = lead_of_ranks(red, black, index.descriptor)
+            step[FIRST_SLOT] = lead_after * index.lead_slots
             step[MIRRORED] = image
             count += 1
         state.step_counts[side] = count
-
-
-@part
-def first_slot(w, b, index):
-    """Return the first slot of the lead with two given placements of defenders.
-
-    Also return whether that lead has the mirror image of these placements instead.
-
-    w, b : int, the placements of Red's and Black's defenders
-    """
-    d = index.descriptor
-    w_image, b_image = d[d[RED_MIRROR] + w], d[d[BLACK_MIRROR] + b]
-    mirrored = w_image < w or (w_image == w and b_image < b)
-    if mirrored:
-        w, b, w_image = w_image, b_image, w
-    lead = d[d[LEAD_BASE] + w] + (d[d[LEAD_OFFSET] + b] if w_image == w else b)
-    return lead * index.lead_slots, np.int64(mirrored)
 
 
 @part
