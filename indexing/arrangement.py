@@ -35,23 +35,19 @@ MAX_AXES = 11
 at most ten: the lead, eight groups and the inner piece.
 """
 
-TILE_LEADS, LEAD_SLOTS, AXES = 0, 1, 2
-"""Indices of words in the descriptor: number of leads per tile, number of slots per lead, and
-number of axes except the lead.
-"""
-LEAD_NUMBERS = 3
-"""Index of a word in the descriptor: the offset, in the descriptor, of a table with each lead's
-number in the order of the file; 0 if leads are in index order, without a table.
-"""
-LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS = 4, 5, 6
-"""Indices of words in the descriptor: number of the last tile, blocks per tile, slots per block."""
-LEAD_STRIDE = 7
-"""Index of a word in the descriptor: the distance in slots from a lead to the next one, in the
-file's order, in a full tile. The next word is the distance in the last tile.
+TILE_LEADS, LEAD_SLOTS, AXES, LEAD_NUMBERS = range(4)
+LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS, LEAD_STRIDE = range(4, 8)
+"""Indices of words in the descriptor: leads per tile, slots per lead, number of axes except the
+lead, LEAD_NUMBERS, number of the last tile, blocks per tile, slots per block, LEAD_STRIDE.
+
+LEAD_NUMBERS : the offset, in the descriptor, of a table with each lead's number in the order of the
+    file; 0 if leads are in index order, without a table
+LEAD_STRIDE : the distance in slots from a lead to the next one, in the file's order, in a full
+    tile; the next word is the distance in the last tile
 """
 
 FIRST_AXIS = 9
-AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = 0, 1, 2
+AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = range(3)
 """Indices of words within the part of one axis in the descriptor: divisor, size, and stride in a
 full tile. The coordinate on the axis is (slot within its lead) // divisor % size. The word after
 the stride is the stride in the last tile.
@@ -77,14 +73,8 @@ class Arrangement:
 
     def fits(self, layout: Layout) -> bool:
         """Return whether tile size and axes are valid for a layout."""
-        return 1 <= self.tile_leads <= layout.leads and sorted(self.axes) == list(
-            range(axis_count(layout))
-        )
-
-
-def axis_count(layout: Layout) -> int:
-    """Number of axes of a tile: the lead, the groups and the inner piece."""
-    return len(layout.groups) + 2
+        axes = list(range(len(layout.groups) + 2))
+        return 1 <= self.tile_leads <= layout.leads and sorted(self.axes) == axes
 
 
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
@@ -96,7 +86,7 @@ def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
-    axes = list(permutations(range(axis_count(layout))))
+    axes = list(permutations(range(len(layout.groups) + 2)))
     if tile_leads == 1:
         return [Arrangement(1, order) for order in axes if order[0] == 0]
     return [
@@ -157,19 +147,16 @@ class BlockMap:
         """int64 (words,): the map as read by `block_of_slot`."""
         axes = len(self.arrangement.axes) - 1
         head = np.zeros(FIRST_AXIS + AXIS_WORDS * axes, np.int64)
-        head[TILE_LEADS], head[LEAD_SLOTS] = self.arrangement.tile_leads, self.lead_slots
-        head[AXES] = axes
-        head[LEAD_NUMBERS] = 0 if self._order is None else len(head)
-        head[LAST_TILE], head[TILE_BLOCKS] = self.tiles - 1, self.blocks_per_tile
-        head[BLOCK_SLOTS] = self.block_slots
         full, last = (self._strides(tile) for tile in (0, self.tiles - 1))
-        head[LEAD_STRIDE], head[LEAD_STRIDE + 1] = full[0], last[0]
+        head[:FIRST_AXIS] = (
+            self.arrangement.tile_leads, self.lead_slots, axes,
+            0 if self._order is None else len(head), self.tiles - 1, self.blocks_per_tile,
+            self.block_slots, full[0], last[0],
+        )  # fmt: skip
         sizes = self._shape(0)
         for axis in range(1, len(sizes)):
-            word = FIRST_AXIS + AXIS_WORDS * (axis - 1)
-            head[word + AXIS_DIVISOR] = math.prod(sizes[axis + 1 :])
-            head[word + AXIS_SIZE] = sizes[axis]
-            head[word + AXIS_STRIDE], head[word + AXIS_STRIDE + 1] = full[axis], last[axis]
+            word, divisor = FIRST_AXIS + AXIS_WORDS * (axis - 1), math.prod(sizes[axis + 1 :])
+            head[word : word + AXIS_WORDS] = divisor, sizes[axis], full[axis], last[axis]
         return head if self._order is None else np.concatenate([head, np.argsort(self._order)])
 
     @cached_property

@@ -24,7 +24,7 @@ example; `docs/notations.md` lists every correction.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.material import MAX_COUNT
@@ -64,10 +64,8 @@ def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
     points = _BLACK_POINTS[kind]
     if side == Side.RED:
         points = tuple(90 - point // 10 * 10 + point % 10 for point in points)
-    sets: list[tuple[int, ...]] = []
-    for count in range(MAX_COUNT[kind] + 1):
-        sets += combinations(points, count)
-    return tuple(sets)
+    counts = range(MAX_COUNT[kind] + 1)
+    return tuple(chain.from_iterable(combinations(points, count) for count in counts))
 
 
 CASES = {(side, kind): _cases(side, kind) for side in Side for kind in _BLACK_POINTS}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 from typing import Any
 
@@ -34,11 +34,7 @@ FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 @dataclass(frozen=True)
 class Group:
-    """Placements of `count` identical pieces of one side.
-
-    Mid groups of an index are attackers. `Defenders` also uses groups of kings, advisors or
-    elephants.
-    """
+    """Placements of `count` identical pieces of one side."""
 
     side: int
     kind: int
@@ -69,11 +65,9 @@ class Group:
         The row is the rank of the companions, the column the square of the added piece; -1 if the
         square lies outside the area or is occupied by a companion.
         """
-        companions = Group(self.side, self.kind, self.count - 1)
-        table = np.full((companions.size, SQUARES), -1, np.int32)
+        table = np.full((comb(len(self.area), self.count - 1), SQUARES), -1, np.int32)
         for j in range(self.count):
-            without_j = np.delete(self.squares, j, axis=1)
-            table[companions.rank(without_j), self.squares[:, j]] = np.arange(self.size)
+            table[self.companions[:, j], self.squares[:, j]] = np.arange(self.size)
         return table
 
     @cached_property
@@ -97,8 +91,7 @@ class Group:
     @cached_property
     def mirror(self) -> NDArray[np.int32]:
         """int32 (size,): rank of each placement's mirror image."""
-        mirrored = MIRROR[self.squares.astype(np.int64)].astype(np.int8)
-        return self.rank(mirrored).astype(np.int32)
+        return self.rank(MIRROR[self.squares]).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -120,60 +113,51 @@ class Defenders:
     @property
     def codes(self) -> list[int]:
         """Codes of the pieces of a placement, in the order of `squares`."""
-        counts = {PieceType.KING: 1, PieceType.ADVISOR: self.advisors,
-                  PieceType.ELEPHANT: self.elephants}  # fmt: skip
-        return [piece_code(self.side, kind) for kind, n in counts.items() for _ in range(n)]
+        return [piece_code(g.side, g.kind) for g in self._parts for _ in range(g.count)]
 
     @cached_property
-    def _tables(self) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-        """Return the arrays `squares` and `ranks`."""
-        kings = area(self.side, PieceType.KING)
-        advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
-        elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)
-        ranks = np.full((len(kings), advisors.size, elephants.size), -1, np.int32)
-        placements: list[list[int]] = []
-        for k, king in enumerate(kings):
-            for a, advisor_squares in enumerate(advisors.squares):
-                for e, elephant_squares in enumerate(elephants.squares):
-                    squares = [king, *advisor_squares, *elephant_squares]
-                    if len(set(squares)) == len(squares):
-                        ranks[k, a, e] = len(placements)
-                        placements.append(squares)
-        return np.array(placements, np.int8), ranks
+    def _parts(self) -> tuple[Group, Group, Group]:
+        """The king, the advisors and the elephants as groups."""
+        return (
+            Group(self.side, PieceType.KING, 1),
+            Group(self.side, PieceType.ADVISOR, self.advisors),
+            Group(self.side, PieceType.ELEPHANT, self.elephants),
+        )
 
-    @property
+    @cached_property
     def squares(self) -> NDArray[np.int8]:
         """int8 (size, pieces): king, advisors ascending, elephants ascending."""
-        return self._tables[0]
+        placements = (np.concatenate(parts) for parts in product(*(g.squares for g in self._parts)))
+        return np.array([p for p in placements if len(set(p.tolist())) == self.pieces], np.int8)
 
-    @property
+    @cached_property
     def ranks(self) -> NDArray[np.int32]:
         """int32 (king slots, advisor ranks, elephant ranks): ranks, -1 where pieces overlap."""
-        return self._tables[1]
+        ranks = np.full([group.size for group in self._parts], -1, np.int32)
+        ranks[self._part_ranks(self.squares)] = np.arange(self.size)
+        return ranks
 
     @property
     def size(self) -> int:
         """Number of placements."""
         return len(self.squares)
 
+    def _part_ranks(self, squares: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
+        """Return the king slots, advisor ranks and elephant ranks of placements."""
+        columns = np.split(squares, (1, 1 + self.advisors), axis=1)
+        return tuple(group.rank(own) for group, own in zip(self._parts, columns, strict=True))
+
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
         """int64 (n,): ranks of placements.
 
         squares : (n, pieces), the squares of each: king, advisors, elephants
         """
-        kings = Group(self.side, PieceType.KING, 1).rank(squares[:, :1])
-        advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
-        elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)
-        middle = 1 + self.advisors
-        ranks: NDArray[np.int64] = self.ranks[
-            kings, advisors.rank(squares[:, 1:middle]), elephants.rank(squares[:, middle:])
-        ].astype(np.int64)
-        return ranks
+        return self.ranks[self._part_ranks(squares)].astype(np.int64)
 
     @cached_property
     def mirror(self) -> NDArray[np.int32]:
         """int32 (size,): rank of each placement's mirror image."""
-        return self.rank(MIRROR[self.squares.astype(np.int64)].astype(np.int8)).astype(np.int32)
+        return self.rank(MIRROR[self.squares]).astype(np.int32)
 
 
 @cache

@@ -94,12 +94,9 @@ class Layout:
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
         """List the layouts of the positions after the capture of one piece of a type.
 
-        Each keeps the order of this layout. It has the same inner piece, or none if that is
-        captured. It has the same leads; after the capture of a defender, all pairs of defender
-        placements are leads.
-
-        There are two layouts if the inner piece and a twin of it (same side and type) can be
-        captured: one for each. Else there is one.
+        Each keeps the order of this layout, with the same inner piece, or none if that is captured.
+        After the capture of a defender, all pairs of defender placements are leads. There are two
+        layouts if either the inner piece or a twin of it can be captured, else one.
 
         side, kind : of the captured piece
         """

@@ -19,14 +19,7 @@ from tbgen.indexing.squares import LETTERS, PieceType
 MAX_COUNT = (1, 2, 2, 2, 2, 2, 5)
 """Number of pieces of each `PieceType` per side in the opening array."""
 
-NAME_ORDER = (
-    PieceType.ROOK,
-    PieceType.KNIGHT,
-    PieceType.CANNON,
-    PieceType.PAWN,
-    PieceType.ADVISOR,
-    PieceType.ELEPHANT,
-)
+NAME_ORDER = (*list(PieceType)[PieceType.ROOK :], PieceType.ADVISOR, PieceType.ELEPHANT)
 """Order of piece types in a name."""
 
 ALIASES = str.maketrans("GMEH", "ABBN")
@@ -62,13 +55,8 @@ class Army:
 
     @property
     def attackers(self) -> int:
-        """Number of pieces that can cross the river: rooks, knights, cannons and pawns."""
+        """Number of pieces that can cross the river; a side without such pieces is *armless*."""
         return self.rooks + self.knights + self.cannons + self.pawns
-
-    @property
-    def has_attackers(self) -> bool:
-        """Return whether any piece can cross the river; a side without such pieces is *armless*."""
-        return self.attackers > 0
 
     def without(self, kind: int) -> Army:
         """Return the army after the loss of one piece."""
@@ -116,10 +104,8 @@ class Material:
                 )
         if name[0] != "K" or name.count("K") != 2:
             raise MaterialError(f"{excerpt(text)} does not name two sides", hint)
-        armies = []
-        for letters in name[1:].split("K"):
-            armies.append(Army(*(letters.count(LETTERS[kind]) for kind in list(PieceType)[1:])))
-        return cls(armies[0], armies[1])
+        first, second = (Army(*map(letters.count, LETTERS[1:])) for letters in name[1:].split("K"))
+        return cls(first, second)
 
     @cached_property
     def name(self) -> str:
@@ -150,16 +136,15 @@ class Material:
     @property
     def needs_table(self) -> bool:
         """Return whether any position can be won or lost: without attackers all are draws."""
-        return self.first.has_attackers or self.second.has_attackers
+        return self.attackers > 0
 
     @property
     def both_armed(self) -> bool:
         """Return whether both sides have attackers, so that repetition rules can matter.
 
-        If one side is armless they cannot matter: a lemma cited in section 5 of Fang, Hsu & Hsu
-        2002.
+        Source: a lemma cited in section 5 of Fang, Hsu & Hsu 2002.
         """
-        return self.first.has_attackers and self.second.has_attackers
+        return self.first.attackers > 0 and self.second.attackers > 0
 
     def captures(self) -> dict[tuple[int, PieceType], Material]:
         """Return the material after each capture, by (index of the losing army, piece type)."""
@@ -174,14 +159,10 @@ class Material:
 
     def supporting(self) -> list[Material]:
         """List the materials after one capture that need tables, each once."""
-        found = {child.name: child for child in self.captures().values() if child.needs_table}
-        return list(found.values())
+        return list(dict.fromkeys(m for m in self.captures().values() if m.needs_table))
 
     def closure(self) -> list[Material]:
-        """List all materials that captures lead to and that need tables, bottom-up.
-
-        This material is the last.
-        """
+        """List this material and all that captures lead to and that need tables, bottom-up."""
         return needed_materials([self])
 
 

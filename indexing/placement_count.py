@@ -103,8 +103,7 @@ def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[
     """Group the placements of all defenders by the squares that they leave free in each region.
 
     Returns the number of placements for each `Counts` of free squares. Attackers need to be counted
-    only once for each `Counts`. All materials of a closure share the cache of this function, since
-    most of them differ only in attackers.
+    only once for each `Counts`.
 
     symmetric : whether only self-mirrored placements are counted
     """

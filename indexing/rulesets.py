@@ -14,10 +14,9 @@
 A piece is *protected* if it has a *root*: a piece of its side that can legally recapture on its
 square. *Minor pieces* are advisors and elephants.
 
-Each set is one `Terms`: its `Chases` and its names. Perpetual check loses under all sets but
-`none`. `Chases.word` packs the definition of a chase into an integer. Solver, proof, referee,
-engine and the C reader test the bits of this word, and no other names of sets than `none`. A new
-set is a member of `Rules` with its terms (docs/architecture.md, "How to add a rule set").
+Each set is one `Terms`: its `Chases` and its names. Solver, proof, referee, engine and the C reader
+test the bits of `Chases.word`, and no other names of sets than `none`. A new set is a member of
+`Rules` with its terms (docs/architecture.md, "How to add a rule set").
 
 Source: WXF 2018. Points in comments are those of docs/referee.md, section 2.
 """
@@ -109,10 +108,7 @@ class Chases:
 
 @scalar
 def protected_bit(attacker_kind: int, victim_kind: int) -> int:
-    """Return the number of the bit in `Chases.word` for a pair of piece types.
-
-    The bit is set if pieces of the first type chase pieces of the second even if these are
-    protected.
+    """Return the number of the bit in `Chases.word` for a pair of piece types (`PROTECTED`).
 
     attacker_kind, victim_kind : int, `PieceType`, no king
     """

@@ -133,7 +133,7 @@ class Support:
     def _bounds(self, side: int) -> WinBounds:
         losing = [wins[side] for (army, _), wins in self._wins.items() if army == side]
         taking = [wins[side] for (army, _), wins in self._wins.items() if army != side]
-        armed = self.material.armies[side].has_attackers
+        armed = self.material.armies[side].attackers > 0
         least = max(losing, default=0.0)
         most = max(least, min(taking, default=float(armed)))
         return WinBounds(most, least, _mean(taking), _mean(losing))

@@ -10,7 +10,7 @@ Moves in Chinese Chess Endgames*:
                               capture_kernels      kernels of phase 2b
     2c  initialization        initialisation       losable positions, waiting captures     4, 5
     3   propagation           propagation          order 0, ply by ply                     5, 6.1
-    4   revised propagation   revised_phase        orders 1, 2, ...                        5
+    4   revised propagation   solve                orders 1, 2, ...                        5
         candidates            candidates           initialise, prune, declare              5.1
     4a  perpetual check       perpetual_check      direct wins (255), which are seeds      5.1
     4b  perpetual chase       chase/               direct wins by another offence          3.3
@@ -38,44 +38,29 @@ Terms of the paper in the code:
                                 prunes it if the winner would have to check for ever
     255, 254                    `tbgen.tables.codes.DIRECT_WIN`, and one ply before it
     distance-to-check           `Value.plies` at order 1 and above
-    order                       an iteration of `revised_phase.settle_orders`
+    order                       an iteration of `solve.settle_orders`
     attacking, defending side   winner, offender
 
 Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen.rows`
     settled     with a code, which is recorded in a journal; an *unknown* position is not settled
     waiting     with a best capture whose ply is not *due* yet
     losable     unknown, and all captures (if any) lose by now
-    escape      a move by which the losing side avoids the loss, or the position after it
     offence     a check or a chase; the *offender* loses if it must repeat offences for ever
     pattern     positions in which the offender has nothing but the offence
     direct win  a position of the winner in a pattern: won in 0 plies at this order
     parent      the table that is solved; a *view* is a supporting table in the parent's order
 
-Parameters of kernels, unless a kernel says otherwise:
+Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, and:
 
-    lead_0, lead_1 : int64, range [lead_0, lead_1) of leads to process; no other lead is written
-    chunk_0, chunk_1 : int64, range [chunk_0, chunk_1) of chunks to process
-    lead : int64, 0 to leads - 1
-    mid : int64, 0 to mids - 1
-    row : int64, lead * mids + mid
     side : int64, the side to move, 0 Red, 1 Black
-    square : int64, 0 to 89; beside a row: the square of the inner piece
-    lo, hi : uint64, the two words of a row
-    frame : Frame, in
     legal : Rows of the given leads, in; the legal positions
-    within : Rows, in; positions outside are ignored
-    found : Frontier, out; only rows of the leads to process are changed
-    size : int64, leads of a chunk
-    out : uint8 (n,), out; records of the chunks, one after the other
-    ends : int64 (chunks,), out; end of each chunk's record
-    mids : int64, total number of mids
-    source, target : int64, squares; start and end of a move
-    occ_lo, occ_hi : uint64, set of the occupied squares, without the inner piece
+    area : int64 (inner size,), the squares of the inner piece
     codes : unsigned (rows of the given leads * 90,), inout; numbers of codes
         (`tbgen.tables.palettes`) of `side` to move
     view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a
         supporting table in this table's order, of the same numbers
     view_frame : Frame, of the view
+    base : int64, the slot of a row's first square
     strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
     saved : unsigned (90,), scratch of the same type
 """

@@ -29,7 +29,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.propagation import Propagation
@@ -49,38 +48,28 @@ LossFilter = Callable[[Frontier], object]
 """Function `loss_filter(losses)` that removes positions of the offender from a frontier.
 
 It removes positions that can belong to no pattern, whatever the candidates are. It tests only moves
-into positions that are not won. So a removed position stays out of all patterns until another of
-these moves comes to lose. Moves into positions that are no win candidates need no test, since such
-positions are escapes. All captures of the given positions must lose.
+into positions that are not won, so a removed position stays out of all patterns until another of
+these moves comes to lose. All captures of the given positions must lose.
 """
 
 
-class SharedSets(NamedTuple):
-    """Sets that a search uses beside the frontiers of the propagation.
+SharedSets = tuple[Rows, Rows, Rows, Frontier]
+"""Sets that a search uses beside the frontiers of the propagation.
 
-    Searches run one after the other, so all searches of a material use the same arrays.
-    `possible_losses` and `escapes` are those of `Search`, `unwon` is its `unwon_storage`. `front`
-    is a fourth frontier, besides the three of the propagation.
-    """
-
-    possible_losses: Rows
-    escapes: Rows
-    unwon: Rows
-    front: Frontier
+`possible_losses`, `escapes` and `unwon_storage` of `Search`, and a fourth frontier. Searches run
+one after the other, so all searches of a material use the same arrays.
+"""
 
 
 @dataclass(eq=False)
 class SearchState:
     """State of a winner's searches for one offence, kept across orders.
 
-    A search tests which losable positions of the offender are loss candidates. Most are not: they
-    have an escape out of the pattern, or commit no offence. Such a position fails the test until
-    another of its moves comes to lose. So it is tested once, and then left out of
-    `possible_losses`.
-
-    Later orders test a position only if a new win or loss affects it: play from it may come to a
-    position with a new way to lose. A pattern without such positions would have been found at the
-    order before.
+    Most losable positions of the offender are no loss candidates: they have an escape out of the
+    pattern, or commit no offence. Such a position is tested once, and then left out of
+    `possible_losses`, until another of its moves comes to lose. Later orders test a position only
+    if play from it may come to a position with a new way to lose: a pattern without such positions
+    would have been found at the order before.
     """
 
     propagation: Propagation
@@ -104,7 +93,7 @@ class SearchState:
         """
         p = self.propagation
         with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
-            search = Search(self, order, [*frontiers, self.shared.front])
+            search = Search(self, order, [*frontiers, self.shared[-1]])
             yield search
             if search.found_any or self.possible_losses is None:
                 self.possible_losses = p.sets.packed(search.possible_losses)
@@ -213,11 +202,7 @@ class Search:
         sets.copy(self.loss_candidates.rows, self.possible_losses)
 
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
-        """Find the candidates of a later order that new wins or losses may affect.
-
-        A loss candidate has a new way to lose in two cases: it has a move into a position won since
-        the last search, or its best capture loses at this order.
-        """
+        """Find the candidates of a later order that new wins or losses may affect."""
         state, sets, p = self._state, self.sets, self.propagation
         assert state.after_offence is not None
         assert state.possible_losses is not None
@@ -247,8 +232,8 @@ class Search:
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
         """Set `newly_losing` to the offender's losable positions with a new way to lose.
 
-        Such a position has a move into a position won since the last search, or its best capture
-        loses at this order.
+        It is a move into a position won since the last search, or a best capture that loses at this
+        order.
         """
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
@@ -263,9 +248,8 @@ class Search:
     def _keep_affected(self, loss_filter: LossFilter | None) -> None:
         """Keep the candidates from which play may come to a loss candidate with a new way to lose.
 
-        All other patterns are those of the last order, and were found then. So candidates that are
-        not affected would fail again. Positions that the filter removes are in no pattern: they
-        affect no other position, and are no longer in `possible_losses`.
+        All other patterns are those of the last order, and were found then. Positions that the
+        filter removes are no longer in `possible_losses`.
 
         On entry `loss_candidates` has those with a new way to lose, and `escapes` the marked
         positions. On return `loss_candidates` has all affected ones of `possible_losses`, and
@@ -289,11 +273,9 @@ class Search:
         sets.unite(losses.rows, self.possible_losses)
 
     def _find_escapes(self, captures_wait: bool) -> None:
-        """Set `escapes` to the positions that save the offender, and correct the win candidates.
+        """Set `escapes` to the positions that save the offender (`captures_wait` of `initialise`).
 
-        Positions that a capture wins at this order are removed from the win candidates. If the
-        capture must wait for its ply (`captures_wait`), such a position is an escape, unless the
-        offence leads to it.
+        Positions that a capture wins at this order are removed from the win candidates.
 
         On entry, `escapes` has marked positions (the offence may lead to them) that are no
         candidates. It has no other positions that a capture wins at this order.
@@ -312,8 +294,7 @@ class Search:
     def prune(self) -> None:
         """Prune to the greatest fixpoint; the first two sweeps test all remaining candidates.
 
-        If few candidates are left, these sweeps are quick. Sweeps from the pruned positions, which
-        may be many, would take as long as plies of the propagation.
+        Sweeps from the pruned positions, which may be many, would take longer.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.idle_frontier() as pruned_wins:
@@ -355,18 +336,16 @@ class Search:
     def rule_out(self, loss_filter: LossFilter) -> None:
         """Remove positions that a filter rejects from the loss candidates and `possible_losses`.
 
-        Candidates that depend on rejected positions stay. They are usually so many that `prune`,
-        which reads all candidates, is faster than a search for them.
+        Candidates that depend on rejected positions stay, for `prune`.
         """
         self.sets.transfer(self.loss_candidates, self.possible_losses)
         loss_filter(self.loss_candidates)
         self.sets.unite(self.loss_candidates.rows, self.possible_losses)
 
     def declare(self, wins: Frontier) -> None:
-        """Final phase: turn win candidates into direct wins, which are no escapes from now on.
+        """Final phase: turn win candidates into direct wins, the seeds of this order.
 
-        The positions are removed from the winner's sets, and are seeds of the propagation of this
-        order.
+        They are removed from the winner's sets, and are no escapes from now on.
         """
         p, winner = self.propagation, self.winner
         if self.sets.transfer(wins, p.unknown[winner]):

@@ -1,17 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Kernels of phase 2b: all captures of one kind of piece, from a view.
 
-The *parent* is the table that is solved. A *view* is the supporting table in the parent's order,
-without the captured piece (`supporting.py`). Both contain numbers of codes; the better capture has
-the larger number. To *raise* a code is to replace it by another one if that is larger.
+Table and view (`supporting.py`) contain numbers of codes; the better capture has the larger number.
+To *raise* a code is to replace it by another one if that is larger.
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one code per row
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
-A *mid group* is a group of identical attackers in the mid, that is, other than the inner piece. In
-the first and third case, one move of one capturing piece raises a whole row to a row of the view.
-`captures.py` makes the views and calls these kernels.
+In the first and third case, one move of one capturing piece raises a whole row to a row of the
+view.
 """
 
 from __future__ import annotations
@@ -54,7 +52,6 @@ for each square.
 def _raise_bits(codes, base, lo, hi, code):
     """Raise the codes on the squares of a set to at least `code`.
 
-    base : int64, the slot of the row's first square
     code : unsigned, one code
     """
     while lo | hi:
@@ -70,8 +67,7 @@ def _raise_row(codes, base, view, source, lo, hi, saved):
 
     For many squares, the whole row is raised at once, and the other squares are restored.
 
-    base, source : int64, the slots of the first squares of the row and of the view's row
-    lo, hi : uint64, the squares to raise
+    source : int64, the slot of the first square of the view's row
     """
     row = codes[base : base + STRIDE]
     other = view[source : source + STRIDE]
@@ -101,7 +97,6 @@ def _capture_by_attackers(
 ):
     """Raise codes of a row to the values of captures on `victim` by attackers of `side`.
 
-    base : int64, the slot of the row's first square
     first, rest : int64, the first row of the view's lead, and the view's mid before the capture
     victim : int64, a square
     lo, hi : uint64, the occupied squares of lead and mid
@@ -141,12 +136,7 @@ def k_capture_group(
 ):
     """Raise codes to the values of captures, by `side`, of the pieces of one mid group.
 
-    A mid group is a group of identical attackers in the mid. The view has one piece of this group
-    less.
-
     victims : int64, number of the group, of the side that is not to move
-    strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
-    saved : unsigned (90,), scratch for the codes of a row that `_raise_row` restores
     """
     mids, view_mids = frame.mids, view_frame.mids
     first_man = frame.groups[victims, FIRST_MAN]
@@ -216,10 +206,7 @@ def k_capture_defender(
 
 @borrowing_kernel
 def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, strides, frame):
-    """Raise codes to the values of captures, by `side`, of the inner piece.
-
-    The view has one code per row.
-    """
+    """Raise codes to the values of captures, by `side`, of the inner piece."""
     mids, view_mids = frame.mids, view_frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):

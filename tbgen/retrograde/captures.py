@@ -5,8 +5,7 @@
     a supporting table  ->  a plane of numbers in that palette  ->  a view for each captured piece
     a range of leads    ->  the largest number over all captures of a position
 
-`supporting.py` makes the views, and `capture_kernels.py` finds the captures. The palette determines
-the width of all these planes (`tables/palettes.py`). `initialisation.py` sorts the results.
+The palette determines the width of all these planes (`tables/palettes.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import PieceType, Side
@@ -41,9 +39,8 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
-"""Function `find(lead_0, lead_1, legal, numbers)` that finds captures of the positions in a range
-of leads, as `Captures.find` does. The functions for one type of captured piece each raise smaller
-elements of `numbers` to the values of these captures, and leave larger ones.
+"""Function with the parameters of `Captures.find`. A function for one type of captured piece raises
+smaller elements of `numbers` to the values of these captures, and leaves larger ones.
 """
 
 
@@ -75,9 +72,8 @@ def _dropped_leads(
             squares = parent.defenders[side].squares[parent.lead_ranks[side]]
             if side == victim_side:
                 squares = np.delete(squares, column - side * red_pieces, axis=1)
-            defenders: Defenders = view.defenders[side]
-            ranks.append(defenders.rank(squares))
-        result[:, c] = view.lead_of(ranks[Side.RED], ranks[Side.BLACK])[0]
+            ranks.append(view.defenders[side].rank(squares))
+        result[:, c] = view.lead_of(*ranks)[0]
     return result
 
 
@@ -90,9 +86,7 @@ def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
 class Captures:
     """Best captures of one side, found for a range of leads at a time.
 
-    A lead is a placement of the defenders. The supporting tables, which captures lead to, stay in
-    memory as long as the object. No array has a number for every slot of the table itself: the
-    caller passes one for the range.
+    The supporting tables, which captures lead to, stay in memory as long as the object.
     """
 
     def __init__(
@@ -149,10 +143,7 @@ class Captures:
     def _of_attackers(
         self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
     ) -> FindCaptures:
-        """Return a function that finds the captures of one attacker type, by one view.
-
-        The captured piece belongs to a mid group, or is the inner piece.
-        """
+        """Return a function that finds the captures of one attacker type, by one view."""
         side, frame, strides = int(self._side), self._frame, _strides(self._layout, view)
         plane, view_frame = maker.whole(workers), maker.frame
         if view.inner is None:
@@ -223,10 +214,7 @@ def capture_width(
     code_space: CodeSpace,
     metric: Metric,
 ) -> int:
-    """Return the bytes that a number in the palette of a side's captures takes.
-
-    Of the two sides, the one with more different values decides.
-    """
+    """Return the bytes of a number in the palette of captures of the side with more values."""
     return max(
         _palette(
             _captured_kinds(layout, side, supporting, code_space, metric), code_space
@@ -240,11 +228,10 @@ def _palette(kinds: list[_CapturedKind], code_space: CodeSpace) -> Palette:
 
 
 def capture_value(value: Value, metric: Metric) -> Value:
-    """Return the value of a capture from the value of the position that it leads to.
+    """Return the value of a capture from that of the position after it, one ply longer.
 
-    The value is that of the other side, one ply longer. In a DTC table, a capture that leads to a
-    loss wins in one ply, and a capture that leads to a win loses in two, both at order 0 (Fang, Hsu
-    & Hsu 2002, section 6.3).
+    In a DTC table, a capture that leads to a loss wins in one ply, and a capture that leads to a
+    win loses in two, both at order 0 (Fang, Hsu & Hsu 2002, section 6.3).
     """
     if value.outcome == Outcome.DRAW:
         return DRAW

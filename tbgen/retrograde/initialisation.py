@@ -13,8 +13,6 @@ propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
@@ -30,18 +28,9 @@ from tbgen.rows.workers import RANGES
 from tbgen.tables.palettes import Palette
 
 
-class SortedPositions(NamedTuple):
-    """Legal positions of one side, sorted by their captures."""
-
-    losable: Rows
-    """Positions without any capture."""
-    waiting: Waiting
-    """Positions whose best capture wins or loses."""
-
-
 @borrowing_kernel
 def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame):
-    """Sort the positions of a side by their captures.
+    """Sort the positions of a side by their captures; return the number of those in `slots`.
 
     numbers : unsigned (rows of the leads * 90,), in; the best captures, 0 for none, arbitrary for
         illegal positions
@@ -50,8 +39,6 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, from
         the first lead's first slot on
     waiting : unsigned (slots of the leads,), out; the numbers of those captures
-
-    Returns the number of those positions.
     """
     mids = frame.mids
     count = 0
@@ -79,10 +66,12 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
 
 def sort_by_captures(
     sets: Sets, side: Side, palette: Palette, find: FindCaptures
-) -> SortedPositions:
+) -> tuple[Rows, Waiting]:
     """Find the best captures of the legal positions of a side, and sort the positions by them.
 
     palette : the codes of the numbers that `find` writes (`Captures`)
+
+    Returns the positions without any capture, and those whose best capture wins or loses.
     """
     chunks, workers = sets.chunks, sets.workers
     losable, waiting = sets.empty(), Waiting(workers.storage)
@@ -117,4 +106,4 @@ def sort_by_captures(
             waiting.add_lists(chunk, waiting_numbers[:count], waiting_slots[:count], palette)
 
     workers.run(sort, chunks.number)
-    return SortedPositions(losable, waiting)
+    return losable, waiting

@@ -2,11 +2,10 @@
 """Records of settled and of waiting positions: codes without a plane of codes.
 
 Every position is settled once, with the code of its ply. So the records of all plies (`Journal`)
-are the whole solution. A record takes about a byte for each settled position, half of that if
-compressed; a plane would take one or two bytes for each slot. Captures whose ply has not come are
-stored in the same way, code by code (`Waiting`); so are the seeds of an order.
-
-`tbgen.rows.records` has the format of a set of positions.
+are the whole solution. A record (`tbgen.rows.records`) takes about a byte for each settled
+position, half of that if compressed; a plane would take one or two bytes for each slot. Captures
+whose ply has not come are stored in the same way, code by code (`Waiting`); so are the seeds of an
+order.
 """
 
 from __future__ import annotations
@@ -45,9 +44,6 @@ it, and offset in the next segment. It stays valid when that segment is compress
 @borrowing_kernel
 def _k_fill(data, codes, numbers):
     """Write the codes of the positions in a segment of the journal to one chunk of a plane.
-
-    A segment has records: each is a header (code, length in bytes) and the set of positions with
-    this code. The plane has a number for every slot: the index of the code in the palette.
 
     data : uint8 (n,), in; an uncompressed segment, header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
@@ -107,19 +103,11 @@ class Journal:
             for packed, segment in zip(self._packed, self._open, strict=True)
         ]
 
-    def better_since(self, cursors: list[Cursor], code: int) -> Records:
-        """Return the records added since some earlier `cursors`, of codes better than `code`.
-
-        cursors : the earlier end of each chunk's records
-        """
-        return _LaterRecords(self, cursors, code)
-
     def records_after(self, chunk: int, cursor: Cursor, code: int) -> list[Bytes]:
         """Return one chunk's records after a cursor, of codes better than `code`."""
         number, at = cursor
-        segments = [packer.decompress(self._storage.fetch(k)) for k in self._packed[chunk][number:]]
         found = []
-        for segment in (*segments, bytes(self._open[chunk])):
+        for segment in self._unpacked(chunk, number):
             while at < len(segment):
                 own, size = _HEADER.unpack_from(segment, at)
                 if own > code:
@@ -127,6 +115,12 @@ class Journal:
                 at += _HEADER_BYTES + size
             at = 0
         return found
+
+    def _unpacked(self, chunk: int, first: int = 0) -> Iterator[bytes]:
+        """Yield the segments of a chunk from a number on, decompressed."""
+        for stored in self._packed[chunk][first:]:
+            yield packer.decompress(self._storage.fetch(stored))
+        yield bytes(self._open[chunk])
 
     def segments(self) -> Iterator[tuple[int, bytes]]:
         """Yield all records, as pairs of chunk number and compressed segment, in order."""
@@ -146,16 +140,12 @@ class Journal:
         palette : with all codes of the journal
         numbers : unsigned (rows of the chunk * 90,), inout; the chunk's part of the plane
         """
-        for stored in self._packed[chunk]:
-            segment = packer.decompress(self._storage.fetch(stored))
-            _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)
-        if self._open[chunk]:
-            segment = bytes(self._open[chunk])
+        for segment in self._unpacked(chunk):
             _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)
 
 
-class _LaterRecords(Records):
-    """Records added to a journal since some cursors, of codes better than one code."""
+class LaterRecords(Records):
+    """Records added to a journal since some earlier `Journal.cursors`, of codes better than one."""
 
     def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:
         self._journal = journal

@@ -2,9 +2,8 @@
 
     index and rules  ->  code spaces to try  ->  MemoryNeed: in memory, or with arrays on disk
 
-Plain arithmetic without numba, so that a plan can include tables that are not built. This module
-changes with the solver: an additional set of positions in a phase must be counted here.
-`tbgen.building` compares the result with the machine's memory, and plans time and disk.
+Plain arithmetic without numba, so that a plan can include tables that are not built. An additional
+set of positions in a phase must be counted here.
 """
 
 from __future__ import annotations
@@ -38,8 +37,7 @@ _CAPTURE_SETS = 2
 """Number of sets in memory while captures are found: the losable positions of each side."""
 
 _GRAPH_BYTES = 0.4
-"""Bytes per slot of lists and graphs in a search for chases, never on disk: the maximum measured.
-The number of candidates in a graph is not predictable."""
+"""Maximum measured bytes per slot of lists and graphs in a search for chases, never on disk."""
 
 _RECORD_BYTES = 64 << 10
 """Bytes in memory for each chunk of leads: records too short to be stored in a file, mostly those
@@ -62,14 +60,10 @@ _CHUNK_BYTES = 4
 """Bytes per slot of a thread's chunk: its codes, and records being compressed."""
 
 _NEIGHBOURS = 20
-"""Number of neighbouring leads whose rows a sweep reads for each lead, in the frontier and in the
-escapes together; for the estimate of the memory that a range of leads uses.
-"""
+"""Number of neighbouring leads whose rows a sweep reads for each lead, in frontier and escapes."""
 
 _SWEEP_SETS = 6
-"""Number of sets whose rows a sweep reads or writes in the lead itself, in addition to those of its
-neighbours.
-"""
+"""Number of sets whose rows a sweep reads or writes in the lead itself."""
 
 _MOST_WIDTH = 2
 """Maximum bytes of a number in a plane, assumed unless codes are shorter. Most tables take one
@@ -90,12 +84,7 @@ def has_orders(material: Material, rules: Rules) -> bool:
 
 
 def code_spaces(material: Material, rules: Rules) -> tuple[CodeSpace, CodeSpace]:
-    """Return the code spaces to try, the one for short distances first.
-
-    A code space is the number of bytes of a code, and the number of distances per order. The first
-    one has `BYTE_SPAN` distances per order. The second one has `LONG_SPAN`, and codes twice as
-    wide.
-    """
+    """Return the code spaces to try: with `BYTE_SPAN` distances per order, then `LONG_SPAN`."""
     if has_orders(material, rules):
         return CodeSpace(2, BYTE_SPAN), CodeSpace(4, LONG_SPAN)
     return CodeSpace(1, BYTE_SPAN), CodeSpace(2, LONG_SPAN)
@@ -156,15 +145,10 @@ def memory_needed(
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     """Return the bytes of supporting tables in memory while captures of one side are found.
 
-    Of the two sides, the one that needs more is taken.
-
-    - A table after the capture of a defender is in memory as rows by squares. Beside it there is a
-      view of a few of its leads, in the order of the material.
-    - A table after the capture of an attacker is in memory as views. While it is loaded, it is also
-      in memory as rows by squares.
-    - Each thread has the numbers of a range of leads.
-
-    width : bytes of one element of a plane of captures
+    Of the two sides, the one that needs more is taken. A table after the capture of a defender is
+    in memory as rows by squares, beside views of a few leads. One after the capture of an attacker
+    is in memory as views, and while it is loaded, also as rows by squares. Each thread has the
+    numbers of a range of leads.
     """
     layout = Layout.of(material)
     range_of_leads = min(1, threads / RANGES)

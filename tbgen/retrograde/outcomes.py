@@ -27,7 +27,6 @@ def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
     """Set the slots of the leads [lead_0, lead_1) without a canonical legal position to zero.
 
     outcomes : uint8 (slots,), inout; of all leads
-    area : int64 (inner size,), the squares of the inner piece
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):
@@ -96,7 +95,7 @@ class OutcomePlanes:
         return self.plane(side)[first : first + count]
 
     def plane(self, side: int) -> NDArray[np.uint8]:
-        """Return the outcome codes, (slots,); 0 for slots without a canonical legal position."""
+        """Return the outcome codes, uint8 (slots,); 0 where no canonical legal position is."""
         if self._plane is None or self._plane[0] != side:
             self._plane = None  # first, since there is memory for one only
             self._plane = side, self._load(side)

@@ -21,7 +21,7 @@ wins.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -29,8 +29,7 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.initialisation import SortedPositions
-from tbgen.retrograde.journal import Journal
+from tbgen.retrograde.journal import Journal, LaterRecords, Waiting
 from tbgen.rows.bitsets import count_bits
 from tbgen.rows.records import Records, split_records, write_row
 from tbgen.rows.sets import Frontier, Rows, Sets, mid_in_use, ranges_for, rows_in_use
@@ -45,14 +44,9 @@ of the propagation with its number of positions.
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame):
-    """Settle the positions on a frontier: record them, and remove them from the sets.
+    """Settle the positions on a frontier: record and remove them; return their number.
 
-    The records, one for each chunk of leads, are written to `out`.
-
-    front : Frontier, in
     unknown, losable : Rows, inout
-
-    Returns the number of these positions.
     """
     mids, leads = frame.mids, frame.leads
     settled, at = 0, 0
@@ -86,24 +80,22 @@ class Propagation:
         self,
         sets: Sets,
         unknown: tuple[Rows, Rows],
-        positions: tuple[SortedPositions, SortedPositions],
+        sorted_positions: Iterable[tuple[Rows, Waiting]],
         code_space: CodeSpace,
         report: Report = lambda phase, order, plies, settled: None,
     ) -> None:
         """Prepare the propagation; it takes over the sets of both sides, and changes them.
 
         unknown : the legal positions
-        positions : the same, sorted by their captures
+        sorted_positions : of each side, those without any capture, and those that wait for one
         """
         self.sets = sets
         self.code_space = code_space
         self.sweeper = Sweeper(sets.frame, sets.workers)
         storage, chunks = sets.workers.storage, sets.chunks.number
         self.journals = Journal(chunks, storage), Journal(chunks, storage)
-        red, black = positions
         self.unknown = unknown
-        self.losable = red.losable, black.losable
-        self.waiting = red.waiting, black.waiting
+        self.losable, self.waiting = zip(*sorted_positions, strict=True)
         self.frontiers = [sets.empty_frontier() for _ in Side]
         self.spare_frontier = sets.empty_frontier()
         self.order_starts = [journal.cursors for journal in self.journals]
@@ -185,10 +177,7 @@ class Propagation:
         return True
 
     def _settle(self, value: Value) -> int:
-        """Give the positions on both frontiers a value: record them, and remove them from the sets.
-
-        Returns the number of positions.
-        """
+        """Give the positions on both frontiers a value, and return their number."""
         code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
@@ -225,26 +214,17 @@ class Propagation:
 
     def last_wins(self, side: Side) -> Records:
         """Return the records of the positions that a side has won since the last order began."""
-        return self.journals[side].better_since(self.order_starts[side], self.code_space.draw)
+        return LaterRecords(self.journals[side], self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Yield, by code, the records of the positions that wait for a win (or loss) at an order.
-
-        A position waits for the ply of its best capture; a direct win waits for the first step of
-        its order.
-
-        outcome : win or loss, for the side to move
-        """
+        """Yield, by code, the records of positions that wait for a win (or loss) at an order."""
         for code, value in self._waiting_values(side):
             if value.order == order and value.outcome == outcome:
                 yield self.waiting[side].records(code)
 
     @contextmanager
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
-        """Context manager: makes positions losable whose best capture loses at an order.
-
-        Such a position loses in this order, at some ply, unless it has become a direct win.
-        """
+        """Context manager: makes positions losable whose best capture loses at an order."""
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
             self.sets.add(records, losable, within=self.unknown[side])

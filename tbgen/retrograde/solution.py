@@ -30,7 +30,6 @@ class CodeCount(NamedTuple):
 
     positions: int
     first: int
-    """First slot with the code."""
 
 
 @borrowing_kernel
@@ -55,7 +54,7 @@ def _k_tally(numbers, slot_0, counts, firsts):
     """Count how often each number occurs in a part of a plane, and find its first slot.
 
     numbers : unsigned (n,), in; those of the slots from `slot_0` on
-    slot_0 : int, the first slot
+    slot_0 : int
     counts, firsts : int64 (numbers,), inout; count and first slot of each number
     """
     for i in range(numbers.size):

@@ -2,9 +2,6 @@
 
     legality  ->  captures  ->  initialisation  ->  propagation of order 0  ->  orders 1, 2, ...
 
-Planes of codes exist for one side while its captures are found. Later they are written for one
-chunk at a time, from the journals of settled positions (`solution.py`).
-
 A function opens the supporting tables, so that the solver is independent of files; a `Solution` is
 itself a supporting table for the next material.
 """
@@ -12,20 +9,24 @@ itself a supporting table for the next material.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
+from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.captures import Captures
-from tbgen.retrograde.initialisation import SortedPositions, sort_by_captures
+from tbgen.retrograde.chase.search import declare_perpetual_chases, k_mark_attacked
+from tbgen.retrograde.initialisation import sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.memory import has_orders
+from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_mark_in_check
 from tbgen.retrograde.propagation import Propagation, Report
-from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.state import BuildState, Checkpoint, resume_state
 from tbgen.retrograde.supporting import BYTE_CODES, SupportingTable
+from tbgen.rows.boards import make_converter
 from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Sets
 from tbgen.rows.storage import Storage
@@ -75,15 +76,15 @@ def solve(
         report("legality", 0, 0, 0)
         sets = Sets(make_frame(layout), workers)
 
-        def initialise(side: Side) -> SortedPositions:
-            captures = Captures(
-                layout, sets.frame, side, supporting, code_space, metric, workers, ready
-            )
-            return sort_by_captures(sets, side, captures.palette, captures.find)
-
         def begin() -> BuildState:
             report("captures", 0, 0, 0)
-            positions = initialise(Side.RED), initialise(Side.BLACK)
+            positions = []
+            for side in Side:
+                captures = Captures(
+                    layout, sets.frame, side, supporting, code_space, metric, workers, ready
+                )
+                positions.append(sort_by_captures(sets, side, captures.palette, captures.find))
+                del captures  # with its supporting tables
             # Legal positions are found again: that is quick, and keeping them takes memory.
             red, black = (find_legal(sets.frame, side, workers) for side in Side)
             report("propagation", 0, 0, 0)
@@ -101,3 +102,41 @@ def solve(
             layout, code_space, metric, sets.frame, Workers(threads, storage), sets.chunks,
             state.propagation.journals, state.chase_patterns,
         )  # fmt: skip
+
+
+def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
+    """Revised propagation phase: find direct wins and propagate them, order by order.
+
+    Continues after the last step that a state contains. A *k-th order* win or loss is found by
+    iteration k (Fang, Hsu & Hsu 2002, section 5).
+
+    The last order is one that settles no position, or the limit of the rule set. An order without
+    direct wins is still propagated if captures wait for a ply of it or of a higher order.
+    """
+    propagation = state.propagation
+    sets = propagation.sets
+    shared = sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier()
+    check_states = [SearchState(propagation, winner, k_mark_in_check, shared) for winner in Side]
+    chase_states: list[SearchState] = []
+    chase_rules, converter = rule_set.chase_rules, make_converter(layout, sets.frame)
+    if rule_set.rules is not None and rule_set.rules.judges_chases:
+        mark = partial(k_mark_attacked, chase_rules)
+        chase_states = [SearchState(propagation, winner, mark, shared) for winner in Side]
+    state.add_searches([*check_states, *chase_states])
+    changed = state.order == 0 or state.propagate(state.order)
+    order = state.order + 1
+    while (changed or order <= propagation.last_order) and order <= (rule_set.orders or order):
+        state.report("checks", order, 0, 0)
+        lost = [
+            declare_perpetual_checks(search_state, order, keep_losses=bool(chase_states))
+            for search_state in check_states
+        ]
+        state.report("chases", order, 0, 0)
+        state.chase_patterns[order] = sum(
+            declare_perpetual_chases(
+                search_state, order, by_checks, converter, chase_rules=chase_rules
+            )
+            for search_state, by_checks in zip(chase_states, lost, strict=False)
+        )
+        changed = state.propagate(order)
+        order += 1

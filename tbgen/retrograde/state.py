@@ -26,7 +26,6 @@ from typing import Protocol
 from tbgen.compiling.folder import source_digest as source_digest
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState
-from tbgen.retrograde.initialisation import SortedPositions
 from tbgen.retrograde.journal import Waiting
 from tbgen.retrograde.propagation import Propagation, Report
 from tbgen.rows.records import Bytes, Records, StoredRecords, packer, unpacked
@@ -153,9 +152,8 @@ def resume_state(
     report("reading the state", 0, 0, 0)
     order, step, changed, patterns, codes, order_starts = json.loads(next(parts))
     storage = sets.workers.storage
-    red, black = (SortedPositions(sets.empty(), Waiting(storage)) for _ in Side)
-    unknown = sets.empty(), sets.empty()
-    p = Propagation(sets, unknown, (red, black), code_space, report)
+    sorted_positions = [(sets.empty(), Waiting(storage)) for _ in Side]
+    p = Propagation(sets, (sets.empty(), sets.empty()), sorted_positions, code_space, report)
     for side in Side:
         for rows in (p.unknown, p.losable):
             sets.add(_read_set(parts, Storage()), rows[side])

@@ -3,25 +3,24 @@
 
 A capture leads from the parent, the table that is solved, into a table with another index. For each
 kind of captured piece the supporting table is laid out anew (a *view*), with the parent's leads,
-mids and inner piece without the captured one. A capture then needs no index arithmetic. A row of
+mids and inner piece without the captured one. A capture then needs no index arithmetic: a row of
 the view has the results of one capturing move for all ninety squares of the inner piece.
 
-Codes are converted while loading. A supporting table has the value of the position after the
-capture, for the opponent. The view has the value of the capture, for the side that makes it, as a
-number in the palette of all captures (`captures.py`).
+Codes are converted while loading, from the value of the position after the capture, for the
+opponent, to the value of the capture, as a number in the palette of all captures (`captures.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, by_pointer
-from tbgen.indexing.groups import FLIP, MIRROR, Defenders, Group
+from tbgen.compiling.jit import borrowing_kernel
+from tbgen.indexing.groups import FLIP, MIRROR, Group
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.slots import group_rank
@@ -42,7 +41,6 @@ from tbgen.rows.workers import Workers
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
-from tbgen.tables.names import Metric
 
 Plane = NDArray[Any]
 """Array of the codes of one side to move, or of their numbers in a palette, with one dimension."""
@@ -51,9 +49,7 @@ MOST_MEN = 5
 """Maximum number of squares of one group: an army's five pawns."""
 
 AS_INNER = -1
-"""Value used in place of a group's number: the piece becomes the inner piece of the supporting
-table.
-"""
+"""In place of a group's number: the piece becomes the inner piece of the supporting table."""
 
 
 class SupportingTable(Protocol):
@@ -71,18 +67,14 @@ class SupportingTable(Protocol):
         """Return the codes of its positions with a side to move."""
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of a side.
-
-        A tile is a part of the table that is read at once; it consists of whole leads.
-        """
+        """Return the number of tiles of a side: parts of whole leads that are read at once."""
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """Return the codes of a tile, as a list of runs of consecutive leads.
+        """Return the first slot and the codes of each run of consecutive leads of a tile.
 
-        Each run is its first slot and its codes. Slots without a canonical position have arbitrary
-        codes.
+        Slots without a canonical position have arbitrary codes.
 
         numbers_of : maps distinct codes (n,) to the numbers that are returned in their place
         """
@@ -164,29 +156,18 @@ def load_plane(
     return plane
 
 
-@by_pointer
-class _Scratch(NamedTuple):
-    """Buffers for placing a position of the view in a supporting table with G groups."""
-
-    squares: NDArray[np.int64]
-    """int64 (MOST_MEN * G,): the squares of the table's groups, `MOST_MEN` places for each."""
-    written: NDArray[np.int64]
-    """int64 (G,): number of squares written for each group."""
-    seen: NDArray[np.int64]
-    """int64 (90,): the square of the table that corresponds to each square of the view."""
-
-
 @borrowing_kernel
 def _k_view(
-    first, last, chosen, view, scratch, frame, plane, table, descriptor, leads, mirrored, roles,
-    receiver, flip,
+    first, last, chosen, view, squares, count, frame, plane, table, descriptor, leads, mirrored,
+    roles, receiver, seen_as,
 ):  # fmt: skip
     """Fill rows of a view from a supporting table's plane.
 
     first, last : int64, the rows of chosen[first : last] are filled
     chosen : int64 (n,), the leads of the view to lay out, one after the other
     view : unsigned (rows * 90,) or (rows,) of these leads, out
-    scratch : _Scratch of the table
+    squares : int64 (MOST_MEN * groups of the table,), scratch: the squares of its groups
+    count : int64 (groups of the table,), scratch: number of squares written for each
     frame, table : Frame of the view and of the supporting table
     plane : unsigned (rows of the table * 90,) or (rows,), addressed by squares
     descriptor : int64 (words,), of the table's layout (`tbgen.indexing.slots`)
@@ -194,17 +175,15 @@ def _k_view(
         whether it has the mirror image
     roles : int64 (men of the view,), the table's group that receives each man, or AS_INNER
     receiver : int64, the table's group that receives the view's inner piece, or AS_INNER
-    flip : int64 (90,), the table's square for each square, before mirroring
+    seen_as : int64 (2, 90), the table's square for each square, and its mirror image
     """
     mids, table_mids = frame.mids, table.mids
     has_inner = frame.inner_kind >= 0
     table_stride = STRIDE if table.inner_kind >= 0 else 1
     table_groups = table.groups.shape[0]
-    squares, count, seen = scratch.squares, scratch.written, scratch.seen
     for number in range(first, last):
         lead = chosen[number]
-        for s in range(STRIDE):
-            seen[s] = MIRROR[flip[s]] if mirrored[lead] else flip[s]
+        seen = seen_as[1 if mirrored[lead] else 0]
         for mid in range(mids):
             row = number * mids + mid
             lo = frame.lead_taken[lead, 0] & frame.mid_taken[mid, 0]
@@ -263,11 +242,8 @@ def _table_leads(
     for side in Side:
         source = side.other if swapped else side
         squares = view.defenders[source].squares[view.lead_ranks[source]]
-        if swapped:
-            squares = FLIP[squares.astype(np.int64)].astype(np.int8)
-        defenders: Defenders = table.defenders[side]
-        ranks.append(defenders.rank(squares))
-    return table.lead_of(ranks[Side.RED], ranks[Side.BLACK])
+        ranks.append(table.defenders[side].rank(FLIP[squares] if swapped else squares))
+    return table.lead_of(*ranks)
 
 
 def _roles(
@@ -305,45 +281,32 @@ class ViewMaker:
         """
         self.frame = make_frame(view, with_moves=False)
         self._plane = plane
-        self._stride = STRIDE if view.inner else 1
+        self._lead_size = view.mids * (STRIDE if view.inner else 1)
         self._groups = len(table.groups)
-        flip = FLIP if swapped else np.arange(STRIDE)
+        seen = FLIP if swapped else np.arange(STRIDE)
         self._arguments = (
             table_frame, table.descriptor, *_table_leads(view, table, swapped),
-            *_roles(view, table, swapped, self.frame.men), flip,
+            *_roles(view, table, swapped, self.frame.men), np.stack([seen, MIRROR[seen]]),
         )  # fmt: skip
 
     def whole(self, workers: Workers) -> Plane:
         """Return all rows of the view, (rows * 90,), or (rows,) if it has no inner piece."""
         leads = np.arange(self.frame.leads)
-        view: Plane = workers.storage.zeros(self._size(len(leads)), self._plane.dtype)
+        view: Plane = workers.storage.zeros(len(leads) * self._lead_size, self._plane.dtype)
         workers.run(lambda first, last, _: self._fill(first, last, leads, view), len(leads))
         return view
 
     def part(self, leads: NDArray[np.int64]) -> Plane:
         """Return the rows of some leads only, one lead after the other."""
-        view: Plane = np.empty(self._size(len(leads)), self._plane.dtype)
+        view: Plane = np.empty(len(leads) * self._lead_size, self._plane.dtype)
         self._fill(0, len(leads), leads, view)
         return view
 
     def _fill(self, first: int, last: int, leads: NDArray[np.int64], view: Plane) -> None:
-        """Write the rows of leads[first : last] into a view.
-
-        leads : int64 (n,), leads of the view; view : their rows, out
-        """
-        scratch = _Scratch(
-            np.zeros(MOST_MEN * self._groups, np.int64),
-            np.zeros(self._groups, np.int64),
-            np.zeros(STRIDE, np.int64),
-        )
-        _k_view(first, last, leads, view, scratch, self.frame, self._plane, *self._arguments)
-
-    def _size(self, leads: int) -> int:
-        """Return the number of elements that an array of some leads of the view has.
-
-        leads : number of leads
-        """
-        return leads * self.frame.mids * self._stride
+        """Write the rows of leads[first : last] into a view."""
+        squares = np.zeros(MOST_MEN * self._groups, np.int64)
+        count = np.zeros(self._groups, np.int64)
+        _k_view(first, last, leads, view, squares, count, self.frame, self._plane, *self._arguments)
 
 
 BYTE_CODES = CodeSpace(1)
@@ -356,7 +319,6 @@ class DrawnTable:
 
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
-    metric: Metric = Metric.DTM
     absent_codes: tuple[int, ...] = ()
     """Codes that no position has, to compile kernels for tables with many codes."""
 

@@ -5,7 +5,7 @@
     SHA-256 of all leads, Red's side, then Black's                     ->  16 bytes
 
 docs/format.md, "Digest of the values", defines it. Leads are hashed separately, since files have
-their own order of leads. So one tile at a time is in memory, and threads share the tiles.
+their own order of leads.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, e
 
     codes : unsigned (slots of the leads,), in
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`
-    area : int64 (inner size,), the squares of the inner piece
     words : uint32 (slots of the leads,), out
     ends : int64 (leads,), out; end of each lead's words
     """
@@ -113,10 +112,8 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
 
 
 def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
-    """Hash the words of each of some consecutive leads, and write the hashes to their places.
+    """Hash the words (`_k_words`) of consecutive leads, and write the hashes to their places.
 
-    words : uint32 (n,), of all these leads
-    ends : int64 (leads,), end of each lead's words
     lead : the first of these leads
     hashes : a digest for each lead of the table, out
     """

@@ -4,11 +4,10 @@
                       at last those of perpetual checks
     a second process  meanwhile, those of captures and of the graph of chases: half of the work
 
-Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
-both captured, captures that wait), and a rook against an advisor (a defender captured). Before this
-process solves the materials, it calls the kernels of propagation with made-up captures. By then the
-second process has usually compiled the kernels of captures; if chases are judged, this process
-waits for it.
+Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece, both
+captured, captures that wait), and a rook against an advisor (a defender captured). Before this
+process solves them, it calls the kernels of propagation with made-up captures, while the second
+process compiles those of captures.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ def is_compiled(rules: Rules, *, ordered: bool) -> bool:
 def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """Compile or load the kernels for planes of one byte.
 
-    Kernels are loaded even if all are in the cache. Loading needs the compiler. So its memory can
-    be returned to the system before the real table is solved (`trim_process`).
+    Kernels are loaded even if all are in the cache. So the compiler's memory can be returned to the
+    system before the real table is solved (`trim_process`).
 
     rules : the rule set of the whole build
     ordered : whether kernels for rule-decided orders are needed now
@@ -85,15 +84,14 @@ def warm_up_wide() -> None:
 
 
 def _propagate_made_up(*, wide: bool = False) -> None:
-    """Call all kernels of order 0 except those of captures.
-
-    A tiny material is solved with made-up captures.
+    """Call all kernels of order 0 except those of captures, by solving with made-up captures.
 
     wide : make up so many values that planes take two bytes
     """
     layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(2)
     many = list(map(code_space.encode, MANY_VALUES)) if wide else []
-    palette = Palette.of(code_space, [code_space.encode(_WIN), *many])
+    win = Value(Outcome.WIN, 0, 3)  # of every second position; it waits for its ply
+    palette = Palette.of(code_space, [code_space.encode(win), *many])
 
     def find(lead_0: int, lead_1: int, legal: Rows, numbers: Plane) -> None:
         del lead_0, lead_1, legal
@@ -102,9 +100,9 @@ def _propagate_made_up(*, wide: bool = False) -> None:
 
     with Workers(1) as workers:
         sets = Sets(make_frame(layout), workers)
-        red, black = (sort_by_captures(sets, side, palette, find) for side in Side)
+        positions = [sort_by_captures(sets, side, palette, find) for side in Side]
         unknown = find_legal(sets.frame, 0, workers), find_legal(sets.frame, 1, workers)
-        propagation = Propagation(sets, unknown, (red, black), code_space)
+        propagation = Propagation(sets, unknown, positions, code_space)
         propagation.start()
         for _ in propagation.steps(0):
             pass
@@ -114,10 +112,6 @@ def _propagate_made_up(*, wide: bool = False) -> None:
             layout, code_space, Metric.DTM, sets.frame, workers, sets.chunks, propagation.journals,
             {},
         ))  # fmt: skip
-
-
-_WIN = Value(Outcome.WIN, 0, 3)
-"""Value of the made-up captures, which every second position has: a win that waits for its ply."""
 
 
 def _encode(solution: Solution) -> None:
@@ -138,31 +132,21 @@ def _solve_all(rules: Rules) -> None:
         )
     _encode(solved["KRKN"])
     if rules != Rules.NONE:
-        _call_other_operations(solved["KRKN"])
-
-
-def _call_other_operations(solution: Solution) -> None:
-    """Call the set operations that the patterns of the tiny materials do not reach."""
-    sets = Sets(solution.frame, solution.workers)
-    front = sets.empty_frontier()
-    sets.join(front, front)
-    sets.put_common(front.rows, front.rows, front)
-    sets.count(front.rows)
+        # The set operations that the patterns of the tiny materials do not reach.
+        sets = Sets(solved["KRKN"].frame, solved["KRKN"].workers)
+        front = sets.empty_frontier()
+        sets.join(front, front)
+        sets.put_common(front.rows, front.rows, front)
+        sets.count(front.rows)
 
 
 @cache
 def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
-    """Start the second process, which compiles a part of the kernels; return it.
-
-    Returns None if it cannot be started: this process then compiles everything.
-    """
+    """Start the second process and return it; None if it cannot be started."""
     return second_process.start_beside(_compile_all if rules.judges_chases else compile_captures)
 
 
 def _compile_all() -> None:
-    """Compile the kernels of captures and of chase graphs.
-
-    The second process calls this if chases are judged.
-    """
+    """Compile the kernels of captures and of chase graphs."""
     compile_captures()
     compile_graph()

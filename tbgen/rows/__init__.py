@@ -13,15 +13,12 @@
 
 This package is independent of codes, tables and repetition.
 
-    lead    placement of the kings, advisors and elephants of both sides
-    mid     placement of the attackers without the inner piece
-    row     lead * mids + mid; its bits are the squares of the inner piece
+    row     lead * mids + mid (`tbgen.indexing`); its bits are the squares of the inner piece
     set     uint64 (rows, 2)
 
-    inner piece  the attacker whose square varies within a row; *men* are the pieces of the mid
-    canonical    of several slots of a placement, the one that counts (`frame.canonical`)
+    men          the pieces of the mid, that is, the attackers except the inner piece
     frontier     sparse set, usually the positions that the last sweep found (`sets.Frontier`)
-    escape       a move by which the losing side avoids the loss
+    escape       a move by which the losing side avoids the loss, or the position after it
     chunk        consecutive leads whose positions are recorded together (`workers.Chunks`)
     record       the positions of a set in one chunk, as compact bytes (`records`)
 
@@ -34,6 +31,7 @@ Parameters of kernels, unless a kernel says otherwise:
     row : int64, lead * mids + mid
     row_0 : int64, the first row of a record's chunk
     leads, mids : int64, total numbers of leads and mids
+    first : int64, the first row of a lead
     members, others : Rows, in; sets of one side to move
     within : Rows, in; positions outside are ignored
     found : Frontier, out; only rows of the leads to process are changed
@@ -42,23 +40,26 @@ Parameters of kernels, unless a kernel says otherwise:
         excluded. The caller ensures that a position of `within` without such a move has a move
         into `front`
     data : uint8 (n,), in; a record
+    at : int64, position in a record
     filtered : bool, `within` is used
     size : int64, leads of a chunk
     out : uint8 (n,), out; records of the chunks, one after the other
     ends : int64 (chunks,), out; end of each chunk's record
     man : int64, a piece of the mid: a column of `Frame.mid_squares`
-    side : int64, side that moves, 0 Red, 1 Black
+    side : int64, side that moves (to move in the positions that are found), 0 Red, 1 Black
     kind : int64, `PieceType` of the piece that moves or attacks: rook, knight, cannon or pawn
+    stride : int64, stride of the group of the piece that moves
     square, source, target : int64, squares: of the inner piece; start and end of a move
     lo, hi : uint64, the two words of a set: often positions of one row
     free_lo, free_hi : uint64, set of the squares that may be passed and entered
     occ_lo, occ_hi : uint64, set of the occupied squares, without the inner piece
     word, w, start, free : uint64, one word of a set
     taken_lo, taken_hi : uint64, set of the occupied squares of a lead, or of lead and mid
-    front : Frontier of the side that is not to move, in
+    front : Frontier, in; in sweeps that of the side that is not to move
     reached : uint64 (mids, 2), inout; positions of one lead, by mid
     touched : int32 (mids,), inout; mids of the rows listed so far
     count : int64, number of rows listed so far
+    squares : int64 (pieces,), inout; squares of the pieces, in the layout's order
     frame : Frame
     scratch : Scratch, of the thread
     converter : SlotConverter

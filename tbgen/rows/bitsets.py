@@ -13,8 +13,6 @@ of words.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -35,12 +33,7 @@ WORD = U64((1 << WORD_SQUARES) - 1)
 OFF_BOARD = U64(1 << 63)
 FIRST_RANK = U64((1 << 9) - 1)
 
-ROOK, KNIGHT, CANNON, PAWN = (
-    int(PieceType.ROOK),
-    int(PieceType.KNIGHT),
-    int(PieceType.CANNON),
-    int(PieceType.PAWN),
-)
+ROOK, KNIGHT, CANNON, PAWN = (int(kind) for kind in PieceType if kind.is_attacker)
 
 
 def _file_mask(*files: int) -> np.uint64:
@@ -64,19 +57,30 @@ def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:
     return bits & int(WORD), bits >> WORD_SQUARES
 
 
-def _geometry() -> dict[str, np.ndarray]:
-    """Return the arrays of moves, attacks and lines named below (`RAY` to `ALIGNED`).
+RAY = np.full((SQUARES, 4, 9), -1, np.int8)
+"""int8 (90, 4, 9): the squares up, down, right and left of a square, -1 after the last."""
+KNIGHT_TARGETS = np.full((SQUARES, 8), -1, np.int8)
+"""int8 (90, 8): the target squares of a knight, -1 off the board."""
+KNIGHT_LEGS = np.full((SQUARES, 8), -1, np.int8)
+"""int8 (90, 8): the leg, which must be empty, of each jump from a square to its `KNIGHT_TARGETS`;
+it is next to the square.
+"""
+LEG_BETWEEN = np.full((SQUARES, SQUARES), -1, np.int8)
+"""int8 (90, 90): the leg of the jump from one square to another, -1 if there is no such jump."""
+PAWN_TARGETS = np.full((2, SQUARES, 3), -1, np.int8)
+"""int8 (2, 90, 3): the target squares of a pawn of either side, -1 for none."""
+PAWN_SOURCES = np.full((2, SQUARES, 3), -1, np.int8)
+"""int8 (2, 90, 3): the squares from which a pawn of either side steps to a square, -1 for none."""
+PAWN_ATTACKS = np.zeros((2, SQUARES, SQUARES), np.bool_)
+"""bool (2, 90, 90): whether a pawn of that side on one square attacks the other."""
+BETWEEN = np.zeros((SQUARES, SQUARES, 2), np.uint64)
+"""uint64 (90, 90, 2): the squares strictly between two squares of one line."""
+ALIGNED = np.zeros((SQUARES, SQUARES), np.bool_)
+"""bool (90, 90): whether two different squares share a rank or a file."""
 
-    Called once at import.
-    """
-    ray = np.full((SQUARES, 4, 9), -1, np.int8)
-    knight = np.full((SQUARES, 8), -1, np.int8)
-    knight_leg = np.full((SQUARES, 8), -1, np.int8)
-    leg_between = np.full((SQUARES, SQUARES), -1, np.int8)
-    pawn = np.full((2, SQUARES, 3), -1, np.int8)
-    pawn_sources = np.full((2, SQUARES, 3), -1, np.int8)
-    between = np.zeros((SQUARES, SQUARES, 2), np.uint64)
-    aligned = np.zeros((SQUARES, SQUARES), np.bool_)
+
+def _fill_tables() -> None:
+    """Write the tables of moves, attacks and lines above."""
 
     def square(rank: int, file: int) -> int:
         return 9 * rank + file if 0 <= rank < 10 and 0 <= file < 9 else -1
@@ -89,59 +93,31 @@ def _geometry() -> dict[str, np.ndarray]:
                 t = square(rank + k * up, file + k * right)
                 if t < 0:
                     break
-                ray[s, d, k - 1] = t
-                between[s, t] = square_set(passed)
-                aligned[s, t] = True
+                RAY[s, d, k - 1] = t
+                BETWEEN[s, t] = square_set(passed)
+                ALIGNED[s, t] = True
                 passed.append(t)
         for j, (up, right, leg_up, leg_right) in enumerate(LEAPS):
             t, leg = square(rank + up, file + right), square(rank + leg_up, file + leg_right)
             if t >= 0:
-                knight[s, j], knight_leg[s, j], leg_between[s, t] = t, leg, leg
+                KNIGHT_TARGETS[s, j], KNIGHT_LEGS[s, j], LEG_BETWEEN[s, t] = t, leg, leg
         for side, forward in ((Side.RED, 1), (Side.BLACK, -1)):
-            pawn[side, s, 0] = square(rank + forward, file)
+            PAWN_TARGETS[side, s, 0] = square(rank + forward, file)
             if (rank >= 5) == (side == Side.RED):
-                pawn[side, s, 1:] = square(rank, file - 1), square(rank, file + 1)
-    pawn_attacks = np.zeros((2, SQUARES, SQUARES), np.bool_)
-    for owner in range(2):
-        for s in range(SQUARES):
-            for j, t in enumerate(pawn[owner, s]):
+                PAWN_TARGETS[side, s, 1:] = square(rank, file - 1), square(rank, file + 1)
+            for j, t in enumerate(PAWN_TARGETS[side, s].tolist()):
                 if t >= 0:
-                    pawn_attacks[owner, s, t] = True
-                    pawn_sources[owner, t, j] = s
-    return {
-        "ray": ray, "knight": knight, "knight_leg": knight_leg, "leg_between": leg_between,
-        "pawn": pawn, "pawn_sources": pawn_sources, "between": between, "aligned": aligned,
-        "pawn_attacks": pawn_attacks,
-    }  # fmt: skip
+                    PAWN_ATTACKS[side, s, t] = True
+                    PAWN_SOURCES[side, t, j] = s
 
 
-_tables = _geometry()
-RAY = _tables["ray"]
-"""int8 (90, 4, 9): the squares up, down, right and left of a square, -1 after the last."""
-KNIGHT_TARGETS = _tables["knight"]
-"""int8 (90, 8): the target squares of a knight, -1 off the board."""
-KNIGHT_LEGS = _tables["knight_leg"]
-"""int8 (90, 8): the leg, which must be empty, of each jump from a square to its `KNIGHT_TARGETS`;
-it is next to the square.
-"""
-LEG_BETWEEN = _tables["leg_between"]
-"""int8 (90, 90): the leg of the jump from one square to another, -1 if there is no such jump."""
+_fill_tables()
 KNIGHT_LEGS_BACK = np.where(
     KNIGHT_TARGETS < 0, -1, LEG_BETWEEN[KNIGHT_TARGETS, np.arange(SQUARES)[:, None]]
 ).astype(np.int8)
 """int8 (90, 8): the leg, which must be empty, of each jump to a square from its `KNIGHT_TARGETS`;
 it is next to the target, where the jump begins.
 """
-PAWN_TARGETS = _tables["pawn"]
-"""int8 (2, 90, 3): the target squares of a pawn of either side, -1 for none."""
-PAWN_SOURCES = _tables["pawn_sources"]
-"""int8 (2, 90, 3): the squares from which a pawn of either side steps to a square, -1 for none."""
-PAWN_ATTACKS = _tables["pawn_attacks"]
-"""bool (2, 90, 90): whether a pawn of that side on one square attacks the other."""
-BETWEEN = _tables["between"]
-"""uint64 (90, 90, 2): the squares strictly between two squares of one line."""
-ALIGNED = _tables["aligned"]
-"""bool (90, 90): whether two different squares share a rank or a file."""
 NOWHERE = SQUARES
 """Number used in place of a square for "no square": `BIT[NOWHERE]` is the empty set."""
 BIT = np.array([*(square_set([s]) for s in range(SQUARES)), (0, 0)], np.uint64)
@@ -151,33 +127,23 @@ AREA = np.array([[square_set(area(side, kind)) for kind in PieceType] for side i
 
 
 @intrinsic
-def _count_trailing_zeros(typingctx, word):
-    """Intrinsic: number of zero bits below the lowest set bit of a word (LLVM `cttz`)."""
-    del typingctx, word
+def lowest_bit(typingctx, word):
+    """Return the index of the lowest set bit of a nonzero uint64, as int64 (LLVM `cttz`)."""
 
     def generate(context, builder, signature, args):
-        del context, signature
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), generate
 
 
 @intrinsic
-def _population_count(typingctx, word):
-    """Intrinsic: number of set bits of a word (LLVM `ctpop`)."""
-    del typingctx, word
+def count_bits(typingctx, word):
+    """Return the number of set bits of a uint64, as int64 (LLVM `ctpop`)."""
 
     def generate(context, builder, signature, args):
-        del context, signature
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), generate
-
-
-lowest_bit: Any = _count_trailing_zeros
-"""Return the index of the lowest set bit of a nonzero uint64, as int64."""
-count_bits: Any = _population_count
-"""Return the number of set bits of a uint64, as int64."""
 
 
 @part
@@ -239,8 +205,7 @@ def mirrored(lo, hi):
 def _slide_along_ranks(start, free):
     """Return the squares that a slide along a rank reaches from `start` through `free` (one word).
 
-    The set of reached squares is extended by 1, 2 and 4 squares in each direction, only through
-    free squares. These three steps cover the eight squares of a rank.
+    Steps of 1, 2 and 4 squares in each direction cover the eight squares of a rank.
     """
     reach, path = start, free & _NOT_A
     reach |= path & (reach << _1)
@@ -341,10 +306,7 @@ def pawn_steps_into(lo, hi, free_lo, free_hi, side):
 
 @part
 def inner_sources(kind, side, lo, hi, free_lo, free_hi):
-    """Return the squares from which the inner piece makes a quiet move into a set of squares.
-
-    The set is (lo, hi); the inner piece belongs to `side` and is of type `kind`.
-    """
+    """Return the squares from which the inner piece makes a quiet move into a set of squares."""
     if kind == KNIGHT:
         return jumps_into(lo, hi, free_lo, free_hi)
     if kind == PAWN:

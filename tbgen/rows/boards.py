@@ -50,7 +50,6 @@ def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
 def set_up(row, square, converter, squares, board):
     """Write the squares (in the layout's order) and the board of a position.
 
-    squares : int64 (pieces,), out
     board : int8 (90,), out
     """
     frame = converter.frame
@@ -71,10 +70,7 @@ def set_up(row, square, converter, squares, board):
 
 @part
 def slot_of(squares, converter):
-    """Return the row and inner square of a placement.
-
-    squares : int64 (pieces,), in the layout's order
-    """
+    """Return the row and inner square of a placement."""
     slot = slot_of_squares(squares, converter.descriptor)
     size = converter.inner_squares.size
     return slot // size, converter.inner_squares[slot % size]
@@ -84,11 +80,9 @@ def slot_of(squares, converter):
 def is_mirrored(row, square, squares, converter, scratch, scratch_board):
     """Return whether a slot stands for the mirror image of a given placement.
 
-    A placement and its mirror image have the same slot, which stands for one of the two. The
-    squares and the board of the slot are written to `scratch` and `scratch_board`, and compared
+    The squares and the board of the slot are written to `scratch` and `scratch_board`, and compared
     with `squares`.
 
-    squares : int64 (pieces,), a placement with this slot (`slot_of`)
     scratch : int64 (pieces,), out; scratch_board : int8 (90,), out
     """
     set_up(row, square, converter, scratch, scratch_board)
@@ -102,7 +96,7 @@ def is_mirrored(row, square, squares, converter, scratch, scratch_board):
 def move(squares, board, source, target):
     """Make a quiet move on the board and in the list of squares.
 
-    squares : int64 (pieces,), inout; board : int8 (90,), inout
+    board : int8 (90,), inout
     """
     board[target] = board[source]
     board[source] = 0
@@ -143,17 +137,9 @@ class Boards(NamedTuple):
 
 def make_boards(converter: SlotConverter) -> Boards:
     """Return the boards and lists of one thread."""
-    pieces = len(converter.codes)
-
-    def board() -> NDArray[np.int8]:
-        return np.zeros(SQUARES, np.int8)
-
-    def numbers(count: int) -> NDArray[np.int64]:
-        return np.zeros(count, np.int64)
-
     return Boards(
-        numbers(pieces), numbers(pieces), board(), board(), board(), board(), numbers(MAX_MOVES),
-        numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(PAIRS), numbers(PAIRS),
+        *np.zeros((2, len(converter.codes)), np.int64), *np.zeros((4, SQUARES), np.int8),
+        *np.zeros((4, MAX_MOVES), np.int64), *np.zeros((2, PAIRS), np.int64),
     )  # fmt: skip
 
 

@@ -8,10 +8,6 @@
            `groups` the groups of identical men, `mid_companions` and `extend` the moves to other
            mids
 
-A row is lead * mids + mid. In memory, a plane of codes has STRIDE slots per row, one for every
-square of the board. So a slot of a row is addressed by the inner piece's square, even if files
-leave some squares out.
-
 A man's move changes one digit of the mid, the rank of its group's placement. `with_rank_zero`
 returns the mid with this digit set to zero. A row of `extend` has the new digit for each square to
 which the man may move; `mid_companions` is the number of this row for each mid and man.
@@ -33,8 +29,8 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 
 STRIDE = SQUARES
-"""Slots of a row of a plane in memory: one for each of the ninety squares, even if the inner piece
-cannot stand there. A material without an inner piece has one slot per row.
+"""Slots of a row of a plane in memory: one for each of the ninety squares of the inner piece, even
+if it cannot stand there. A material without an inner piece has one slot per row.
 """
 
 
@@ -139,8 +135,6 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
                 eye = (source + target) // 2 if piece_kind(code) == PieceType.ELEPHANT else NOWHERE
                 extra.append((eye, target, source))
         starts.append(len(after))
-    if not after:
-        return np.array(starts, np.int64), np.zeros((0, 4), np.int64)
     ranks = defenders.rank(np.array(after, np.int8))
     return np.array(starts, np.int64), np.column_stack([ranks, np.array(extra, np.int64)])
 
@@ -257,10 +251,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
 
 @part
 def rank_of(mid, man, frame):
-    """Return the rank, in a mid, of the placement of the group that a man belongs to.
-
-    mid, man : int64, the man as a column of `Frame.mid_squares`
-    """
+    """Return the rank, in a mid, of the placement of the group that a man belongs to."""
     return np.int64(frame.extend[frame.mid_companions[mid, man], frame.mid_squares[mid, man]])
 
 
@@ -269,8 +260,6 @@ def with_rank_zero(mid, man, frame):
     """Return a mid with the placement of a man's group replaced by that of rank 0.
 
     Adding the new rank times the group's stride gives the mid after a move of the man.
-
-    mid, man : int64, as in `rank_of`
     """
     return mid - rank_of(mid, man, frame) * frame.men[man, GROUP_STRIDE]
 
@@ -282,8 +271,6 @@ def canonical(lead, mid, square, frame):
     A placement may have several slots (`tbgen.indexing.layout`). If the inner piece has twins of
     the same side and kind, the canonical slot has the one on the largest square as inner piece. On
     a lead that is its own mirror image, the smaller slot of the two mirror images is canonical.
-
-    square : int64, of the inner piece
     """
     mid_a, square_a = _largest_inside(mid, square, frame)
     if not frame.self_mirrored[lead]:
@@ -297,10 +284,7 @@ def canonical(lead, mid, square, frame):
 
 @part
 def is_canonical(lead, mid, square, frame):
-    """Return whether a slot is the canonical one of its placement.
-
-    square : int64, of the inner piece
-    """
+    """Return whether a slot is the canonical one of its placement."""
     slot_mid, slot_square = canonical(lead, mid, square, frame)
     return slot_mid == mid and slot_square == square
 
@@ -309,11 +293,7 @@ def is_canonical(lead, mid, square, frame):
 def _largest_inside(mid, square, frame):
     """Return mid and inner square of the same placement with the inner piece on the largest square.
 
-    The inner piece is the attacker whose square is the last part of the index. Its twins, the
-    attackers of the same side and type, are in the mid. If a twin is on a larger square, the two
-    exchange their squares.
-
-    square : int64, of the inner piece
+    If a twin is on a larger square, the two exchange their squares.
     """
     twin = frame.twin
     if twin < 0:

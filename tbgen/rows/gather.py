@@ -6,9 +6,6 @@ pays if many rows of a lead are on the frontier; otherwise `moves.py` goes from 
 
 Rows are read as flat words here, two for each row: so the compiler vectorises loops over
 neighbouring words, which it does not with a second dimension.
-
-The inner piece moves within a row, the others from row to row (`frame.py`). `sweep.py` chooses the
-set to gather and the method, and has the buffers.
 """
 
 from __future__ import annotations
@@ -69,10 +66,7 @@ BOARD_WORDS = 5 * _WORDS
 
 @part
 def gather_dense(lead, side, front, reached, scratch, frame):
-    """Add the predecessors of a frontier in one lead to `reached`.
-
-    side : int64, side to move in the predecessors
-    """
+    """Add the predecessors of a frontier in one lead to `reached`."""
     mids = frame.mids
     taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
@@ -127,11 +121,7 @@ def _gather_lead(move, target, front, reached, scratch, frame):
 
 @part
 def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
-    """Add predecessors by moves of the inner piece, for all rows of one lead.
-
-    first : int64, the first row of the lead
-    taken_lo, taken_hi : uint64, the occupied squares of the lead
-    """
+    """Add predecessors by moves of the inner piece, for all rows of one lead."""
     mids, kind = frame.mids, frame.inner_kind
     free_lo, free_hi = frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi
     rows, taken = front.rows.reshape(-1)[2 * first :], frame.mid_taken.reshape(-1)
@@ -163,8 +153,6 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
     One piece of the group moves while its companions stand: `mid_of` maps its square to the mid.
 
     g : int64, the group
-    first : int64, the first row of the lead
-    taken_lo, taken_hi : uint64, the occupied squares of the lead
     """
     mids = frame.mids
     kind, stride = frame.groups[g, KIND], frame.groups[g, GROUP_STRIDE]
@@ -209,8 +197,6 @@ def _gather_lines(first, stride, front, reached, scratch):
 
     The running union contains the frontier positions of the squares passed so far. A position
     leaves it at a square where the inner piece or another piece blocks the way back.
-
-    first, stride : int64, the first row of the lead, and the group's stride
     """
     mid_of, on_front = scratch.mid_of, scratch.on_front
     line, inner_free = scratch.line.reshape(-1), scratch.inner_free.reshape(-1)
@@ -248,8 +234,8 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
     free squares of the inner piece. Every step is then a constant offset, and a step off the board
     finds nothing. So loops over all squares need no branch.
 
-    kind, base : int64, kind of the man, and the first of the mids that differ in its square alone
-    companions, first : int64, row of `Frame.extend` of its companions, and first row of the lead
+    base : int64, the first of the mids that differ in the man's square alone
+    companions : int64, row of `Frame.extend` of its companions
     """
     mid_of, board = scratch.mid_of, scratch.board
     inner_free = scratch.inner_free.reshape(-1)
@@ -345,10 +331,7 @@ def _step_on_board(side, board):
 
 @part
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
-    """Add predecessors by knight jumps and pawn steps.
-
-    kind, first, stride : int64, KNIGHT or PAWN, the first row of the lead, the group's stride
-    """
+    """Add predecessors by knight jumps and pawn steps."""
     mid_of, on_front, taken = scratch.mid_of, scratch.on_front, frame.mid_taken.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
     for square in range(SQUARES):

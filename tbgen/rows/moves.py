@@ -52,7 +52,6 @@ def gather_sparse(lead, side, front, count, scratch, frame):
 
     Returns the number of rows listed in `scratch.touched`.
 
-    side : int64, side to move in the predecessors
     front : Frontier of the other side, with lists of this lead and of those that its moves lead to
     """
     mids = frame.mids
@@ -140,7 +139,6 @@ def without_escape(lead, mid, side, lo, hi, escape, frame):
 
     Stops as soon as none is left: most rows need only a few moves.
 
-    side : int64, side to move in the row
     escape : uint64 (rows, 2), a set of the other side
     """
     mids = frame.mids

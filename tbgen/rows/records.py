@@ -36,9 +36,7 @@ DENSE = 255
 """Marker before a row that is written as two words; no square has this number."""
 
 _DENSE_FROM = 13
-"""Number of squares of a row from which two words (with DENSE, 13 bytes) take no more bytes than
-one byte for each square.
-"""
+"""Number of squares of a row from which two words (with DENSE) take no more bytes than squares."""
 
 _WORTH_PACKING = 256
 """Bytes from which a record is compressed; shorter ones hardly shrink."""
@@ -50,8 +48,8 @@ Bytes = NDArray[np.uint8]
 class Records(ABC):
     """Set of recorded positions, by chunk of leads, so that threads can divide the chunks.
 
-    `len(records)` is the number of chunks with records. A slice selects some of these chunks, and
-    yields the number of each chunk with the list of its records, decompressed.
+    `len(records)` is the number of chunks with records. A slice of these chunks yields the number
+    of each with the list of its records, decompressed.
     """
 
     _chunks: Collection[int]
@@ -73,7 +71,6 @@ class Records(ABC):
 def write_row(out, at, gap, lo, hi):
     """Append a nonempty row to a record; return the position after it.
 
-    out : uint8 (n,), inout; at : int64, position in `out`
     gap : int64, rows since the previous row
     """
     rest = (gap << 1) ^ (gap >> 63)
@@ -105,10 +102,7 @@ def write_row(out, at, gap, lo, hi):
 
 @part
 def read_row(data, at):
-    """Read a row of a record; return the position after it, the gap, and the two words.
-
-    data : uint8 (n,), in; at : int64, position in `data`
-    """
+    """Read a row of a record; return the position after it, the gap, and the two words."""
     shift, rest = 0, np.int64(0)
     while True:
         byte = np.int64(data[at])

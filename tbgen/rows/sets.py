@@ -48,8 +48,7 @@ call of a kernel, which takes 20 microseconds.
 
 _LIST_DIVISOR = 16
 """Divisor of a lead's number of rows that gives the room of its list. A lead with more rows in use
-is gathered as a whole (`sweep.py`). Lists of all rows would take a quarter of the memory of the
-rows.
+is gathered as a whole (`sweep.py`).
 """
 
 
@@ -113,10 +112,9 @@ def mid_in_use(i, lead, front):
 
 @part
 def put_row(lead, mid, lo, hi, front, mids):
-    """Write the two words of a row into a frontier, and list the row among those in use.
+    """Write the two words of a row, empty so far, into a frontier, and list the row.
 
-    The row must be empty and not yet listed. Beyond `front.limit` rows of a lead, it is
-    counted but not listed.
+    Beyond `front.limit` rows of a lead, it is counted but not listed.
     """
     first = lead * mids
     front.rows[first + mid, 0] = lo
@@ -166,7 +164,6 @@ def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
 def _k_transfer(lead_0, lead_1, front, source, target, moved, mids):
     """Remove the positions on a frontier from `source`, and add them to `target`.
 
-    front : Frontier, in
     source, target : Rows, inout; `target` may be `front.rows`
     moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows in [lead_0, lead_1)
     """
@@ -187,7 +184,6 @@ def _k_transfer(lead_0, lead_1, front, source, target, moved, mids):
 def _k_join(lead_0, lead_1, front, target, mids):
     """Add the positions of one frontier to another.
 
-    front : Frontier, in
     target : Frontier, inout
     """
     for lead in range(lead_0, lead_1):

@@ -44,10 +44,7 @@ class Storage:
     on_disk = False
 
     def __init__(self, directory: Path | None = None) -> None:
-        """Prepare the storage; `store` writes to an unnamed file in `directory`.
-
-        Without a directory the stored bytes stay in memory.
-        """
+        """Prepare the storage; `store` writes to an unnamed file in `directory`, if given."""
         self._directory = directory
         self._lock = threading.Lock()
         self._file = None if directory is None else self._new_file()
@@ -69,16 +66,10 @@ class Storage:
         return pages
 
     def release_if_large(self) -> None:
-        """Do nothing; `DiskStorage` releases pages here if the process takes too much memory.
-
-        Called between ranges of leads.
-        """
+        """Do nothing; `DiskStorage` releases pages here. Called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
-        """Release the pages of an array from `zeros`.
-
-        The array then contains zeros or, on disk, its old values.
-        """
+        """Release the pages of an array from `zeros`; it then has zeros or, on disk, old values."""
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base

@@ -8,8 +8,8 @@ a *frontier*, the positions of the opponent that the last sweep found. It keeps 
     found = within & predecessors(frontier)                          a good move exists
     found = within & predecessors(frontier) - predecessors(escape)   and no other move is left
 
-All sets are rows, and the result is again a frontier. *Pull*: each lead gathers from its neighbours
-and is written by one thread only, so that the result does not depend on the order of threads.
+*Pull*: each lead gathers from its neighbours and is written by one thread only, so that the result
+does not depend on the order of threads.
 
 A lead with few rows on the frontiers around it is gathered from lists of those rows (sparse). The
 others are gathered by scanning lines of the board (dense): `moves.py`, `gather.py`.
@@ -50,11 +50,8 @@ that is faster than testing the moves of each row.
 """
 
 SPARSE_LEAD_DIVISOR = 8
-"""Divisor of a lead's number of rows; the quotient limits the rows gathered from lists.
-
-A lead is gathered from lists if fewer frontier rows than that are in the lead and in the leads that
-its moves lead to. A list costs a search for each move; a scan of lines takes the same time for any
-number of rows.
+"""A lead is gathered from lists if fewer than 1 / `SPARSE_LEAD_DIVISOR` of its number of rows are
+on the frontier in the lead and in the leads that its moves lead to.
 """
 
 
@@ -86,24 +83,16 @@ class Scratch(NamedTuple):
 
 def make_scratch(mids: int) -> Scratch:
     """Return the buffers of one thread."""
+    reached, escaping, line, inner_free = np.zeros((4, mids, 2), np.uint64)
     return Scratch(
-        np.zeros((mids, 2), np.uint64),
-        np.zeros((mids, 2), np.uint64),
-        np.zeros((mids, 2), np.uint64),
-        np.zeros((mids, 2), np.uint64),
-        np.zeros(BOARD_WORDS, np.uint64),
-        np.zeros(SQUARES, np.int64),
-        np.zeros(SQUARES, np.bool_),
-        np.zeros(mids + 1, np.int32),
-    )
+        reached, escaping, line, inner_free, np.zeros(BOARD_WORDS, np.uint64),
+        np.zeros(SQUARES, np.int64), np.zeros(SQUARES, np.bool_), np.zeros(mids + 1, np.int32),
+    )  # fmt: skip
 
 
 @part
 def _has_many_rows(lead, members, mids):
-    """Return whether a set has so many rows in a lead that scanning the lead as a whole is faster.
-
-    The alternative is to test the moves of each row (`DENSE_LEAD_DIVISOR`).
-    """
+    """Return whether a set has many rows in a lead (`DENSE_LEAD_DIVISOR`)."""
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0
@@ -128,7 +117,7 @@ def _take_back(lead, found, scratch, mids):
 def _list_in_use(lead, front, touched, mids):
     """Write the mids of the rows that a frontier has in one lead to `touched`; return their number.
 
-    If the frontier has too many rows there for a list, nothing is written, and `mids` is returned.
+    Without a list, nothing is written, and `mids` is returned.
     """
     count = rows_in_use(lead, front, mids)
     if count < mids:
@@ -156,9 +145,7 @@ def _count_around(lead, side, front, frame):
 
 @part
 def _keep_within(lead, count, everything, within, scratch, mids):
-    """Remove the positions that are not in `within` from `scratch.reached`.
-
-    Returns the number of nonempty rows that are left.
+    """Remove positions that are not in `within` from `scratch.reached`; return the rows left.
 
     count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
     everything : bool, take all of `within` instead, in these rows
@@ -203,7 +190,6 @@ def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
 
     count : int64, as in `_keep_within`
     test : int, one of the tests above
-    front : Frontier of the opponent, in
     """
     mids = frame.mids
     reached, escaping = scratch.reached, scratch.escaping
@@ -236,16 +222,11 @@ def _k_sweep(
     lead_0, lead_1, side, everywhere, front, within, use_escape, escape, add_found, found, scratch,
     frame,
 ):  # fmt: skip
-    """Sweep over the leads [lead_0, lead_1).
+    """Sweep over the leads [lead_0, lead_1); return the number of rows of `within` that were read.
 
-    side : int, side to move in the positions that are found
     everywhere : bool, take all of `within` in place of the predecessors of `front`
     front : Frontier of the opponent, in; if `everywhere`, the rows of `within` that are in use
-    within : Rows of `side`, in
     add_found : bool, keep the positions of `within` already on `found` that have no escape
-    found : Frontier of `side`, out; each thread writes only its own leads
-
-    Returns the number of rows of `within` that were read.
     """
     mids = frame.mids
     rows_read = 0

@@ -17,14 +17,12 @@ from tbgen.rows.storage import Storage
 from tbgen.system.threads import thread_pool
 
 RANGES = 48
-"""Number of ranges that the leads are divided into for threads: enough ranges to balance the
-threads, and few enough that the calls of the kernel take no noticeable time.
+"""Number of ranges that the leads are divided into: enough to balance the threads, and few enough
+that the calls of the kernel take no noticeable time.
 """
 
 FEW_RANGES = 8
-"""Number of ranges of leads for set algebra. All rows take equal time there, so few ranges balance
-the threads; a call of a kernel may take longer than a lead.
-"""
+"""Number of ranges of leads for set algebra, where all rows take equal time."""
 
 DISK_RANGES = 480
 """Minimum number of ranges of leads if arrays are on disk: the pages that one range uses must fit
@@ -33,9 +31,7 @@ into memory.
 
 
 CHUNK_SLOTS = 1 << 22
-"""Maximum number of slots of a chunk, unless the chunk is a single lead. Smaller chunks would make
-more records, each of which takes some microseconds.
-"""
+"""Maximum number of slots of a chunk, unless the chunk is a single lead."""
 
 
 class Chunks(NamedTuple):

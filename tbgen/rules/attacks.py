@@ -4,9 +4,8 @@
     is_attacked(board, square, side)   any piece of a side, searched outward from the square
     in_check(board, side)              the king attacked, or facing the other king
 
-Move legality, the referee and the tables share these predicates. All are scalar functions
-(`tbgen.system.scalar`): plain Python, and callable from kernels. Moves that do not capture are
-in `moves`; the side to move does not matter here.
+All are scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. Moves
+that do not capture are in `moves`; the side to move does not matter here.
 """
 
 from __future__ import annotations

@@ -60,11 +60,7 @@ def is_on_board(rank: int, file: int) -> bool:
 @scalar
 def is_in_palace(side: int, rank: int, file: int) -> bool:
     """Return whether a square belongs to the side's palace."""
-    if file < 3 or file > 5:
-        return False
-    if side == Side.RED:
-        return 0 <= rank <= 2
-    return 7 <= rank <= 9
+    return 3 <= file <= 5 and 7 * side <= rank <= 7 * side + 2
 
 
 @scalar

@@ -6,9 +6,9 @@
 
 Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
 after WXF 2018 and the articles of the Asian rules). Q is the attacker, V the victim. A *root* of V
-is a piece of V's side that can legally recapture after Q x V. The referee and the tables call these
-functions. They are scalar (`tbgen.system.scalar`); they try moves on the given board and restore
-it. Loops and levels of offence are in `tbgen.referee`.
+is a piece of V's side that can legally recapture after Q x V. The functions are scalar
+(`tbgen.system.scalar`); they try moves on the given board and restore it. Loops and levels of
+offence are in `tbgen.referee`.
 """
 
 from __future__ import annotations
@@ -64,14 +64,11 @@ def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
 
 @scalar
 def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether capturing the victim is legal, apart from a check that exists already.
+    """Return whether capturing the victim is legal apart from an existing check (point 3).
 
-    This is point 3 of docs/referee.md, section 2. The capture is legal if no piece attacks the king
-    of the attacker's side afterwards that did not attack it before. Without an existing check this
-    is ordinary legality.
-
-    The attacker must attack the victim, and must not be a king: attacks are tested on the king's
-    square before the capture. The caller `threatens` ensures both, since kings cannot chase.
+    The capture is legal if no piece attacks the king of the attacker's side afterwards that did not
+    attack it before. The attacker must attack the victim, and must not be a king: attacks are
+    tested on the king's square before the capture.
     """
     side = piece_side(board[attacker])
     if is_safe_after(board, side, attacker, victim):
@@ -99,9 +96,9 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
 def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool) -> bool:
     """Return whether the victim has a root: a piece that can legally recapture (point 4b).
 
-    The recapture follows the capture of the victim by the attacker; docs/referee.md, section 2, has
-    the points. With `without_xray` a rook or cannon counts only if it also protects the victim
-    while the attacker is still on its own square (point 6).
+    The recapture follows the capture of the victim by the attacker. With `without_xray` a rook or
+    cannon counts only if it also protects the victim while the attacker is still on its own square
+    (point 6).
     """
     side = piece_side(board[victim])
     taking, taken = board[attacker], board[victim]
@@ -136,9 +133,9 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 
 @scalar
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether two pieces are of one type and the victim could capture the attacker.
+    """Return whether two pieces are of one type and the victim could legally capture the attacker.
 
-    The victim's capture must be legal. This is point 5 of docs/referee.md, section 2 (article 24).
+    Point 5 (article 24).
     """
     return (
         piece_kind(board[attacker]) == piece_kind(board[victim])
@@ -153,7 +150,7 @@ def threatens(
 ) -> bool:
     """Return whether an attack counts as a threat: the capture is legal and wins material.
 
-    Points 1 to 5 of docs/referee.md, section 2. `attacker` and `victim` are any two squares.
+    Points 1 to 5. `attacker` and `victim` are any two squares.
     """
     taking, taken = board[attacker], board[victim]
     if not may_be_offender(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
@@ -189,11 +186,10 @@ def is_new_attack(
 ) -> bool:
     """Return whether the move `source`-`target` created the attacker's threat to the victim.
 
-    Points 1 to 6 of docs/referee.md, section 2. The attack is new if the attacker did not threaten
-    the victim before the move. For the position before the move, a root that protects the victim
-    only through the attacker's square does not count. Under the rule `NEW_BY_VICTIM` the attack is
-    new only if no piece at all threatened the victim before. The caller ensures that the move gives
-    no check.
+    Points 1 to 6. The attack is new if the attacker did not threaten the victim before the move; a
+    root that protects the victim only through the attacker's square does not count then. Under the
+    rule `NEW_BY_VICTIM` it is new only if no piece at all threatened the victim before. The caller
+    ensures that the move gives no check.
 
     before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`
@@ -212,9 +208,8 @@ def is_answered(
 ) -> bool:
     """Return whether the reply `source`-`target` removed the attacker's threat to the victim.
 
-    Point 7 of docs/referee.md, section 2. If the victim itself moves, its new square is tested. The
-    capture of the attacker always removes the threat. Under the rule `UNANSWERED` the result is
-    True for any reply.
+    Point 7. If the victim itself moves, its new square is tested. The capture of the attacker
+    always removes the threat. Under the rule `UNANSWERED` the result is True for any reply.
 
     replied : MutableBoard (90,), the board after the reply; restored
     attacker, victim : int, squares of the board before the reply

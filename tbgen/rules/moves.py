@@ -107,10 +107,7 @@ def reaches(board: Board, source: int, target: int) -> bool:
 
 @scalar
 def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Return whether the side's king is safe after its piece moves from `source` to `target`.
-
-    The board is restored.
-    """
+    """Return whether the side's king is safe after a move of its piece; the board is restored."""
     moved, taken = board[source], board[target]
     board[target] = moved
     board[source] = EMPTY

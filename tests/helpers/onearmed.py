@@ -65,7 +65,7 @@ def find_candidates(
     index, found, draws = completed(table, arrays)
     assert not found.findings
     held = np.sort(canonical(draws.held.astype(np.int64), table.layout))
-    armless = Side.RED if not table.layout.armies[0].has_attackers else Side.BLACK
+    armless = Side.RED if table.layout.armies[0].attackers == 0 else Side.BLACK
     of = arrays, index
     checkers = [CheckPatterns(*of, split_nodes(held[held % 2 == side]), NO_NODES, 1).offenders
                 for side in (1 - armless, armless)]  # fmt: skip

@@ -13,7 +13,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material
-from tbgen.indexing.arrangement import Arrangement, axis_count, possible_arrangements
+from tbgen.indexing.arrangement import Arrangement, possible_arrangements
 from tbgen.indexing.layout import Layout
 from tbgen.tables import (
     CodeSpace,
@@ -128,7 +128,7 @@ def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangeme
     """
     rng = np.random.default_rng(seed)
     tile_leads = int(rng.integers(1, layout.leads + 1))
-    red, black = (tuple(rng.permutation(axis_count(layout)).tolist()) for _ in range(2))
+    red, black = (tuple(rng.permutation(len(layout.groups) + 2).tolist()) for _ in range(2))
     return Arrangement(tile_leads, red, True), Arrangement(tile_leads, black, False)
 
 

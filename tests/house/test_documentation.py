@@ -3,7 +3,8 @@
 numba's types have no names in Python, so a kernel's docstring describes each of its parameters:
 `name : type, meaning`, or `name, name : type, meaning`, with the type first and an array's shape
 beside it. A package may describe parameters of all its kernels in the docstring of its `__init__`,
-below the line `GLOSSARY`; a kernel's own docstring takes precedence.
+below the line `GLOSSARY`; a kernel's own docstring takes precedence. That line may name a package
+whose descriptions hold, too.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from tests.helpers.sources import (
     tree_of,
 )
 
-GLOSSARY = "Parameters of kernels, unless a kernel says otherwise:"
+GLOSSARY = re.compile(
+    r"Parameters of kernels, unless a kernel says otherwise(?:, those of `tbgen\.(\w+)`, and)?:\n"
+)
 TYPES = re.compile(
     r"(bool|float|bytes|str|(u?int|float)(8|16|32|64)?|unsigned|codes|function|tuple)\b"
 )
@@ -64,12 +67,13 @@ def glossary(folder: Path) -> dict[str, str]:
     """Return the parameter descriptions in a folder's `__init__`."""
     path = folder / "__init__.py"
     text = (ast.get_docstring(tree_of(path)) if path.exists() else None) or ""
-    _, found, rest = text.partition(GLOSSARY + "\n")
+    found = GLOSSARY.search(text)
     if not found:
         return {}
-    lines = rest.splitlines()
+    lines = text[found.end() :].splitlines()
     end = next((i for i, line in enumerate(lines) if line and line[0] != " "), len(lines))
-    return entries("\n".join(lines[:end]))
+    others = glossary(ROOT / "tbgen" / found[1]) if found[1] else {}
+    return others | entries("\n".join(lines[:end]))
 
 
 def glossaries(path: Path) -> dict[str, str]:

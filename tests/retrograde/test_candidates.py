@@ -15,11 +15,10 @@ from tbgen.building.plan import code_spaces
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
-from tbgen.retrograde.candidates import LossFilter, Search, SearchState, SharedSets
+from tbgen.retrograde.candidates import LossFilter, Search, SearchState
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_mark_in_check
 from tbgen.retrograde.propagation import Propagation
-from tbgen.retrograde.revised_phase import settle_orders
-from tbgen.retrograde.solve import solve
+from tbgen.retrograde.solve import settle_orders, solve
 from tbgen.retrograde.state import BuildState
 from tbgen.rows.records import Records
 from tbgen.tables.codes import DIRECT_WIN, Outcome, Value
@@ -33,7 +32,7 @@ MATERIAL = "KRKNA"
 def state_of_checks(propagation: Propagation) -> SearchState:
     """Return the state that searches for perpetual checks share, with Red as the winner."""
     sets = propagation.sets
-    shared = SharedSets(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
+    shared = sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier()
     return SearchState(propagation, Side.RED, k_mark_in_check, shared)
 
 

@@ -14,7 +14,7 @@ from tbgen.indexing.squares import SQUARES, PieceType, piece_code
 from tbgen.retrograde.chase import graph
 from tbgen.retrograde.chase.victims import ChaseSetting, keep_with_victim
 from tbgen.rows import bitsets
-from tbgen.rows.boards import SlotConverter, make_boards, make_converter
+from tbgen.rows.boards import make_boards, make_converter
 from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Sets, put_row
 from tbgen.rows.workers import Workers
@@ -33,13 +33,13 @@ Since a row has 90 slots, these numbers are also keys of candidates.
 """
 
 
-def searched(unwon: np.ndarray) -> tuple[ChaseSetting, SlotConverter]:
-    """Return the arguments of kernels for a search for Black's wins.
+def searched(unwon: np.ndarray) -> ChaseSetting:
+    """Return the setting of a search for Black's wins.
 
     unwon : uint64 (rows, 2), `ChaseSetting.unwon`
     """
-    setting = ChaseSetting(int(Side.BLACK), Rules.WXF.chase_rules(), unwon)
-    return setting, make_converter(LAYOUT, make_frame(LAYOUT))
+    converter = make_converter(LAYOUT, make_frame(LAYOUT))
+    return ChaseSetting(int(Side.BLACK), Rules.WXF.chase_rules(), unwon, converter)
 
 
 def sets_of(squares: list[list[int]]) -> np.ndarray:
@@ -87,9 +87,10 @@ def test_a_node_has_a_reply_node_for_each_move_that_does_not_lose() -> None:
         count = generate_moves(each.board, Side.RED, sources, targets)
         quiet.append(sum(each.board[target] == 0 for target in targets[:count]))
     candidates = graph.ChaseCandidates(np.array(SLOTS), sets_of(knights), np.array([0, 2, 4]))
-    setting, converter = searched(np.full((LAYOUT.rows, 2), bitsets.FULL))
+    setting = searched(np.full((LAYOUT.rows, 2), bitsets.FULL))
     with Workers(1) as workers:
-        found = graph._find_edges(candidates, setting, converter, [make_boards(converter)], workers)
+        boards_of = [make_boards(setting.converter)]
+        found = graph._find_edges(candidates, setting, boards_of, workers)
     assert min(quiet) > 10
     assert found.node_replies.tolist() == [number for number in quiet for _ in range(2)]
     assert len(found.moves) == len(found.reply_keys) == len(found.reply_edges) == 2 * sum(quiet)
@@ -102,8 +103,8 @@ def test_a_candidate_whose_moves_all_lose_has_no_victim() -> None:
         row, square = divmod(slot, SQUARES)
         lead, mid = divmod(row, LAYOUT.mids)
         put_row(lead, mid, *bitsets.BIT[square], losses, LAYOUT.mids)
-    setting, converter = searched(np.zeros((LAYOUT.rows, 2), np.uint64))
+    setting = searched(np.zeros((LAYOUT.rows, 2), np.uint64))
     with Workers(1) as workers:
-        keys, victims = keep_with_victim(losses, 10, setting, converter, workers)
+        keys, victims = keep_with_victim(losses, 10, setting, workers)
     assert (len(keys), len(victims)) == (0, 0)
     assert not losses.rows.any()

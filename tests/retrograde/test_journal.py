@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tbgen.retrograde.journal import Journal, Waiting
+from tbgen.retrograde.journal import Journal, LaterRecords, Waiting
 from tbgen.rows.sets import k_add
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Chunks
@@ -62,12 +62,12 @@ def test_records_after_a_cursor_are_found(saved: bool) -> None:
                 journal.append_segment(*segment)
     assert len({place[0][0] for place in cursors}) > 3, "segments were compressed"
     for n, place in enumerate(cursors):
-        found = journal.better_since(place, 50)
+        found = LaterRecords(journal, place, 50)
         assert len(found) == len({chunk for _, chunk, _ in noted[n:]})
         for chunk, records in found[:]:
             expected = [r for code, where, r in noted[n:] if where == chunk and code > 50]
             assert [r.tolist() for r in records] == [r.tolist() for r in expected]
-    assert len(journal.better_since(journal.cursors, 0)) == 0
+    assert len(LaterRecords(journal, journal.cursors, 0)) == 0
 
 
 def test_waiting_lists_are_stored_by_code() -> None:

@@ -21,6 +21,9 @@ Parameters of kernels, unless a kernel says otherwise:
     row, square : int64, the slot of a position: its row, and the square of the inner piece
     key : int64, the slot as one number: row * 90 + square
     victim : int64, the square of the piece that is chased
+    side : int64, the owner of the piece that attacks
+    kind : int64, type of that piece: ROOK, KNIGHT or CANNON, or ADVISOR for either kind of defender
+    source, target : int64, squares; start and end of a move, or attacker and attacked piece
     lo, hi : uint64, the two words of a set of squares
     before, after : int8 (90,), the boards before and after a move
     squares : int64 (pieces,), squares of the pieces, in the layout's order
@@ -32,6 +35,8 @@ Parameters of kernels, unless a kernel says otherwise:
     boards : Boards, of the thread
     candidates : ChaseCandidates
     graph : PatternGraph
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes that play may pass
+        through
     nodes : int64 (offence nodes,), the key of the position of each offence node
     moves : int64 (reply nodes,), the chase that leads to each reply node, source * 90 + target
 """

@@ -131,8 +131,6 @@ def _k_safe(graph, reverse, alive_offence, alive_reply):
 def _k_reach_calm(graph, safe, inside, reaching):
     """Add to `reaching` the reply nodes that reach a calm reply whatever the offender plays.
 
-    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes that play may pass
-        through
     reaching : bool (reply nodes,), inout
     """
     changed = True
@@ -161,11 +159,6 @@ def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside
 
     This is the greatest set in which the winner can force a calm reply from each node without
     leaving the set. A least fixpoint (`_k_reach_calm`) is repeated until it removes nothing.
-
-    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes that play may pass
-        through
-
-    Returns bool (reply nodes,).
     """
     safe = safe.copy()
     while True:
@@ -207,8 +200,6 @@ def _k_force(graph, conditions, calm, safe, inside, forced):
 
     conditions : Conditions
     calm : bool (reply nodes,), nodes where calm replies meet all conditions
-    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes that play may pass
-        through
     forced : uint64 (reply nodes,), inout; a word for each node, to which the conditions are added:
         CHECK_BIT and a bit for each piece
     """

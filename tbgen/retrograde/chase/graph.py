@@ -41,7 +41,6 @@ from tbgen.rows.bitsets import (
 )
 from tbgen.rows.boards import (
     Boards,
-    SlotConverter,
     copy,
     is_mirrored,
     make_boards,
@@ -79,10 +78,7 @@ class ChaseCandidates(NamedTuple):
 
 @part
 def _find_node(row, square, victim, candidates):
-    """Return the number of the offence node of a position and a victim in it.
-
-    Returns -1 if the position is no candidate, or need not chase this victim.
-    """
+    """Return the number of the offence node of a position and a victim in it; -1 for none."""
     key = row * SQUARES + square
     # np.searchsorted would take longer to compile than all of this.
     c, end = 0, candidates.keys.size
@@ -128,9 +124,8 @@ class PartialGraph(NamedTuple):
     def empty(cls, nodes: int, room: int) -> PartialGraph:
         """Return empty arrays for some offence nodes, `room` reply nodes, and four edges each."""
         return cls(
-            np.zeros(nodes, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64),
-            np.zeros(room, np.int64), np.zeros(4 * room, np.int64), np.zeros(4 * room, np.int64),
-            np.zeros(4 * room, np.bool_), np.zeros(4 * room, np.bool_),
+            np.zeros(nodes, np.int64), *np.zeros((3, room), np.int64),
+            *np.zeros((2, 4 * room), np.int64), *np.zeros((2, 4 * room), np.bool_),
         )  # fmt: skip
 
     def filled(self, nodes: int, replies: int, edges: int) -> PartialGraph:
@@ -141,7 +136,7 @@ class PartialGraph(NamedTuple):
 
 
 @part
-def _try_chase(victim, source, target, setting, converter, boards):
+def _try_chase(victim, source, target, setting, boards):
     """Play a quiet move of the offender on the boards, if it does not lose.
 
     The victim is a common victim of the position, so every such move chases it.
@@ -154,19 +149,19 @@ def _try_chase(victim, source, target, setting, converter, boards):
         return np.int64(-1), np.int64(-1)
     copy(boards.board, boards.after)
     move(boards.squares, boards.after, source, target)
-    row, square = slot_of(boards.squares, converter)
+    row, square = slot_of(boards.squares, setting.converter)
     if is_won(row, square, setting):
         move(boards.squares, boards.after, target, source)
         return np.int64(-1), np.int64(-1)
     attackers = new_attackers(
-        boards.board, boards.after, boards.squares, converter.codes, source, target, victim,
-        setting.chase_rules, boards.attackers,
+        boards.board, boards.after, boards.squares, setting.converter.codes, source, target,
+        victim, setting.chase_rules, boards.attackers,
     )  # fmt: skip
     return np.int64(attackers), row * SQUARES + square
 
 
 @part
-def _node_after(victim, attackers, reply, reply_to, candidates, setting, converter, boards):
+def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards):
     """Return the offence node that a reply of the winner to a chase leads to.
 
     attackers : int64, number of attackers in `boards.attackers`, one of which the reply must answer
@@ -176,6 +171,7 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, convert
     """
     if boards.after[reply_to] != 0:
         return np.int64(-1), False, False
+    converter = setting.converter
     copy(boards.after, boards.replied)
     move(boards.squares, boards.replied, reply, reply_to)
     check, calm = False, False
@@ -208,7 +204,7 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, convert
 
 
 @borrowing_kernel
-def _k_edges(first, last, candidates, setting, converter, boards, graph_part):
+def _k_edges(first, last, candidates, setting, boards, graph_part):
     """Write the part of the graph that begins at the candidates [first, last), while there is room.
 
     Returns the first candidate that is not written, and the numbers of reply nodes and edges.
@@ -227,11 +223,11 @@ def _k_edges(first, last, candidates, setting, converter, boards, graph_part):
             lo, hi = without_first(lo, hi)
             graph_part.node_replies[node] = 0
             row, square = candidates.keys[c] // SQUARES, candidates.keys[c] % SQUARES
-            set_up(row, square, converter, boards.squares, boards.board)
+            set_up(row, square, setting.converter, boards.squares, boards.board)
             count = generate_moves(boards.board, 1 - setting.winner, boards.sources, boards.targets)
             for m in range(count):
                 source, target = boards.sources[m], boards.targets[m]
-                attackers, key = _try_chase(victim, source, target, setting, converter, boards)
+                attackers, key = _try_chase(victim, source, target, setting, boards)
                 if attackers < 0:
                     continue
                 answers = generate_moves(
@@ -248,7 +244,7 @@ def _k_edges(first, last, candidates, setting, converter, boards, graph_part):
                 for a in range(answers):
                     reply, reply_to = boards.answers[a], boards.answer_targets[a]
                     goal, check, calm = _node_after(
-                        victim, attackers, reply, reply_to, candidates, setting, converter, boards
+                        victim, attackers, reply, reply_to, candidates, setting, boards
                     )
                     if goal >= 0:
                         graph_part.edge_target[edges] = goal
@@ -265,9 +261,7 @@ def _k_edges(first, last, candidates, setting, converter, boards, graph_part):
 
 
 @borrowing_kernel
-def _k_pairs(
-    region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, converter, boards
-):
+def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, boards):
     """Find the winner's own chases in a region of the graph (see `game.Conditions`).
 
     region : bool (reply nodes,), the reply nodes to process
@@ -275,7 +269,7 @@ def _k_pairs(
     pair_start : int64 (edges + 1,), as in `game.Conditions`
     chased : uint64 (pairs,), out; follow : int8 (edges, pieces), out
     """
-    offender = 1 - setting.winner
+    offender, converter = 1 - setting.winner, setting.converter
     pieces = converter.codes.size
     squares, other, board, after = boards.squares, boards.other, boards.board, boards.after
     replied, attackers, victims = boards.replied, boards.attackers, boards.victims
@@ -333,7 +327,6 @@ def _run_starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _find_edges(
     candidates: ChaseCandidates,
     setting: ChaseSetting,
-    converter: SlotConverter,
     boards_of: list[Boards],
     workers: Workers,
 ) -> PartialGraph:
@@ -346,7 +339,7 @@ def _find_edges(
         while True:
             graph_part = graph_parts[thread]
             end, replies, edges = _k_edges(
-                first, last, candidates, setting, converter, boards_of[thread], graph_part
+                first, last, candidates, setting, boards_of[thread], graph_part
             )
             parts[first] = graph_part.filled(start[end] - start[first], replies, edges)
             if end == last:
@@ -367,7 +360,6 @@ def _find_edges(
 def find_chase_wins(
     losses: Frontier,
     setting: ChaseSetting,
-    converter: SlotConverter,
     marked: Rows,
     workers: Workers,
 ) -> None:
@@ -376,11 +368,11 @@ def find_chase_wins(
     losses : the offender's positions that may be direct losses
     marked : Rows, inout; canonical positions are added to it
     """
-    boards_of = [make_boards(converter) for _ in range(workers.threads)]
+    boards_of = [make_boards(setting.converter) for _ in range(workers.threads)]
     capacity = int(np.bitwise_count(losses.rows).sum())
-    keys, victims = keep_with_victim(losses, capacity, setting, converter, workers)
+    keys, victims = keep_with_victim(losses, capacity, setting, workers)
     candidates = ChaseCandidates(keys, victims, _run_starts(np.bitwise_count(victims).sum(axis=1)))
-    edges = _find_edges(candidates, setting, converter, boards_of, workers)
+    edges = _find_edges(candidates, setting, boards_of, workers)
     graph = PatternGraph(
         _run_starts(edges.node_replies),
         _run_starts(edges.reply_edges),
@@ -394,10 +386,10 @@ def find_chase_wins(
         pairs = np.where(of_region, edges.node_replies[edges.edge_target], 0)
         pair_start = _run_starts(pairs)
         chased = np.zeros(pair_start[-1], np.uint64)
-        follow = np.zeros((len(edges.edge_target), len(converter.codes)), np.int8)
+        follow = np.zeros((len(edges.edge_target), len(setting.converter.codes)), np.int8)
         _k_pairs(region, nodes, graph, edges.moves, edges.edge_move, pair_start, chased, follow,
-                 setting, converter, boards_of[0])  # fmt: skip
-        own = [i for i, code in enumerate(converter.codes.tolist())
+                 setting, boards_of[0])  # fmt: skip
+        own = [i for i, code in enumerate(setting.converter.codes.tolist())
                if piece_side(code) != setting.winner and piece_kind(code) != KING]  # fmt: skip
         return Conditions(
             edges.edge_check, pair_start, chased, np.uint64(sum(1 << i for i in own)), follow
@@ -412,9 +404,6 @@ def _mark_wins(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) ->
     An offence node loses if all of its reply nodes win. A winning reply node after any other
     offence node is not marked: its winning reply leads to a losing node, so the propagation settles
     its position two plies later.
-
-    winning : bool (reply nodes,)
-    marked : Rows of the winner, inout
     """
     offence_of = np.repeat(np.arange(len(edges.node_replies)), edges.node_replies)
     lost = np.ones(len(edges.node_replies), np.bool_)

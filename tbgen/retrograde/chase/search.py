@@ -37,11 +37,9 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Bytes of a set per remaining candidate; decides on the memory of the idle frontiers.
-
-If there are so many candidates that a set has fewer bytes than this for each, that memory is
-released before the graph is built. With fewer candidates, lists and graph are small, and allocating
-the frontiers again would take longer than the search.
+"""Bytes of a set per remaining candidate, below which the memory of the idle frontiers is released
+before the graph is built. With fewer candidates, allocating it again would take longer than the
+search.
 """
 
 
@@ -110,11 +108,9 @@ def declare_perpetual_chases(
     """
     with state.search(order) as search:
         # Within an order, checks and winning captures are settled before chases.
-        setting = ChaseSetting(int(search.winner), chase_rules, search.unwon)
+        setting = ChaseSetting(int(search.winner), chase_rules, search.unwon, converter)
         losses, workers = search.loss_candidates, search.sets.workers
-        loss_filter = partial(
-            keep_with_victim, capacity=0, setting=setting, converter=converter, workers=workers
-        )
+        loss_filter = partial(keep_with_victim, capacity=0, setting=setting, workers=workers)
         if not search.initialise(lost, loss_filter, captures_wait=False):
             return 0
         search.prune()
@@ -129,18 +125,14 @@ def declare_perpetual_chases(
         search.sets.clear_rows(marked)
         if left > losses.rows.nbytes // _FEW_CANDIDATES:
             search.discard_idle()
-        find_chase_wins(losses, setting, converter, marked, workers)
+        find_chase_wins(losses, setting, marked, workers)
         search.sets.run_kernel(_k_keep_images, marked, search.win_candidates.rows)
         search.declare(search.win_candidates)
         return search.sets.count(search.win_candidates.rows)
 
 
 def compile_sieve() -> None:
-    """Compile the kernels of this file by calling them on empty sets.
-
-    These kernels work on rows without boards. So this process can compile them while another
-    process compiles those of the graph.
-    """
+    """Compile the kernels of this file, which work on rows, by calling them on empty sets."""
     with _empty_search() as (front, converter, _):
         k_mark_attacked(
             Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, converter.frame
@@ -151,8 +143,8 @@ def compile_sieve() -> None:
 def compile_graph() -> None:
     """Compile all other kernels of chases, by a search without candidates."""
     with _empty_search() as (front, converter, workers):
-        setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows)
-        find_chase_wins(front, setting, converter, front.rows, workers)
+        setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows, converter)
+        find_chase_wins(front, setting, front.rows, workers)
 
 
 @contextmanager

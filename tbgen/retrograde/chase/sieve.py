@@ -12,7 +12,7 @@ import numpy as np
 
 from tbgen.compiling.jit import part
 from tbgen.indexing.rulesets import PAWNS_AT_HOME
-from tbgen.indexing.squares import FILES, SQUARES, PieceType
+from tbgen.indexing.squares import FILES, SQUARES, PieceType, piece_code
 from tbgen.rows.bitsets import (
     AREA,
     BIT,
@@ -26,7 +26,7 @@ from tbgen.rows.bitsets import (
     inner_attackers,
 )
 from tbgen.rows.frame import KIND, SIDE
-from tbgen.rules.board import is_own_half
+from tbgen.rules.chases import may_be_victim
 
 ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 
@@ -37,8 +37,6 @@ def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
 
     The defender is an advisor or elephant on `source`. The inner piece can only block the eye
     of an elephant. The set is two words, both empty without an attack.
-
-    side : int64, the owner of the advisor or elephant
     """
     ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
     if ranks == 1 and files == 1:
@@ -57,8 +55,6 @@ def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which a piece on `source` attacks `target`.
 
     If `source` is NOWHERE, the inner piece itself is the attacker.
-
-    kind, source : int64, as in `_attacked_by`
     """
     if source == NOWHERE:
         return inner_attackers(kind, side, target, occ_lo, occ_hi)
@@ -69,10 +65,7 @@ def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
 
 @part
 def _defender_reaches(side, source, occ_lo, occ_hi):
-    """Return the squares that an advisor or elephant on `source` attacks.
-
-    side : int64, its owner
-    """
+    """Return the squares that an advisor or elephant on `source` attacks."""
     lo, hi = EMPTY, EMPTY
     for target in range(SQUARES):
         x, y = _defender_attack_stands(side, source, target, occ_lo, occ_hi)
@@ -83,26 +76,8 @@ def _defender_reaches(side, source, occ_lo, occ_hi):
 
 
 @part
-def _may_be_chased(kind, side, square, chase_rules):
-    """Return whether a piece may be a victim: no pawn on its own half except under `PAWNS_AT_HOME`.
-
-    docs/referee.md, section 2, point 2.
-
-    kind, side : int64, kind (no king) and owner of the piece
-    """
-    if kind != PAWN or chase_rules & PAWNS_AT_HOME:
-        return True
-    return not is_own_half(side, square // FILES)
-
-
-@part
 def _guard_columns(side, frame):
-    """Return the columns (first, end) of a side's guards in `Frame.lead_squares`.
-
-    Guards are advisors and elephants.
-
-    side : int64
-    """
+    """Return the columns (first, end) of a side's guards in `Frame.lead_squares`."""
     reds = frame.red_defenders
     if side == 0:
         return np.int64(1), reds
@@ -113,9 +88,7 @@ def _guard_columns(side, frame):
 def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame):
     """Return the inner squares for which the offender's piece on `source` attacks an enemy piece.
 
-    kind : int64, ROOK, KNIGHT or CANNON, or ADVISOR for a defender of either kind
     source : int64, NOWHERE for the inner piece
-    side : int64, the offender
     """
     victim_side = 1 - side
     lo, hi = EMPTY, EMPTY
@@ -131,7 +104,8 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
         if frame.men[man, SIDE] != victim_side:
             continue
         target = np.int64(frame.mid_squares[mid, man])
-        if not _may_be_chased(frame.men[man, KIND], victim_side, target, chase_rules):
+        code = piece_code(victim_side, frame.men[man, KIND])
+        if not may_be_victim(code, int(target), chase_rules):
             continue
         x, y = _attack_stands(kind, side, source, target, occ_lo, occ_hi)
         lo |= x
@@ -154,10 +128,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 
 @part
 def attacked_row(lead, mid, side, chase_rules, frame):
-    """Return the positions of a row in which a piece of `side`, no king or pawn, attacks a piece.
-
-    side : int64, the offender
-    """
+    """Return the positions of a row in which a piece of `side`, no king or pawn, attacks one."""
     occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
     occ_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
     lo, hi = EMPTY, EMPTY

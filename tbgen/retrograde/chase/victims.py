@@ -2,8 +2,7 @@
 """Common victims of a loss candidate: the pieces that each of its moves attacks anew.
 
 The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move. Only
-positions that passed the sieve are tested, and nearly all of them fail here. `graph` starts from
-the others and their victims.
+positions that passed the sieve are tested, and nearly all of them fail here.
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ class ChaseSetting(NamedTuple):
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
     unwon: Rows
     """The winner's positions that are neither known wins nor won by a capture at this order."""
+    converter: SlotConverter
 
 
 @part
@@ -93,29 +93,29 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 
 
 @part
-def _chased_by(source, target, lo, hi, setting, converter, boards):
+def _chased_by(source, target, lo, hi, setting, boards):
     """Return those of a set of victims that the quiet move `source`-`target` chases.
 
     Checks need no test: a check would be an escape, and positions with an escape are pruned.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
-        boards.board, boards.after, boards.squares, converter.codes, source, target, lo, hi,
-        setting.chase_rules,
+        boards.board, boards.after, boards.squares, setting.converter.codes, source, target, lo,
+        hi, setting.chase_rules,
     )  # fmt: skip
     move(boards.squares, boards.after, target, source)
     return lo, hi
 
 
 @part
-def common_victims(row, square, setting, converter, boards):
+def common_victims(row, square, setting, boards):
     """Return the squares of the pieces that all moves of the offender chase, losing moves excepted.
 
     The set, two words, is empty if there is no such piece, or if every move loses. Captures lose by
     this order, since the position is a loss candidate.
     """
-    frame = converter.frame
-    mids = frame.mids
+    converter = setting.converter
+    frame, mids = converter.frame, converter.frame.mids
     lead, mid = row // mids, row % mids
     offender = 1 - setting.winner
     squares, board, after = boards.squares, boards.board, boards.after
@@ -139,7 +139,7 @@ def common_victims(row, square, setting, converter, boards):
             continue
         chases += 1
         source, target = frame.lead_moves[m, SOURCE], frame.lead_moves[m, TARGET]
-        lo, hi = _chased_by(source, target, lo, hi, setting, converter, boards)
+        lo, hi = _chased_by(source, target, lo, hi, setting, boards)
         if not (lo | hi):
             return lo, hi
     count = generate_moves(board, offender, boards.sources, boards.targets)
@@ -152,7 +152,7 @@ def common_victims(row, square, setting, converter, boards):
         move(squares, after, target, source)
         if not is_won(to_row, to_square, setting):
             chases += 1
-            lo, hi = _chased_by(source, target, lo, hi, setting, converter, boards)
+            lo, hi = _chased_by(source, target, lo, hi, setting, boards)
             if not (lo | hi):
                 return lo, hi
     if chases == 0:
@@ -161,7 +161,7 @@ def common_victims(row, square, setting, converter, boards):
 
 
 @borrowing_kernel
-def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, converter, boards):
+def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
     """Remove the positions without a common victim from a frontier, and list the others.
 
     losses : Frontier of the offender, inout
@@ -170,8 +170,8 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, converte
 
     Returns the number of listed positions.
     """
-    mids = converter.frame.mids
-    count = 0
+    frame = setting.converter.frame
+    mids, count = frame.mids, 0
     for lead in range(lead_0, lead_1):
         for i in range(rows_in_use(lead, losses, mids)):
             mid = mid_in_use(i, lead, losses)
@@ -180,11 +180,11 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, converte
             while left_lo | left_hi:
                 square = first_square(left_lo, left_hi)
                 left_lo, left_hi = without_first(left_lo, left_hi)
-                lo, hi = common_victims(row, square, setting, converter, boards)
+                lo, hi = common_victims(row, square, setting, boards)
                 if not (lo | hi):
                     losses.rows[row, 0] &= ~BIT[square, 0]
                     losses.rows[row, 1] &= ~BIT[square, 1]
-                elif count < keys.size and is_canonical(lead, mid, square, converter.frame):
+                elif count < keys.size and is_canonical(lead, mid, square, frame):
                     keys[count] = row * SQUARES + square
                     victims[count, 0] = lo
                     victims[count, 1] = hi
@@ -196,7 +196,6 @@ def keep_with_victim(
     losses: Frontier,
     capacity: int,
     setting: ChaseSetting,
-    converter: SlotConverter,
     workers: Workers,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Keep the loss candidates with a *common victim*, a piece that each of their moves chases.
@@ -209,16 +208,18 @@ def keep_with_victim(
     is room for, and uint64 (n, 2), the pieces that each of these must chase.
     """
     rooms = [
-        (make_boards(converter), np.empty(capacity, np.int64), np.empty((capacity, 2), np.uint64))
+        (
+            make_boards(setting.converter),
+            np.empty(capacity, np.int64),
+            np.empty((capacity, 2), np.uint64),
+        )
         for _ in range(workers.threads)
     ]
     found = [(np.empty(0, np.int64), np.empty((0, 2), np.uint64))]
 
     def list_some(lead_0: int, lead_1: int, thread: int) -> None:
         boards, keys, victims = rooms[thread]
-        count = _k_keep_with_victim(
-            lead_0, lead_1, losses, keys, victims, setting, converter, boards
-        )
+        count = _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards)
         if count:
             found.append((keys[:count].copy(), victims[:count].copy()))
 
