@@ -88,18 +88,6 @@ def test_clicks_and_drags_make_moves(page: Any) -> None:
     assert_no_console_errors(page)
 
 
-def test_autoplay_adds_one_entry_to_the_history(page: Any) -> None:
-    open_page(page, KNIGHT)
-    before = page.execute_script("return history.length")
-    one(page, ".autoplay").click()
-    until(lambda: len(moves_made(page)) >= 3)
-    one(page, ".autoplay").click()
-    until(lambda: one(page, ".autoplay").text == "Autoplay")
-    assert page.execute_script("return history.length") == before + 1
-    page.back()
-    until(lambda: not moves_made(page))
-
-
 def test_the_forced_loop_is_shown(page: Any) -> None:
     open_page(page, f"/?{LOOP}")
     assert "perpetual check, which loses (order 1)" in one(page, ".reason").text

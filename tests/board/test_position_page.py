@@ -26,17 +26,6 @@ from tests.helpers.browsing import (  # noqa: E402
 )  # fmt: skip
 
 
-def test_autoplay_ends_where_the_referee_ends_the_game(page: Any) -> None:
-    open_page(page, "/?fen=9/9/4k4/9/9/9/9/9/1n1K5/R8_b")
-    one(page, ".autoplay").click()
-    until(lambda: count(page, ".notice.over"), 15)
-    assert "Red wins" in one(page, ".notice.over").text
-    made = len(moves_made(page))
-    until(lambda: not page.execute_script("return document.querySelector('.autoplay')"))
-    assert len(moves_made(page)) == made
-    assert not count(page, ".button.suggested")
-
-
 def test_pieces_are_dragged_from_the_palette_and_typed_text_stays(page: Any) -> None:
     open_page(page, "/?mode=edit&fen=3k5/9/9/9/9/9/9/9/9/4K4_w")
     drag_from(page, ".piece[data-piece='N']", "a0")

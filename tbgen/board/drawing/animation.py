@@ -122,6 +122,11 @@ def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
     return Frame(move, after, str(ply.label), tuple(arrows))
 
 
+def king_in_check(position: Position) -> int | None:
+    """Return the square of the king of the side to move if it is in check."""
+    return find_king(position.board, position.side) if in_check(position) else None
+
+
 def checkers(position: Position) -> list[Arrow]:
     """Return arrows from the pieces that give check to the king of the side to move."""
     king = find_king(position.board, position.side)

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
-from tbgen.board.knowledge.builds import Cost, Workshop
+from tbgen.board.knowledge.builds import Cost, Progress, Workshop
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.play.choice import choose
@@ -283,6 +283,11 @@ class TableStore:
                 self._others[name.rule_set].add_file(path)
             return list(self._others.values())
 
+    @property
+    def build(self) -> Progress | None:
+        """Progress of the last build; None before the first one, and without a workshop."""
+        return None if self.workshop is None else self.workshop.progress()
+
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of building tables and their missing supporting tables.
 
@@ -305,6 +310,10 @@ class TableStore:
         """Return the tables of the rule set in use, fewest pieces first."""
         rule_set = self.tables.rule_set
         return [name for name in self.tables.available() if name.rule_set == rule_set]
+
+    def materials(self) -> list[Material]:
+        """Return the materials of these tables."""
+        return [name.material for name in self.available()]
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
         """Return the statistics of a table, and facts of its file by name of a JSON field.

@@ -7,7 +7,6 @@ blanks. Moves are in ICCS. With `notation`, each move also has a field `text` in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -18,7 +17,6 @@ from tbgen.answers.mechanism import Mechanism
 from tbgen.answers.schema import POSITION
 from tbgen.board.drawing import bitmap
 from tbgen.board.drawing.animation import animate
-from tbgen.board.drawing.bitmap import gif
 from tbgen.board.knowledge.builds import closure_bound
 from tbgen.board.knowledge.games import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
@@ -40,12 +38,11 @@ from tbgen.board.web.schemas import ENTRY
 from tbgen.board.web.search_page import fields_of
 from tbgen.board.web.view import View, number_of, position_text, read_view
 from tbgen.finding.query import LARGEST_NUMBER, read_query
-from tbgen.indexing import Material, Position
+from tbgen.indexing import Material
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import LETTERS_BY_CODE, START_FEN
 from tbgen.indexing.squares import piece_code
 from tbgen.notation import parse_position, read_material
-from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName
 
@@ -74,13 +71,11 @@ class Api:
 
     def probe(self, request: Request) -> Answer:
         """Return value and moves of a position, or of the last one of a game."""
-        view = _view(request)
-        if view.moves:
-            facts = self._store.probe_game(view.positions, view.moves)
-        else:
-            facts = self._store.probe(view.position)
+        view, store = _view(request), self._store
+        game = bool(view.moves)
+        facts = store.probe_game(view.positions, view.moves) if game else store.probe(view.start)
         explain = request.query_params.get("explain") == "1"
-        mechanism = self._store.mechanism(facts) if explain else None
+        mechanism = store.mechanism(facts) if explain else None
         answer = board_answer(facts, view, mechanism)
         if facts.missing is None:
             return Answer(answer)
@@ -121,17 +116,14 @@ class Api:
         """Return `animation` as GIF; raises `InputError` without resvg or Pillow."""
         view = _view(request)
         width = _number(request, "width", GIF_WIDTH, (MIN_WIDTH, MAX_GIF_WIDTH))
-        picture = gif(*frames_of_view(self._store, view), view.look, width)
-        return Answer(picture, GIF)
+        frames = frames_of_view(self._store, view)
+        return Answer(bitmap.gif(*frames, view.look, width), GIF)
 
     def export(self, request: Request) -> Answer:
         """Return a game, or best play if there are no moves, as PGN file."""
         view = _view(request)
-        return Answer(
-            game_text(self._store, view.positions, view.moves, view.notation, view.language),
-            TEXT,
-            headers={"content-disposition": 'attachment; filename="line.pgn"'},
-        )
+        text = game_text(self._store, view.positions, view.moves, view.notation, view.language)
+        return _saved(text, "line.pgn", TEXT)
 
     # -- tables ------------------------------------------------------------------------------
 
@@ -151,15 +143,15 @@ class Api:
 
         The fields are those of `tbgen stats --json` except `file`, `values` and `checked`.
         """
-        material = _material(request)
-        answer = self._figures(material)
+        answer = self._figures(_material(request))
         del answer["histogram"]
-        return Answer(answer | {"proof": self._store.proof(material).to_json()})
+        return Answer(answer)
 
     def histogram(self, request: Request) -> Answer:
         """Return the number of positions with each value in a table."""
-        answer = self._figures(_material(request))
-        return Answer({"material": answer["material"], "histogram": answer["histogram"]})
+        material = _material(request)
+        figures, _ = self._store.statistics(material)
+        return Answer({"material": material.name, "histogram": figures.to_json()["histogram"]})
 
     def search(self, request: Request) -> Answer:
         """Return positions of a table that meet the query, and the share of the table searched."""
@@ -167,25 +159,25 @@ class Api:
         fields, view = fields_of(query), read_view(query, parse_position(START_FEN))
         limit = _number(request, "limit", SHOWN, (1, MOST_SHOWN))
         seed = _number(request, "seed", 0, (0, LARGEST_NUMBER))
-        found = search(
-            self._store, material, read_query(fields), seed, limit, sort=fields.get("sort"),
-        )  # fmt: skip
+        wanted, sort = read_query(fields), fields.get("sort")
+        found = search(self._store, material, wanted, seed, limit, sort=sort)
         form = query.get("format") or "json"
         if form not in FORMATS:
             raise RequestError(400, f"format is none of {', '.join(FORMATS)}", "format=csv")
-        if form != "json":
-            headers = {"content-disposition": f'attachment; filename="{material}.{form}"'}
-            if form == "csv":
-                return Answer(self._as_csv(found.positions), CSV, headers=headers)
+        if form == "pgn":
             games = [
                 game_text(self._store, [position], [], view.notation, view.language)
                 for position in found.positions
             ]
-            return Answer("\n".join(games), TEXT, headers=headers)
-        positions = [
-            position_answer(position, self._store.tables.probe(position), words=view.words)
-            for position in found.positions
-        ]
+            return _saved("\n".join(games), f"{material}.pgn", TEXT)
+        values = [(each, self._store.tables.probe(each)) for each in found.positions]
+        if form == "csv":
+            lines = ["fen,side,outcome,order,plies"]
+            for position, value in values:
+                numbers = (position.side, value.outcome, value.order, value.plies or 0)
+                lines.append(",".join([position.fen, *(str(int(number)) for number in numbers)]))
+            return _saved("".join(f"{line}\n" for line in lines), f"{material}.csv", CSV)
+        positions = [position_answer(*each, words=view.words) for each in values]
         for entry, length in zip(positions, found.lengths, strict=False):
             entry["length"] = length
         return Answer(
@@ -197,38 +189,30 @@ class Api:
             }
         )
 
-    def _as_csv(self, positions: Sequence[Position]) -> str:
-        lines = ["fen,side,outcome,order,plies"]
-        for position in positions:
-            found = self._store.tables.probe(position)
-            numbers = (int(position.side), int(found.outcome), found.order, found.plies or 0)
-            lines.append(",".join([position.fen, *map(str, numbers)]))
-        return "".join(f"{line}\n" for line in lines)
-
     def graph(self, request: Request) -> Answer:
         """Return all materials reachable by captures, down to the bare kings."""
-        material = _bounded(request)
-        present = {name.material for name in self._store.available()}
+        material, graph = _graph(request)
+        present = set(self._store.materials())
         nodes = [
             {
                 "material": node.name,
                 "present": node in present,
                 "captures": [
                     {"taken": taken, "material": child.name, "needs_table": child.needs_table}
-                    for taken, child in _captures(node)
+                    for taken, child in captures
                 ],
             }
-            for node in material.closure()
+            for node, captures in graph
         ]
         return Answer({"material": material.name, "nodes": nodes})
 
     def dot(self, request: Request) -> Answer:
         """Return the graph of captures for Graphviz."""
-        material = _bounded(request)
+        material, graph = _graph(request)
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
-            for node in material.closure()
-            for taken, child in _captures(node)
+            for node, captures in graph
+            for taken, child in captures
             if child.needs_table
         ]
         lines = [f'digraph "{material}" {{', f'  "{material}";', *edges, "}"]
@@ -248,33 +232,28 @@ class Api:
     def metrics(self, request: Request) -> Answer:
         """Return counts in Prometheus' text format."""
         runner: EndpointRunner = request.app.state.runner
+        lines = ["# TYPE tbgen_requests_total counter"]
+        for (name, status), count in sorted(runner.requests.items()):
+            lines.append(f'tbgen_requests_total{{endpoint="{name}",status="{status}"}} {count}')
         cache = self._store.tables.cache_info
-        lines = [
-            "# TYPE tbgen_requests_total counter",
-            *(
-                f'tbgen_requests_total{{endpoint="{name}",status="{status}"}} {count}'
-                for (name, status), count in sorted(runner.requests.items())
-            ),
-            "# TYPE tbgen_cache_hits_total counter",
-            f"tbgen_cache_hits_total {cache.hits}",
-            "# TYPE tbgen_cache_misses_total counter",
-            f"tbgen_cache_misses_total {cache.misses}",
-            "# TYPE tbgen_cache_bytes gauge",
-            f"tbgen_cache_bytes {cache.bytes}",
-            "# TYPE tbgen_tables gauge",
-            f"tbgen_tables {len(self._store.available())}",
-        ]
+        for name, kind, number in (
+            ("cache_hits_total", "counter", cache.hits),
+            ("cache_misses_total", "counter", cache.misses),
+            ("cache_bytes", "gauge", cache.bytes),
+            ("tables", "gauge", len(self._store.available())),
+        ):
+            lines += [f"# TYPE tbgen_{name} {kind}", f"tbgen_{name} {number}"]
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
 
     def _figures(self, material: Material) -> dict[str, Any]:
-        """Return a table's statistics, and its size, digest and build time, as JSON fields."""
+        """Return statistics, size, digest, build time and proof of a table as JSON fields."""
         statistics, file = self._store.statistics(material)
-        return statistics.to_json() | file
+        proof = self._store.proof(material).to_json()
+        return statistics.to_json() | file | {"proof": proof}
 
     def _entry(self, name: TableName) -> dict[str, Any]:
         try:
             figures = self._figures(name.material)
-            figures["proof"] = self._store.proof(name.material).to_json()
         except (TablebaseError, OSError) as error:
             failed = failure(error).body
             assert isinstance(failed, dict)
@@ -289,7 +268,15 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
     of a move: `fen` after it, `text` if the view's notation is not ICCS, and `forbidden` (the
     referee's reason) if it loses by repetition.
     """
-    position, result = facts.position, facts.result
+    position, result, moves = facts.position, facts.result, []
+    for each in facts.moves:
+        move = move_answer(position, result, each, "iccs", mechanism, view.words)
+        move["fen"] = each.after.fen
+        if view.notation != "iccs":
+            move["text"] = view.move_name(position, each.move)
+        if facts.forbidden and each.move in facts.forbidden:
+            move["forbidden"] = facts.forbidden[each.move].reason
+        moves.append(move)
     if result is not None:
         answer = position_answer(position, result, mechanism, view.words)
     else:
@@ -301,22 +288,11 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
             "in_check": in_check(position),
             "reason": f"no table of {position.material.name}",
         }
-    answer["terminal"] = not facts.moves
+    answer["terminal"] = not moves
     if view.moves:
         answer["suggested"] = facts.suggested.move.iccs if facts.suggested else None
         answer["judgement"] = facts.judgement.as_json() if facts.judgement else None
-    answer["moves"] = [_move(facts, move, view, mechanism) for move in facts.moves]
-    return answer
-
-
-def _move(facts: Facts, move: RootMove, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    answer = move_answer(facts.position, facts.result, move, "iccs", mechanism, view.words)
-    answer["fen"] = move.after.fen
-    if view.notation != "iccs":
-        answer["text"] = view.move_name(facts.position, move.move)
-    if facts.forbidden and move.move in facts.forbidden:
-        answer["forbidden"] = facts.forbidden[move.move].reason
-    return answer
+    return answer | {"moves": moves}
 
 
 def _view(request: Request) -> View:
@@ -350,15 +326,23 @@ def _material(request: Request) -> Material:
     return material
 
 
-def _captures(material: Material) -> list[tuple[str, Material]]:
-    """Return the FEN letter of each piece that can be captured, and the material after it."""
-    found = material.captures().items()
-    return [(LETTERS_BY_CODE[piece_code(*taken)], child) for taken, child in found]
+def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[str, Material]]]]]:
+    """Return the material in the path, and the captures from all materials reachable from it.
 
-
-def _bounded(request: Request) -> Material:
-    """Return the material in the path; raise `RequestError` if its capture graph is too large."""
+    A capture is the FEN letter of the captured piece, and the material after it. Raises
+    `RequestError` if the graph is too large.
+    """
     material = _material(request)
     if closure_bound(material) > 10 * MAX_NODES:
         raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")
-    return material
+    letter = LETTERS_BY_CODE
+    return material, [
+        (node, [(letter[piece_code(*taken)], child) for taken, child in node.captures().items()])
+        for node in material.closure()
+    ]
+
+
+def _saved(text: str, name: str, media_type: str) -> Answer:
+    """Return a text that browsers save as a file."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Answer(text, media_type, headers=headers)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from html import escape
@@ -86,7 +87,7 @@ class BuildEndpoints:
 
     async def enter(self, request: Request) -> Response:
         """Set the cookie of a browser that has the key, and redirect to the board."""
-        if not _is_key(request.path_params["key"]):
+        if not _is_equal(request.path_params["key"], KEY):
             return self._refuse(request, _not_permitted())
         answer = RedirectResponse("/", 303, NOT_STORED)
         answer.set_cookie(_cookie(request), KEY, path="/build", httponly=True, samesite="strict")
@@ -140,16 +141,18 @@ class BuildEndpoints:
                 raise RequestError(403, "only this machine itself may have tables built", hint)
             if request.headers.get("origin") != f"http://{request.headers.get('host')}":
                 raise RequestError(403, "this was asked from elsewhere", "use the board's own page")
-            if not _is_key(request.cookies.get(_cookie(request), "")):
+            if not _is_equal(request.cookies.get(_cookie(request), ""), KEY):
                 raise _not_permitted()
             fields = parse_qs((await body_of(request)).decode("utf-8", "replace"))
             form = {name: values[0] for name, values in fields.items()}
-            if not secrets.compare_digest(form.get("token", "").encode(), TOKEN.encode()):
+            if not _is_equal(form.get("token", ""), TOKEN):
                 raise RequestError(403, "this page is out of date", "load it again")
             await asyncio.to_thread(change, form)
         except (InputError, RequestError) as error:
             return self._refuse(request, error)
-        return RedirectResponse(_own_address(form.get("back", "/")), 303)
+        back = form.get("back", "/")
+        own = back.isprintable() and re.fullmatch(r"/(?!/)[^\\]*", back)
+        return RedirectResponse(back if own else "/", 303)
 
     def _refuse(self, request: Request, error: Exception) -> Response:
         return self._on_error(request, failure(error)).response(NOT_STORED)
@@ -170,8 +173,8 @@ class BuildEndpoints:
             raise RequestError(409, "a build is running", "wait for its end, or cancel it")
 
 
-def _is_key(text: str) -> bool:
-    return secrets.compare_digest(text.encode(), KEY.encode())
+def _is_equal(text: str, secret: str) -> bool:
+    return secrets.compare_digest(text.encode(), secret.encode())
 
 
 def _cookie(request: Request) -> str:
@@ -184,18 +187,11 @@ def _not_permitted() -> RequestError:
     return RequestError(403, problem, "open the address that its terminal shows")
 
 
-def _own_address(back: str) -> str:
-    """Return `back`, the address of a form's page, if it is on this server; else `/`."""
-    plain = back.isprintable() and "\\" not in back
-    return back if plain and back.startswith("/") and not back.startswith("//") else "/"
-
-
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
     """Return the card of a position without a table: the missing tables, their cost, the button."""
-    if not can_be_built(facts):
-        return _too_large_card(facts.position.material, view)
+    material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
-    return _material_card(store, facts.position.material, view, view.href(chosen=None), note)
+    return _material_card(store, material, view, back, note, can_be_built(facts))
 
 
 def missing_page(store: TableStore, view: View, material: Material) -> Answer:
@@ -213,34 +209,31 @@ def _name(material: Material, view: View) -> str:
     return f"{material_name(material, view.language)} ({material})"
 
 
-def _too_large_card(material: Material, view: View) -> str:
-    said = view.message("missing_never", name=_name(material, view))
-    return f'<section class="card missing"><p>{said}</p></section>'
-
-
 def _material_card(
-    store: TableStore, material: Material, view: View, back: str, note: str = ""
-) -> str:
+    store: TableStore, material: Material, view: View, back: str, note: str = "",
+    can_exist: bool = True,
+) -> str:  # fmt: skip
     """Return the card of the needed tables, with the button or the command that builds them.
 
     back : address to return to after the build
     note : HTML at the end of the card
+    can_exist : whether the format has a table of this material
     """
-    cost = None if closure_bound(material) > TOO_MANY else store.cost([material])
-    if closure_bound(material) > TOO_MANY or (cost and cost.memory_bytes > TOO_LARGE_BYTES):
-        return _too_large_card(material, view)
-    needed = [node for node in material.closure() if node.needs_table]
-    present = {entry.material for entry in store.available()}
-    here = sum(node in present for node in needed)
+    few = can_exist and closure_bound(material) <= TOO_MANY
+    cost = store.cost([material]) if few else None
+    if not few or (cost and cost.memory_bytes > TOO_LARGE_BYTES):
+        said = view.message("missing_never", name=_name(material, view))
+        return f'<section class="card missing"><p>{said}</p></section>'
+    needed = {node for node in material.closure() if node.needs_table}
     key = "missing_card" if len(needed) > 1 else "missing_card_one"
+    here = len(needed.intersection(store.materials()))
     said = view.message(key, name=_name(material, view), n=len(needed), here=here)
     going = running_build(store)
-    if going is not None and set(needed) & set(going.wanted):
+    if going is not None and needed.intersection(going.wanted):
         how = _progress_card(store, going, view, back)
     else:
-        how = _failure_note(store, material, view) + _offer(
-            store, [material], {"material": material.name}, view, back
-        )
+        asked = {"material": material.name}
+        how = _failure_note(store, material, view) + _offer(store, [material], asked, view, back)
     return f'<section class="card missing"><p>{said}</p>{how}{note}</section>'
 
 
@@ -257,18 +250,15 @@ def starter_cards(store: TableStore, view: View, back: str) -> str:
     going = running_build(store)
     if going is not None:
         return f'<section class="card">{_progress_card(store, going, view, back)}</section>'
-    cards = []
-    present = {entry.material for entry in store.available()}
+    cards, failed = "", _failure_note(store, None, view)
     for key, materials in workshop.starters.items():
-        if present.issuperset(materials):
-            continue
-        heading = view.message(f"start_{key}")
-        offer = _offer(store, materials, {"set": key}, view, back)
-        cards.append(f'<section class="card"><h2>{heading}</h2>{offer}</section>')
-    failed = _failure_note(store, None, view)
+        if not set(store.materials()).issuperset(materials):
+            offer = _offer(store, materials, {"set": key}, view, back)
+            heading = view.message(f"start_{key}")
+            cards += f'<section class="card"><h2>{heading}</h2>{offer}</section>'
     if not cards:
         return f"{failed}<p>{view.message('start_done')}</p>"
-    return f"<p>{view.message('starters')}</p>{failed}{''.join(cards)}"
+    return f"<p>{view.message('starters')}</p>{failed}{cards}"
 
 
 def _progress_card(store: TableStore, progress: Progress, view: View, back: str) -> str:
@@ -299,26 +289,21 @@ def progress_in_words(progress: Progress, language: str) -> str:
 
 def build_state(store: TableStore) -> str:
     """Return a text that changes with the state of the build as pages show it, for their ETags."""
-    progress = _progress(store)
+    progress = store.build
     if progress is None:
         return TOKEN
     return f"{TOKEN} {progress.stage} {progress.wanted} {progress.done} {int(progress.seconds)}"
 
 
-def _progress(store: TableStore) -> Progress | None:
-    return None if store.workshop is None else store.workshop.progress()
-
-
 def build_page(store: TableStore, view: View) -> Answer:
     """Return the page of the build and of the starter sets."""
-    title = view.text("build_title")
     parts = starter_cards(store, view, with_settings("/build", view))
-    return wide_page(view, title, parts, "/build")
+    return wide_page(view, view.text("build_title"), parts, "/build")
 
 
 def running_build(store: TableStore) -> Progress | None:
     """Return the progress of the running build, or None."""
-    progress = _progress(store)
+    progress = store.build
     return progress if progress is not None and progress.goes_on else None
 
 
@@ -327,7 +312,7 @@ def _failure_note(store: TableStore, material: Material | None, view: View) -> s
 
     material : only builds that include it count; None for any build
     """
-    progress = _progress(store)
+    progress = store.build
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""
     if material is not None and material not in progress.wanted:
@@ -341,24 +326,21 @@ def _offer(
     store: TableStore, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
     """Return the cost of building some materials, and the button or command that builds them."""
-    workshop = store.workshop
-    cost = store.cost(materials)
-    takes = ""
+    workshop, cost = store.workshop, store.cost(materials)
+    takes, here = "", is_loopback(urlsplit(view.origin).netloc)
     if cost is not None:
         time = time_in_words(max(1.0, cost.seconds), view.language)
         memory, disk = format_bytes(cost.memory_bytes), format_bytes(cost.disk_bytes)
         takes = f"<p>{view.message('missing_cost', time=time, memory=memory, disk=disk)}</p>"
-    here = is_loopback(urlsplit(view.origin).netloc)
     if here and workshop is not None and cost is not None and may_build(workshop, cost):
         return takes + _form("/build", asked, view.text("build_it"), back, "suggested")
-    beyond = ""
     if workshop is not None and workshop.limits is not None:
-        beyond = f"<p>{view.message('build_beyond')}</p>"
+        takes += f"<p>{view.message('build_beyond')}</p>"
     names = " ".join(material.name for material in materials)
     command = MissingTableError(names, store.tables.rule_set).command
     shell = f"{command}{store.tables_option if here else ''}"
     return (
-        f"{takes}{beyond}<p>{view.message('missing_how')}</p>"
+        f"{takes}<p>{view.message('missing_how')}</p>"
         f'<p class="command"><code>{escape(shell)}</code> {copy_button(shell, view)}</p>'
     )
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import product
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,8 +23,8 @@ from tbgen.board.drawing.pieces import piece_id
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.error_messages import localise_error
 from tbgen.board.language.words import piece_name, point_name
-from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import details, hidden_fields, link, page
+from tbgen.board.web.http import Answer
+from tbgen.board.web.layout import board_page, details, hidden_fields, link
 from tbgen.board.web.verdict import headline
 from tbgen.board.web.view import View, position_text
 from tbgen.indexing import Position, Side
@@ -80,14 +81,12 @@ class Sketch(Position):
             side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
             if square not in area(side, kind):
                 found.append((_AREA_FAULTS[kind], {"piece": code, "square": square}))
-        for side in Side:
-            for kind in PieceType:
-                count = counts[piece_code(side, kind)]
-                king = kind == PieceType.KING
-                if count > MAX_COUNT[kind] or (king and count != 1):
-                    key = "fault_kings" if king else "fault_count"
-                    code, limit = piece_code(side, kind), MAX_COUNT[kind]
-                    found.append((key, {"side": side, "n": count, "piece": code, "limit": limit}))
+        for side, kind in product(Side, PieceType):
+            code, limit, king = piece_code(side, kind), MAX_COUNT[kind], kind == PieceType.KING
+            count = counts[code]
+            if count > limit or (king and count != 1):
+                key = "fault_kings" if king else "fault_count"
+                found.append((key, {"side": side, "n": count, "piece": code, "limit": limit}))
         if all(counts[piece_code(side, PieceType.KING)] == 1 for side in Side):
             if kings_face(self.board):
                 found.append(("fault_facing", {}))
@@ -135,14 +134,13 @@ def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
     Of a malformed FEN the readable part is kept. For other malformed text the board is that of the
     query's parameter `was` (the previous FEN), or empty without it.
     """
-    given = ""
+    given, position = "", default
     try:
         given = position_text(query) or ""
-        if not given.strip():
-            return Reading(Sketch(default.board, default.side))
         if "/" in given:
             return _read_fen(given)
-        position = read_position(given).position
+        if given.strip():
+            position = read_position(given).position
     except PositionError as error:
         before = query.get("was", "")
         kept = _read_fen(before[:120]).sketch if "/" in before else Sketch(bytes(SQUARES), Side.RED)
@@ -160,16 +158,16 @@ def editor_page(
     sketch = reading.sketch
     letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""
     marks = Marks(targets=_placing(view, sketch, letter), bad=reading.bad)
-    main = (
-        f'<section class="verdict">{_verdict(store, view, reading)}</section>'
-        f'<section class="stage">{draw(sketch, view.look, marks)}{_changes(view, sketch)}</section>'
-        f'<section class="side"><h2 id="moves">{view.message("edit")}</h2>'
-        f"{_palette(view, sketch, letter)}{_form(view, reading)}</section>"
+    side = (
+        f'<h2 id="moves">{view.message("edit")}</h2>'
+        f"{_palette(view, sketch, letter)}{_form(view, reading)}"
     )
-    data = {"mode": "edit", "fen": position_address(sketch), "edit": _href(view, None)}
-    title = view.text("edit")
-    whole = page(view, title, main, lambda other: _href(other, sketch), data, css="workspace")
-    return Answer(whole, HTML, status)
+    return board_page(
+        view, view.text("edit"), _verdict(store, view, reading),
+        draw(sketch, view.look, marks) + _changes(view, sketch), side,
+        address=lambda other: _href(other, sketch), status=status,
+        data={"mode": "edit", "fen": position_address(sketch), "edit": _href(view, None)},
+    )  # fmt: skip
 
 
 def _read_fen(given: str) -> Reading:
@@ -205,31 +203,22 @@ def _read_fen(given: str) -> Reading:
 
 
 def _verdict(store: TableStore, view: View, reading: Reading) -> str:
-    sketch = reading.sketch
+    sketch, key = reading.sketch, "impossible"
+    faults = [_fault(view, *fault) for fault in sketch.faults()]
     if reading.problem is not None:
-        what, hint = localise_error(reading.problem.message, reading.problem.hint, view.language)
-        heading, faults = view.text("not_understood"), [what]
-        if hint:
-            faults.append(hint)
-    else:
-        heading = view.text("impossible")
-        faults = [_fault(view, key, fields) for key, fields in sketch.faults()]
+        said = localise_error(reading.problem.message, reading.problem.hint, view.language)
+        key, faults = "not_understood", list(filter(None, said))
     if faults:
         items = "".join(f"<li>{escape(fault)}</li>" for fault in faults)
-        return (
-            f'<div class="notice problem" role="alert"><h1>{escape(heading)}</h1>'
-            f"<ul>{items}</ul></div>"
-        )
+        content = f"<h1>{view.message(key)}</h1><ul>{items}</ul>"
+        return f'<div class="notice problem" role="alert">{content}</div>'
     position = sketch.checked()
-    shown = view.at(position)
-    facts = store.probe(position)
-    links = (
-        link(shown.href(mode="read"), view.text("study"), "button suggested"),
-        link(shown.href(mode="play", human=position.side), view.text("play"), "button"),
-    )
+    shown = replace(view.at(position), mode="read")
+    study = link(shown.href(), view.text("study"), "button suggested")
+    play = link(shown.href(mode="play", human=position.side), view.text("play"), "button")
     return (
-        f'<div class="fine">{headline(facts, replace(shown, mode="read"), None)}'
-        f'<p class="controls">{"".join(links)}</p></div>'
+        f'<div class="fine">{headline(store.probe(position), shown, None)}'
+        f'<p class="controls">{study}{play}</p></div>'
     )
 
 
@@ -266,10 +255,10 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
         else:
             code = LETTERS_BY_CODE.index(letter)
             name, picture = piece_name(code, view.language), f'<use href="#{piece_id(code)}"/>'
+        pressed, name = str(letter == chosen).lower(), escape(name)
         found.append(
             f'<a class="piece" role="button" draggable="false" data-piece="{letter}" '
-            f'aria-pressed="{"true" if letter == chosen else "false"}" '
-            f'aria-label="{escape(name)}" title="{escape(name)}" '
+            f'aria-pressed="{pressed}" aria-label="{name}" title="{name}" '
             f'href="{escape(_href(view, sketch, letter))}">'
             f'<svg viewBox="-52 -52 106 106" aria-hidden="true">{picture}</svg></a>'
         )
@@ -279,28 +268,26 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 def _changes(view: View, sketch: Sketch) -> str:
     """Return links to modified arrangements, and to the board turned round."""
-    kings = bytearray(SQUARES)
-    kings[4], kings[84] = piece_code(Side.RED, PieceType.KING), piece_code(Side.BLACK, 0)
-    other = Sketch(sketch.board, sketch.side.other)
-    side = f"{view.text('side')}{view.text('colon')}"
-    side += view.text(sketch.side.name.lower())
-    entries = [
-        (side, other, "side"),
-        (view.text("mirror"), sketch.moved(mirror=True), "mirror"),
-        (view.text("swap"), sketch.moved(swap=True), "swap"),
-        (view.text("clear"), Sketch(bytes(kings), Side.RED), "clear"),
-    ]
-    links = [link(_href(view, changed), label, f"button {css}") for label, changed, css in entries]
+    changes = {
+        "side": Sketch(sketch.board, sketch.side.other),
+        "mirror": sketch.moved(mirror=True),
+        "swap": sketch.moved(swap=True),
+        "clear": Sketch(Position.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w").board, Side.RED),
+    }
     turned = replace(view, flip=not view.flip)
-    links.append(link(_href(turned, sketch), view.text("flip"), "button flip"))
-    return f'<div class="controls">{"".join(links)}</div>'
+    links = ""
+    for css, changed in (changes | {"flip": sketch}).items():
+        label = view.text(css)
+        if css == "side":
+            label = view.pair(label, view.text(sketch.side.name.lower()))
+        links += link(_href(turned if css == "flip" else view, changed), label, f"button {css}")
+    return f'<div class="controls">{links}</div>'
 
 
 def _form(view: View, reading: Reading) -> str:
-    sketch = reading.sketch
+    sketch, pai = reading.sketch, ""
     hidden = hidden_fields({"mode": "edit", "was": position_address(sketch)} | view.settings())
     typed = reading.typed or position_address(sketch).replace("_", " ")
-    pai = ""
     if any(sketch.board) and EMPTY in sketch.board:
         code = f"<p class='codes'><code>{escape(format_position(sketch, 'pai'))}</code></p>"
         pai = details(view.text("pai"), code)

@@ -75,15 +75,15 @@ def card(store: TableStore, facts: Facts, view: View) -> str:
     """
     if not view.origin:
         return ""
-    shown = view.href(mode="read", chosen=None, where=None)
     path = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
+    shown = view.href(mode="read", chosen=None, where=None).replace("/?", f"{path}?", 1)
     tags = {
         "og:type": "website",
         "og:site_name": view.text("title"),
         "og:title": _title(facts, view),
         "og:description": _description(store, facts, view),
         "og:url": view.origin + view.href(chosen=None, where=None),
-        "og:image": view.origin + shown.replace("/?", f"{path}?", 1),
+        "og:image": view.origin + shown,
     }
     return "".join(
         f'<meta property="{name}" content="{escape(content)}">' for name, content in tags.items()
@@ -109,10 +109,8 @@ def _title(facts: Facts, view: View) -> str:
     """Return the name of the endgame, and the side to move unless the game has ended."""
     material = view.position.material
     name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
-    if facts.over is not None:
-        return name
     turn = view.text("to_move", side=view.position.side)
-    return f"{name}{view.text('list_stop')}{turn}"
+    return name if facts.over is not None else f"{name}{view.text('list_stop')}{turn}"
 
 
 def _description(store: TableStore, facts: Facts, view: View) -> str:

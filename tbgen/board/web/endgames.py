@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
+from typing import Any
 
 from tbgen.board.drawing.figures import orders_of, share_bar
 from tbgen.board.knowledge.builds import closure_bound
@@ -26,7 +27,15 @@ from tbgen.board.language.words import (
 )
 from tbgen.board.web.building import starter_cards
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import class_badge, details, link, table, wide_page, with_settings
+from tbgen.board.web.layout import (
+    class_badge,
+    details,
+    link,
+    page_link,
+    table,
+    wide_page,
+    with_settings,
+)
 from tbgen.board.web.panels import longest_boards, rules_boards
 from tbgen.board.web.small_boards import linked_histogram
 from tbgen.board.web.view import View
@@ -35,12 +44,12 @@ from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.system.units import format_bytes
 from tbgen.tables import TablebaseError, TableStatistics
-from tbgen.tables.proofs import ProofState, ProofStatus
+from tbgen.tables.proofs import ProofState
 
 MAX_NODES = 400
 """Most materials in a drawn graph of captures; the list of captures is always shown."""
 
-_ATTACKERS = [kind for kind in PieceType if kind.is_attacker]
+_ATTACKERS = {kind.name.lower(): kind for kind in PieceType if kind.is_attacker}
 
 
 def list_page(store: TableStore, view: View) -> Answer:
@@ -51,7 +60,7 @@ def list_page(store: TableStore, view: View) -> Answer:
     if not sections:
         none = f'<p class="notice">{view.message("no_tables")}</p>'
         empty = starter_cards(store, view, with_settings("/endgames", view)) or none
-    build = link(with_settings("/build", view), view.text("build_title"))
+    build = page_link("/build", view, view.text("build_title"))
     content = (
         f"{empty}{overview}{_filters(view) if sections else ''}{sections}"
         f'<p>{view.message("class_note")}</p><p class="to-build">{build}</p>'
@@ -64,17 +73,17 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
     if not material.needs_table:
         raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
     figures, file = store.statistics(material)
-    name = material.name
-    pictures = "".join(
-        f"<figure>{linked_histogram(figures, order, view)}"
-        f"<figcaption>{view.message('order_n', n=order)}</figcaption></figure>"
-        for order in orders_of(figures)
-    )
-    distances = ""
-    if pictures:
-        note = f"<p>{view.message('histogram_note')}</p>"
-        distances = f"<h2>{view.message('histogram')}</h2>{note}"
-        distances += f'<div class="histograms">{pictures}</div>'
+    name, distances = material.name, ""
+    if orders := orders_of(figures):
+        pictures = "".join(
+            f"<figure>{linked_histogram(figures, order, view)}"
+            f"<figcaption>{view.message('order_n', n=order)}</figcaption></figure>"
+            for order in orders
+        )
+        distances = (
+            f"<h2>{view.message('histogram')}</h2><p>{view.message('histogram_note')}</p>"
+            f'<div class="histograms">{pictures}</div>'
+        )
     heading = f"{escape(material_name(material, view.language))} <code>{name}</code>"
     content = (
         f"{_facts(store, view, figures, file)}{_puzzle(figures, view)}"
@@ -100,23 +109,33 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
 
     The matrix is empty with fewer than two readable tables, the lists without tables.
     """
-    types = [*(kind.name.lower() for kind in _ATTACKERS), "other"]
-    groups: dict[str, list[list[str]]] = {name: [] for name in types}
+    groups: dict[str, list[list[str]]] = {name: [] for name in (*_ATTACKERS, "other")}
     cells = {}
-    for name in store.available():
+    for material in store.materials():
+        words = page_link(f"/endgames/{material}", view, material_name(material, view.language))
+        name, men = f"{words} <code>{material}</code>", str(material.men)
         try:
-            figures, file = store.statistics(name.material)
-            proof = store.proof_so_far(name.material)
+            figures, file = store.statistics(material)
+            proof = store.proof_so_far(material)
         except (TablebaseError, OSError):
-            href = with_settings(f"/endgames/{name.material}", view)
-            words = link(href, material_name(name.material, view.language))
             unreadable = f'<strong class="forbidden">{view.message("table_unreadable")}</strong>'
-            row = [f"{words} <code>{name.material}</code> {unreadable}",
-                   str(name.material.men), *[""] * 6]  # fmt: skip
+            row = [f"{name} {unreadable}", men, *[""] * 6]
         else:
-            row = _list_row(view, figures, file["bytes_on_disk"], proof)
-            cells[name.material] = figures
-        kinds = [kind.name.lower() for kind in _ATTACKERS if name.material.first.count(kind)]
+            cells[material] = figures
+            state = proof.state.name.lower() if proof else "unread"
+            about = escape(proof_in_words(proof, view.language))
+            row = [
+                name,
+                men,
+                class_badge(class_of(figures.red_to_move), view),
+                share_bar(figures.red_to_move),
+                f"{figures.max_distance} {view.message('plies')}",
+                escape(percent(figures.rule_decided_rate)),
+                f'<span class="proof {state}" title="{about}">'
+                f"{view.message(f'proof_short_{state}')}</span>",
+                format_bytes(file["bytes_on_disk"]),
+            ]
+        kinds = [name for name, kind in _ATTACKERS.items() if material.first.count(kind)]
         groups[kinds[0] if len(kinds) == 1 else "other"].append(row)
     columns = (
         "material", "men", "class", "results", "longest", "rule_decided", "proof", "size"
@@ -130,7 +149,7 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
     ]
     overview = ""
     if len(cells) > 1:
-        book = link(with_settings("/handbook", view), view.text("handbook"), "button")
+        book = page_link("/handbook", view, view.text("handbook"), "button")
         shown = f"{matrix(cells, view)}<p>{book}</p>"
         overview = details(view.text("matrix"), shown, "panel", is_open=True)
     return overview, "".join(sections)
@@ -155,52 +174,30 @@ def _filters(view: View) -> str:
     )
 
 
-def _list_row(
-    view: View, figures: TableStatistics, size: int, proof: ProofStatus | None
-) -> list[str]:
-    state = proof.state.name.lower() if proof else "unread"
-    kind = class_of(figures.red_to_move)
-    href = with_settings(f"/endgames/{figures.material}", view)
-    material = Material.parse(figures.material)
-    return [
-        f"{link(href, material_name(material, view.language))} <code>{figures.material}</code>",
-        str(material.men),
-        class_badge(kind, view),
-        share_bar(figures.red_to_move),
-        f"{figures.max_distance} {view.message('plies')}",
-        escape(percent(figures.rule_decided_rate)),
-        f'<span class="proof {state}" title="{escape(proof_in_words(proof, view.language))}">'
-        f"{view.message(f'proof_short_{state}')}</span>",
-        format_bytes(size),
-    ]
-
-
-def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
+def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[str, Any]) -> str:
     """Return the properties of a table as a list, such as class, longest win, size and proof."""
-    kind = class_of(figures.red_to_move)
-    seconds, time = file["build_seconds"], view.text("unknown_time")
-    if seconds is not None:
-        time = time_in_words(float(str(seconds)), view.language)
+    seconds, material = file["build_seconds"], Material.parse(figures.material)
+    time = view.text("unknown_time") if seconds is None else time_in_words(seconds, view.language)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
     if figures.max_rule_distance is not None:
         farthest = view.words.distance(figures.max_rule_distance)
         rule += f"{view.text('list_stop')}{view.text('longest')} {farthest}"
-    longest = [("longest", view.words.distance(figures.max_distance))]
-    rows = [
-        ("class", view.text(f"class_{kind}")),
-        ("rules", view.text(f"rules_{store.tables.rule_set.unlimited}")),
-        ("metric", view.text(figures.metric)),
-        ("legal", f"{figures.legal:,}"),
-        *(longest if orders_of(figures) else []),
-        ("rule_decided", rule),
-        ("size", format_bytes(int(str(file["bytes_on_disk"])))),
-        ("build_time", time),
-        (
-            "proof",
-            proof_in_words(store.proof_so_far(Material.parse(figures.material)), view.language),
-        ),
-    ]
-    items = "".join(f"<dt>{view.message(key)}</dt><dd>{escape(value)}</dd>" for key, value in rows)
+    rows = {
+        "class": view.text(f"class_{class_of(figures.red_to_move)}"),
+        "rules": view.text(f"rules_{store.tables.rule_set.unlimited}"),
+        "metric": view.text(figures.metric),
+        "legal": f"{figures.legal:,}",
+        "longest": view.words.distance(figures.max_distance) if orders_of(figures) else "",
+        "rule_decided": rule,
+        "size": format_bytes(file["bytes_on_disk"]),
+        "build_time": time,
+        "proof": proof_in_words(store.proof_so_far(material), view.language),
+    }
+    items = "".join(
+        f"<dt>{view.message(key)}</dt><dd>{escape(value)}</dd>"
+        for key, value in rows.items()
+        if value
+    )
     return f'<dl class="facts">{items}</dl>'
 
 
@@ -208,24 +205,24 @@ def _puzzle(figures: TableStatistics, view: View) -> str:
     """Return links to puzzles and to the search; empty for an endgame without wins."""
     if not figures.red_to_move.wins + figures.black_to_move.wins:
         return ""
-    puzzle, search = (
-        link(with_settings(f"/{kind}/{figures.material}", view), view.text(key), "button")
-        for kind, key in (("puzzle", "puzzle"), ("search", "find_title"))
+    path, search = f"/puzzle/{figures.material}", f"/search/{figures.material}"
+    links = (
+        page_link(path, view, view.text("puzzle"), "button"),
+        page_link(path, view, view.text("puzzle_draws"), "button", {"task": "draw"}),
+        page_link(search, view, view.text("find_title"), "button"),
     )
-    draw = with_settings(f"/puzzle/{figures.material}", view, {"task": "draw"})
-    hold = link(draw, view.text("puzzle_draws"), "button")
-    return f'<p class="controls">{puzzle} {hold} {search}</p>'
+    return f'<p class="controls">{" ".join(links)}</p>'
 
 
 def _results(view: View, figures: TableStatistics) -> str:
     rows = []
     for side, counts in (("red", figures.red_to_move), ("black", figures.black_to_move)):
-        turn = view.text("to_move", side=view.text(side))
+        turn = view.message("to_move", side=view.text(side))
         numbers = [counts.wins, counts.draws, counts.losses]
         if side == "black":
             numbers.reverse()
         bar = share_bar(counts, first="win" if side == "red" else "loss")
-        rows.append([escape(turn), bar, *(f"{number:,}" for number in numbers)])
+        rows.append([turn, bar, *(f"{number:,}" for number in numbers)])
     names = [result_name(winner, view.language) for winner in (Side.RED, None, Side.BLACK)]
     head = [view.text("turn_column"), view.text("shares"), *names]
     return table(head, rows, "results")
@@ -233,20 +230,17 @@ def _results(view: View, figures: TableStatistics) -> str:
 
 def _captures(store: TableStore, view: View, material: Material) -> str:
     """Return the material after each capture, with a link if its table is present."""
-    present = {name.material for name in store.available()}
-    items = []
+    present, items = set(store.materials()), ""
     for taken, child in material.captures().items():
         name = material_name(child, view.language)
-        if not child.needs_table:
-            target, note = escape(name), view.text("no_table_needed")
-        elif child in present:
-            target, note = link(with_settings(f"/endgames/{child}", view), name), ""
+        target, note = escape(name), ""
+        if child in present:
+            target = page_link(f"/endgames/{child}", view, name)
         else:
-            target, note = escape(name), view.text("table_missing")
+            note = view.message("table_missing" if child.needs_table else "no_table_needed")
         piece = view.message("taking", piece=piece_name(piece_code(*taken), view.language))
-        colon = view.text("colon")
-        items.append(f"<li>{piece}{colon}{target} <small>{escape(note)}</small></li>")
-    return f'<ul class="captures">{"".join(items)}</ul>'
+        items += f"<li>{view.pair(piece, target)} <small>{note}</small></li>"
+    return f'<ul class="captures">{items}</ul>'
 
 
 def _graph(store: TableStore, view: View, material: Material) -> str:
@@ -272,7 +266,7 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
         for child in node.captures().values()
         if child in places
     ]
-    present = {name.material for name in store.available()}
+    present = set(store.materials())
     boxes = []
     for node, (x, y) in places.items():
         css = "node" if node in present else "node absent"
@@ -309,25 +303,23 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
         name = f'<a href="{chapter}">{_name(first, Side.RED, view)}</a>'
         body.append(f'<tr><th scope="row">{name}</th>{entries}</tr>')
     legend = " ".join(class_badge(kind, view) for kind in ("won", "open", "drawn"))
-    note = view.message("matrix_note")
-    corner = view.message("matrix_corner")
     return (
-        f'<p>{note} {legend}</p><div class="scroll" tabindex="0"><table class="matrix"><thead>'
-        f'<tr><th scope="col">{corner}</th>{head}</tr></thead>'
+        f"<p>{view.message('matrix_note')} {legend}</p>"
+        f'<div class="scroll" tabindex="0"><table class="matrix"><thead>'
+        f'<tr><th scope="col">{view.message("matrix_corner")}</th>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
 
 
 def _cell(material: Material, figures: TableStatistics, view: View) -> str:
     kind = class_of(figures.red_to_move)
-    plies = f"{figures.max_distance} {view.text('plies')}"
-    stop = view.text("list_stop")
-    name = f"{material_name(material, view.language)}{view.text('colon')}"
-    name += f"{view.text(f'class_{kind}')}{stop}{plies}"
+    longest = f"{figures.max_distance} {view.text('plies')}"
+    about = f"{view.text(f'class_{kind}')}{view.text('list_stop')}{longest}"
+    name = escape(view.pair(material_name(material, view.language), about))
     href = escape(with_settings(f"/endgames/{material}", view))
     return (
-        f'<td class="{kind}"><a href="{href}" title="{escape(name)}" '
-        f'aria-label="{escape(name)}">{figures.max_distance or "="}</a></td>'
+        f'<td class="{kind}"><a href="{href}" title="{name}" '
+        f'aria-label="{name}">{figures.max_distance or "="}</a></td>'
     )
 
 

@@ -23,7 +23,7 @@ from tbgen.board.knowledge.search import positions_of_value
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import army_name, material_name, percent
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import class_badge, link, table, wide_page, with_settings
+from tbgen.board.web.layout import class_badge, link, page_link, table, wide_page
 from tbgen.board.web.small_boards import longest_wins, small_boards
 from tbgen.board.web.verdict import moves_in_words, rules_name
 from tbgen.board.web.view import View
@@ -53,65 +53,52 @@ Later requests search the endgames that were left out.
 """
 
 
-CSS = "wide handbook"
-
-
 def handbook_page(store: TableStore, view: View) -> Answer:
     """Return the page of all attackers, each with a table of its endgames."""
-    found = _chapters(store)
-    parts = []
-    for name, entries in found.items():
-        heading = link(with_settings(f"/handbook/{name}", view), _attacker_name(entries, view))
-        parts.append(
-            f"<section><h2>{heading} <code>{name}</code></h2>{_table(entries, view)}</section>"
-        )
-    empty = "" if parts else f'<p class="notice">{view.message("no_tables")}</p>'
-    whole = link(with_settings("/handbook/all", view), view.text("handbook_whole"), "button")
-    content = f'<p class="links">{whole}</p>{_legend(view)}{empty}{"".join(parts)}'
-    return wide_page(view, view.text("handbook"), content, "/handbook", css=CSS)
+    whole = page_link("/handbook/all", view, view.text("handbook_whole"), "button")
+    parts = ""
+    for name, entries in _chapters(store).items():
+        heading = page_link(f"/handbook/{name}", view, _attacker_name(entries, view))
+        shown = f"<h2>{heading} <code>{name}</code></h2>{_table(entries, view)}"
+        parts += f"<section>{shown}</section>"
+    parts = parts or f'<p class="notice">{view.message("no_tables")}</p>'
+    content = f'<p class="links">{whole}</p>{_legend(view)}{parts}'
+    return wide_page(view, view.text("handbook"), content, "/handbook", css="wide handbook")
 
 
 def chapter_page(store: TableStore, view: View, name: str) -> Answer:
-    """Return the page of one attacker with diagrams.
+    """Return the page of one attacker with diagrams, or of all for the name `all`.
 
-    `name` is the attacker's letters, such as `KRN`. Raises `RequestError` if no table has this
-    attacker.
+    Other names are an attacker's letters, such as `KRN`. In print, each attacker of `all` starts a
+    new page. Raises `RequestError` if no table has this attacker.
     """
-    found = _chapters(store)
-    if name not in found:
-        raise RequestError(404, "there is no such chapter", "see /handbook")
-    entries = found[name]
-    title = f"{view.text('handbook')}{view.text('colon')}{_attacker_name(entries, view)}"
-    sections, missing = _sections(store, view, entries, time.monotonic() + DOCUMENT_SECONDS)
-    back = link(with_settings("/handbook", view), view.text("handbook_all"))
-    content = (
-        f'<p class="links">{back}</p>{_missing_note(missing, view)}{_legend(view)}'
-        f"{_table(entries, view)}{sections}"
-    )
-    return wide_page(view, title, content, f"/handbook/{name}", css=CSS)
-
-
-def document_page(store: TableStore, view: View) -> Answer:
-    """Return the page of all attackers with diagrams; in print, each starts a new page."""
-    found = _chapters(store)
+    found, title = _chapters(store), view.text("handbook")
     until = time.monotonic() + DOCUMENT_SECONDS
-    contents, parts, missing = [], [], 0
-    for name, entries in found.items():
-        words = _attacker_name(entries, view)
-        contents.append(f"<li>{link(f'#{name}', words)}</li>")
-        sections, without = _sections(store, view, entries, until)
-        missing += without
-        parts.append(
-            f'<section class="part" id="{name}"><h2>{escape(words)}</h2>'
-            f"{_table(entries, view)}{sections}</section>"
-        )
-    rules = rules_name(store.tables.rule_set, view)
-    under = f"{view.text('rules')}{view.text('colon')}{rules}"
-    content = (
-        f'<p class="under">{escape(under)}</p>{_missing_note(missing, view)}{_legend(view)}'
-        f'<ol class="contents">{"".join(contents)}</ol>{"".join(parts)}'
-    )
-    return wide_page(view, view.text("handbook"), content, "/handbook/all", css=CSS)
+    contents, parts, missing = "", "", 0
+    if name == "all":
+        rules = view.pair(view.text("rules"), rules_name(store.tables.rule_set, view))
+        head = f'<p class="under">{escape(rules)}</p>'
+        for key, entries in found.items():
+            words = _attacker_name(entries, view)
+            contents += f"<li>{link(f'#{key}', words)}</li>"
+            sections, without = _sections(store, view, entries, until)
+            missing += without
+            parts += (
+                f'<section class="part" id="{key}"><h2>{escape(words)}</h2>'
+                f"{_table(entries, view)}{sections}</section>"
+            )
+        parts = f'<ol class="contents">{contents}</ol>{parts}'
+    elif name in found:
+        title = view.pair(title, _attacker_name(found[name], view))
+        head = f'<p class="links">{page_link("/handbook", view, view.text("handbook_all"))}</p>'
+        sections, missing = _sections(store, view, found[name], until)
+        parts = _table(found[name], view) + sections
+    else:
+        raise RequestError(404, "there is no such chapter", "see /handbook")
+    if missing:
+        head += f'<p class="notice">{view.message("handbook_missing", n=missing)}</p>'
+    content = f"{head}{_legend(view)}{parts}"
+    return wide_page(view, title, content, f"/handbook/{name}", css="wide handbook")
 
 
 def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
@@ -155,31 +142,21 @@ def _table(entries: list[HandbookEntry], view: View) -> str:
         head.append(view.text("handbook_without"))
     rows = []
     for entry in entries:
-        href = with_settings(f"/endgames/{entry.material}", view)
         name = army_name(entry.material.second, Side.BLACK, view.language)
-        longest = moves_in_words(entry.longest, view) if entry.longest else ""
         row = [
-            f"{link(href, name)} <code>{entry.material}</code>",
+            f"{page_link(f'/endgames/{entry.material}', view, name)} <code>{entry.material}</code>",
             class_badge(entry.kind, view),
             *map(escape, map(percent, (entry.wins, entry.draws, entry.losses))),
-            escape(longest),
+            escape(moves_in_words(entry.longest, view)) if entry.longest else "",
             escape(percent(entry.by_rules)),
         ]
-        if compared:
-            row.append(_under_other_rules(entry, view))
+        if entry.other_kind is not None and entry.other_wins is not None:
+            badge = class_badge(entry.other_kind, view) if entry.changed else ""
+            row.append(f"{badge} {view.message('win')} {escape(percent(entry.other_wins))}")
+        elif compared:
+            row.append("")
         rows.append(row)
     return table(head, rows, "chapter")
-
-
-def _under_other_rules(entry: HandbookEntry, view: View) -> str:
-    """Return an endgame's share of wins under other rules, and its class there if it differs.
-
-    Empty if the other rule set has no table.
-    """
-    if entry.other_kind is None or entry.other_wins is None:
-        return ""
-    said = f"{view.text('win')} {percent(entry.other_wins)}"
-    return f"{class_badge(entry.other_kind, view) if entry.changed else ''} {escape(said)}"
 
 
 def _sections(
@@ -198,12 +175,6 @@ def _sections(
     return "".join(parts), missing
 
 
-def _missing_note(missing: int, view: View) -> str:
-    """Return a notice that the exceptions of `missing` endgames are not found yet; empty for 0."""
-    said = view.message("handbook_missing", n=missing)
-    return f'<p class="notice">{said}</p>' if missing else ""
-
-
 def _section(
     store: TableStore,
     view: View,
@@ -211,7 +182,6 @@ def _section(
     exceptions: Sequence[tuple[Position, Outcome]] | None,
 ) -> str:
     """Return an endgame in a sentence, with diagrams of its longest win and exceptions."""
-    name = material_name(entry.material, view.language)
     shown: list[tuple[Position, str]] = []
     with contextlib.suppress(TablebaseError, OSError):
         figures, _ = store.statistics(entry.material)
@@ -223,7 +193,8 @@ def _section(
     said = view.text(f"handbook_said_{entry.kind}", wins=wins, draws=draws)
     if entry.by_rules:
         said += view.text("handbook_rules", share=percent(entry.by_rules))
-    heading = link(with_settings(f"/endgames/{entry.material}", view), name)
+    name = material_name(entry.material, view.language)
+    heading = page_link(f"/endgames/{entry.material}", view, name)
     return (
         f'<section class="entry"><h2>{heading} {class_badge(entry.kind, view)}</h2>'
         f"<p>{escape(said)}</p>{boards}</section>"
@@ -236,8 +207,8 @@ def _longest_wins(figures: TableStatistics, view: View) -> list[tuple[Position, 
     found = []
     plain = max((win for win in wins if not win.order), key=lambda win: win.length, default=None)
     if plain is not None:
-        moves = moves_in_words(plain.plies, view)
-        found.append((plain.position, f"{view.text('longest')}{view.text('colon')}{moves}"))
+        said = view.pair(view.text("longest"), moves_in_words(plain.plies, view))
+        found.append((plain.position, said))
     deep = max((win for win in wins if win.order), key=lambda win: win.order, default=None)
     if deep is not None:
         found.append((deep.position, view.text("handbook_deep", n=deep.order)))
@@ -263,24 +234,21 @@ def _exceptions(
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
     """Search for exceptions, and choose those with the fewest captures."""
-    against = (Outcome.WIN,) if entry.kind == "drawn" else (Outcome.DRAW, Outcome.LOSS)
-    shares = {Outcome.WIN: entry.wins, Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
+    shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
+    if entry.kind == "drawn":
+        shares = {Outcome.WIN: entry.wins}
     found = []
-    for outcome in against:
-        if not shares[outcome]:
+    for outcome, share in shares.items():
+        if not share:
             continue
         wanted = Query(turn=Side.RED, outcome=outcome)
         search = positions_of_value(store, entry.material, wanted, most=CANDIDATES, seconds=SECONDS)
         quiet = sorted(search.positions, key=_capture_count)
-        found += [(position, outcome) for position in quiet[: EXCEPTIONS + 1 - len(against)]]
+        found += [(position, outcome) for position in quiet[: EXCEPTIONS + 1 - len(shares)]]
     return found
 
 
 def _capture_count(position: Position) -> int:
     """Return the number of legal captures, counted for both sides as if each were to move."""
-    turned = Position(position.board, position.side.other)
-    return sum(
-        position.board[move.target] != EMPTY
-        for each in (position, turned)
-        for move in legal_moves(each)
-    )
+    both = (position, Position(position.board, position.side.other))
+    return sum(position.board[move.target] != EMPTY for each in both for move in legal_moves(each))

@@ -1,6 +1,6 @@
 """Frame of every page, and HTML elements that pages share.
 
-    page(view, title, main)  ->  <html> head, modes and pages, <main id="main">, settings
+    wide_page, board_page    ->  <html> head, modes and pages, <main id="main">, settings
     link, table, ...         ->  elements with texts and attributes escaped
 
 The script replaces `main` when a link is followed; without scripts links load whole pages.
@@ -21,6 +21,7 @@ from tbgen.board.language.i18n import LANGUAGES
 from tbgen.board.web.assets import address as static_address
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.view import MODES, THEMES, View, default_notation
+from tbgen.indexing import Material
 from tbgen.notation import MOVE_NOTATIONS
 
 
@@ -33,6 +34,18 @@ def link(href: str, label: str, css: str = "", extra: str = "") -> str:
     """Return an <a> element; `extra` holds further attributes as HTML."""
     attribute = f' class="{css}"' if css else ""
     return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
+
+
+def page_link(
+    path: str, view: View, label: str, css: str = "", query: Mapping[str, str] | None = None
+) -> str:
+    """Return a link to a page without a board, which keeps the view's settings."""
+    return link(with_settings(path, view, query), label, css)
+
+
+def figures_link(material: Material, view: View) -> str:
+    """Return a link to the page of an endgame's figures."""
+    return page_link(f"/endgames/{material}", view, view.text("all_figures"))
 
 
 def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
@@ -69,11 +82,12 @@ def copy_button(content: str, view: View) -> str:
     )
 
 
-def screen_button(view: View) -> str:
-    """Return a button that shows the board in full screen; hidden without scripts."""
+def turn_buttons(view: View) -> str:
+    """Return buttons that turn the board, and show it in full screen (hidden without scripts)."""
     enter, leave = (view.message(key) for key in ("whole_screen", "leave_screen"))
+    flip = link(view.href(flip=not view.flip), view.text("flip"), "button flip")
     return (
-        f'<button type="button" class="whole-screen" hidden data-enter="{enter}" '
+        f'{flip}<button type="button" class="whole-screen" hidden data-enter="{enter}" '
         f'data-leave="{leave}">{enter}</button>'
     )
 
@@ -86,7 +100,8 @@ def page(
     data: Mapping[str, str] | None = None,
     css: str = "",
     head: str = "",
-) -> str:
+    status: int = 200,
+) -> Answer:
     """Return a whole page.
 
     address : returns the address of this page for a view with other settings
@@ -94,11 +109,12 @@ def page(
     css : class of `main`
     head : further tags of <head>, as HTML
     """
+    data = data or {}
     theme = f' data-theme="{view.theme}"' if view.theme else ""
-    attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in (data or {}).items())
+    attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in data.items())
     heading = escape(f"{title} - {view.text('title')}")
     target, skip = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
-    return (
+    whole = (
         f'<!doctype html><html lang="{view.language}" data-root="/"{theme}><head>'
         f'<meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -110,12 +126,27 @@ def page(
         f"{link(f'#{target}', view.text(skip), 'skip')}"
         f'<svg class="symbols" width="0" height="0" aria-hidden="true">'
         f"{symbols(view.pieces, with_board=True)}</svg>"
-        f"<header>{_navigation(view, 'mode' in (data or {}))}</header>"
+        f"<header>{_navigation(view, 'mode' in data)}</header>"
         f'<p id="said" class="unseen" role="status"></p>'
         f'<main id="main" class="{css}" data-failed="{view.message("failed")}"'
         f"{attributes}>{main}</main>"
         f'<footer id="settings">{_settings(view, address)}</footer></body></html>'
     )
+    return Answer(whole, HTML, status)
+
+
+def board_page(
+    view: View, title: str, verdict: str, stage: str, side: str = "", css: str = "workspace",
+    **how: Any,
+) -> Answer:  # fmt: skip
+    """Return a page with a board, in sections of HTML; `how` is passed to `page`."""
+    sections = {"verdict": verdict, "stage": stage, "side": side}
+    main = "".join(
+        f'<section class="{name}">{content}</section>'
+        for name, content in sections.items()
+        if content
+    )
+    return page(view, title, main, css=css, **how)
 
 
 def wide_page(
@@ -134,8 +165,8 @@ def wide_page(
     heading : as HTML; empty if it is the title
     """
     main = f'<div class="{css}"><h1>{heading or escape(title)}</h1>{content}</div>'
-    whole = page(view, title, main, partial(with_settings, path, query=query))
-    return Answer(whole, HTML, status)
+    own = partial(with_settings, path, query=query)
+    return page(view, title, main, own, status=status)
 
 
 def with_settings(path: str, view: View, query: Mapping[str, str] | None = None) -> str:
@@ -153,11 +184,10 @@ def _navigation(view: View, on_board: bool) -> str:
         current = ' aria-current="page"' if on_board and mode == view.mode else ""
         href = shown.href(mode=mode, human=human)
         links.append(link(href, view.text(mode), f"tab {mode}", current))
-    links.append(link(with_settings("/endgames", view), view.text("endgames"), "tab"))
+    links.append(page_link("/endgames", view, view.text("endgames"), "tab"))
     material = view.position.material
     if material.needs_table:
-        href = with_settings(f"/search/{material}", view)
-        links.append(link(href, view.text("find_tab"), "tab"))
+        links.append(page_link(f"/search/{material}", view, view.text("find_tab"), "tab"))
     label = view.message("find")
     find = (
         f'<form class="find" action="/find" method="post" role="search">'
@@ -166,21 +196,21 @@ def _navigation(view: View, on_board: bool) -> str:
         f'autocomplete="off" spellcheck="false">'
         f'<button type="submit">{view.message("find_go")}</button></form>'
     )
-    home = link(with_settings("/", view), view.text("title"), "home")
+    home = page_link("/", view, view.text("title"), "home")
     return f'{home}<nav aria-label="{view.message("title")}">{"".join(links)}</nav>{find}'
 
 
 def _settings(view: View, address: Callable[[View], str]) -> str:
     notations = {name: f"n_{name}" if name.startswith("zh") else name for name in MOVE_NOTATIONS}
-    rows: list[tuple[str, str, Mapping[str, str]]] = [
-        ("language", "language", LANGUAGES),
-        ("notation", "notation", {name: view.text(key) for name, key in notations.items()}),
-        ("pieces", "pieces", {name: view.text(name) for name in PIECE_SETS}),
-        ("wooden", "board", {name: view.text(name) for name in BOARDS}),
-        ("theme", "theme", {name: view.text(name or "auto") for name in THEMES}),
-    ]
+    rows: dict[str, Mapping[str, str]] = {
+        "language": LANGUAGES,
+        "notation": {name: view.text(key) for name, key in notations.items()},
+        "pieces": {name: view.text(name) for name in PIECE_SETS},
+        "board": {name: view.text(name) for name in BOARDS},
+        "theme": {name: view.text(name or "auto") for name in THEMES},
+    }
     found = []
-    for key, field, labels in rows:
+    for field, labels in rows.items():
         links = []
         for name, label in labels.items():
             change: dict[str, Any] = {field: name}
@@ -192,7 +222,6 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
             chosen = name == getattr(view, field)
             current = f'<b aria-current="true">{escape(label)}</b>'
             links.append(current if chosen else link(address(changed), label))
-        title = escape(view.text(key) + view.text("colon"))
-        found.append(f"<p><span>{title}</span>{' '.join(links)}</p>")
-    api = link(with_settings("/api", view), view.text("api"))
-    return f"{''.join(found)}<p>{api}</p>"
+        title = view.text("wooden" if field == "board" else field) + view.text("colon")
+        found.append(f"<p><span>{escape(title)}</span>{' '.join(links)}</p>")
+    return f"{''.join(found)}<p>{page_link('/api', view, view.text('api'))}</p>"

@@ -22,7 +22,14 @@ from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
 from tbgen.answers.reasons import explain_line
-from tbgen.board.drawing.animation import Frame, captions_of, frame_of, frames_of_line, loser_of
+from tbgen.board.drawing.animation import (
+    Frame,
+    captions_of,
+    frame_of,
+    frames_of_line,
+    king_in_check,
+    loser_of,
+)
 from tbgen.board.drawing.diagram import (
     Arrow,
     Marks,
@@ -32,20 +39,19 @@ from tbgen.board.drawing.diagram import (
     thumbnail,
 )
 from tbgen.board.knowledge.analysis import Rung, ladder
-from tbgen.board.knowledge.store import Facts, TableStore
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.building import missing_card
 from tbgen.board.web.embed import card
-from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import link, page, screen_button
-from tbgen.board.web.panels import pairs, share_panel
+from tbgen.board.web.http import Answer
+from tbgen.board.web.layout import board_page, link, turn_buttons
+from tbgen.board.web.panels import label_sign, pairs, share_panel
 from tbgen.board.web.verdict import headline, moves_in_words
 from tbgen.board.web.view import View
 from tbgen.indexing.squares import square_name
 from tbgen.play.mainline import Mainline
 from tbgen.referee import Rules
 from tbgen.rules import in_check
-from tbgen.rules.attacks import find_king
 from tbgen.tables import Outcome
 
 
@@ -69,36 +75,30 @@ def film_page(store: TableStore, view: View) -> Answer:
     The script animates the film.
     """
     view, plays = replace(view, plays=False), view.plays
-    facts = store.probe(view.position)
+    facts, endgame = store.probe(view.position), view.position.material.name
     if facts.missing is not None:
-        return _missing_line_page(store, facts, view)
+        verdict = headline(facts, view, None) + missing_card(store, facts, view)
+        stage = draw(view.position, view.look)
+        return board_page(view, view.pair(view.text("line"), endgame), verdict, stage, status=404)
     line = store.line(view.position)
     played = _film_of_line(line, view)
     if view.ladder and line.loop_start is not None:
         parts = list(whole_ladder(store, view))
-        captions = [caption for _, caption in parts]
-        played = Film([frame for frame, _ in parts], captions, None, "ladder_all")
-    frames = played.frames
-    ply = min(view.ply, len(frames))
-    shown = frames[ply - 1] if ply else None
-    position = shown.after if shown else view.position
-    king = find_king(position.board, position.side)
-    marks = Marks(
-        last=shown.move if shown else None,
-        arrows=shown.arrows if shown else (),
-        checked=king if in_check(position) else None,
-    )
+        frames, captions = [frame for frame, _ in parts], [caption for _, caption in parts]
+        played = Film(frames, captions, None, "ladder_all")
+    ply = min(view.ply, len(played.frames))
+    position, marks = view.position, Marks(checked=king_in_check(view.position))
+    if ply:
+        shown = played.frames[ply - 1]
+        position = shown.after
+        marks = Marks(shown.move, arrows=shown.arrows, checked=king_in_check(position))
     end = explain_line(line, view.words)
     if line.verdict is not None and line.verdict.conducts:
         end = explain_judgement(line.verdict, line.result.rules or Rules.WXF, view.language)
-    mechanism = mechanism_of(line)
-    main = (
-        f'<section class="verdict">{headline(facts, view, mechanism)}</section>'
-        f'<section class="stage">{draw(position, view.look, marks)}'
-        f'<p class="caption"></p>{_controls(view, played, ply)}</section>'
-        f'<section class="side">{_record(view, played, ply)}'
+    side = (
+        f"{_record(view, played, ply)}"
         f'<h2>{view.message("ends")}</h2><p class="end">{escape(end)}</p>'
-        f"{ladder_panel(store, view, line)}{share_panel(facts, view)}</section>"
+        f"{ladder_panel(store, view, line)}{share_panel(facts, view)}"
     )
     film = [
         {
@@ -109,7 +109,7 @@ def film_page(store: TableStore, view: View) -> Answer:
                 for arrow in frame.arrows
             ],
         }
-        for frame, label in zip(frames, played.captions, strict=True)
+        for frame, label in zip(played.frames, played.captions, strict=True)
     ]
     data = {
         "mode": "line",
@@ -122,20 +122,11 @@ def film_page(store: TableStore, view: View) -> Answer:
         "round": view.text("round", n="@"),
         "flip": view.href(flip=not view.flip),
     }
-    title = f"{view.text(played.name)}{view.text('colon')}{view.position.material.name}"
-    head = card(store, facts, view)
-    return Answer(page(view, title, main, data=data, css="workspace filming", head=head), HTML)
-
-
-def _missing_line_page(store: TableStore, facts: Facts, view: View) -> Answer:
-    """Return the page of a position without a table: its board, and how to build the table."""
-    main = (
-        f'<section class="verdict">{headline(facts, view, None)}'
-        f"{missing_card(store, facts, view)}</section>"
-        f'<section class="stage">{draw(view.position, view.look)}</section>'
-    )
-    title = f"{view.text('line')}{view.text('colon')}{view.position.material.name}"
-    return Answer(page(view, title, main, css="workspace"), HTML, 404)
+    return board_page(
+        view, view.pair(view.text(played.name), endgame), headline(facts, view, mechanism_of(line)),
+        f'{draw(position, view.look, marks)}<p class="caption"></p>{_controls(view, played, ply)}',
+        side, "workspace filming", data=data, head=card(store, facts, view),
+    )  # fmt: skip
 
 
 def _film_of_line(line: Mainline, view: View) -> Film:
@@ -173,42 +164,31 @@ def _controls(view: View, played: Film, ply: int) -> str:
     ))  # fmt: skip
     if played.loop_start is not None:
         href = view.href(ply=played.loop_start)
-        label = view.text("to_loop")
-        found.append(link(href, label, "button step loop", ' data-step="loop"'))
-    speed = view.message("faster")
+        found.append(link(href, view.text("to_loop"), "button step loop", ' data-step="loop"'))
     found.append(
-        f'<label class="speed" hidden>{speed} <input type="range" min="200" max="1600" value="700" '
-        f'step="100"></label>'
+        f'<label class="speed" hidden>{view.message("faster")} '
+        '<input type="range" min="200" max="1600" value="700" step="100"></label>'
     )
-    found.append(link(view.href(flip=not view.flip), view.text("flip"), "button flip"))
-    found.append(screen_button(view))
-    return f'<div class="controls">{"".join(found)}</div>'
+    return f'<div class="controls">{"".join(found)}{turn_buttons(view)}</div>'
 
 
 def _record(view: View, played: Film, ply: int) -> str:
     """Return the moves of a film, linked to the boards after them; those of the loop are marked."""
-    position = view.position
-    items = []
-    for number, frame in enumerate(played.frames):
+    position, items = view.position, []
+    for number, frame in enumerate(played.frames, 1):
         label = view.move_name(position, frame.move)
         position = frame.after
-        looping = played.loop_start is not None and number >= played.loop_start
-        css = " ".join(
-            name for name, on in (("frame", True), ("loop", looping), ("now", number + 1 == ply))
-            if on
-        )  # fmt: skip
-        sign = ""
-        if frame.label in ("check", "chase"):
-            sign = f' <i class="{frame.label}">{view.message(f"ply_{frame.label}")}</i>'
-        href = view.href(ply=number + 1)
-        items.append(link(href, label, css, f' data-frame="{number + 1}"') + sign)
+        looping = played.loop_start is not None and number > played.loop_start
+        css = "frame" + " loop" * looping + " now" * (number == ply)
+        items.append(
+            link(view.href(ply=number), label, css, f' data-frame="{number}"')
+            + label_sign(frame.label, view)
+        )
+    if not items:
+        return ""
     heading = f"{view.text(played.name)} ({len(items)} {view.text('plies')})"
     shifted = replace(view, start=view.position, moves=())
-    return (
-        f'<h2 id="moves">{escape(heading)}</h2><p class="film">{pairs(items, shifted)}</p>'
-        if items
-        else ""
-    )
+    return f'<h2 id="moves">{escape(heading)}</h2><p class="film">{pairs(items, shifted)}</p>'
 
 
 def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
@@ -221,17 +201,16 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
         return ""
     side = view.position.side
     loser = side if line.result.outcome == Outcome.LOSS else side.other
-    name = view.text("ladder", side=loser)
     href = view.href(ladder=True, plays=True, ply=0)
     whole = link(href, view.text("ladder_play"), "button suggested")
     items = "".join(_rung(view, rung) for rung in rungs)
-    return f'<h2>{escape(name)}</h2><p>{whole}</p><ol class="ladder">{items}</ol>'
+    name = view.message("ladder", side=loser)
+    return f'<h2>{name}</h2><p>{whole}</p><ol class="ladder">{items}</ol>'
 
 
 def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
     """Yield each ply of the ladder with its caption: each loop once, then the line to mate."""
-    position, made = view.position, 0
-    order = None
+    position, made, order = view.position, 0, None
     for rung in ladder(store, view.position):
         for move in rung.moves[made:]:
             frame = frame_of(move, position.after(*move))
@@ -262,10 +241,9 @@ def _rung(view: View, rung: Rung) -> str:
     else:
         parts, arrows = _choices(view, rung, rung.loop)
         said = view.text("choice_stop").join(parts)
-        href = replace(view.at(rung.position), mode="line", plays=True).href()
-        name = view.text("why_line")
-        spoken = escape(f"{name}{view.text('colon')}{said}")
-        watch = " " + link(href, name, "button small", f' aria-label="{spoken}"')
+        href, name = view.at(rung.position).href(mode="line", plays=True), view.text("why_line")
+        spoken = f' aria-label="{escape(view.pair(name, said))}"'
+        watch = " " + link(href, name, "button small", spoken)
     board = thumbnail(rung.position, view.look, arrows)
     return (
         f'<li><a class="rung" href="{escape(reached.href())}">{board}'
@@ -275,24 +253,20 @@ def _rung(view: View, rung: Rung) -> str:
 
 def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Arrow]]:
     """Return the loser's choices in words and arrows: to stay in the loop, or to leave it."""
-    parts = []
     kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
-    chases = frame_of(kept.choice.move, kept.choice.after).label != "check"
-    arrows = [Arrow(*kept.choice.move, "chase" if chases else "check")]
+    arrows = [Arrow(*kept.choice.move, "check" if in_check(kept.choice.after) else "chase")]
     names = [view.move_name(rung.position, move.move) for move in rung.keeps]
-    stop = view.text("list_stop")
     reply = view.move_name(answer.position, answer.choice.move)
-    parts.append(view.text("rung_keep", n=rung.order, moves=stop.join(names)))
-    parts.append(view.text("rung_answer", side=answer.position.side, move=reply))
+    parts = [
+        view.text("rung_keep", n=rung.order, moves=view.text("list_stop").join(names)),
+        view.text("rung_answer", side=answer.position.side, move=reply),
+    ]
     leaves = rung.leaves
     if leaves is None:
         return [*parts, view.text("rung_none")], arrows
     arrows.append(Arrow(*leaves.move, "best"))
     name = view.move_name(rung.position, leaves.move)
     if leaves.order:
-        parts.append(view.text("rung_leave", move=name, n=leaves.order))
-    else:
-        plies = leaves.worth.plies if leaves.worth else 0
-        n = moves_in_words(plies, view)
-        parts.append(view.text("rung_mate", move=name, n=n))
-    return parts, arrows
+        return [*parts, view.text("rung_leave", move=name, n=leaves.order)], arrows
+    mated = moves_in_words(leaves.worth.plies if leaves.worth else 0, view)
+    return [*parts, view.text("rung_mate", move=name, n=mated)], arrows

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from starlette.requests import Request
@@ -26,15 +26,14 @@ from tbgen.board.web.building import missing_page
 from tbgen.board.web.editor import editor_page, read_sketch
 from tbgen.board.web.embed import embed_page
 from tbgen.board.web.endgames import material_page
-from tbgen.board.web.handbook import chapter_page, document_page
+from tbgen.board.web.handbook import chapter_page
 from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.line_page import film_page
-from tbgen.board.web.openapi import description
 from tbgen.board.web.position_page import playing_page, reading_page
 from tbgen.board.web.search_page import search_page
 from tbgen.board.web.small_boards import gallery_page
-from tbgen.board.web.view import MAX_MOVES, MAX_POSITION_TEXT, SETTINGS, View, read_view
+from tbgen.board.web.view import MAX_MOVES, MAX_POSITION_TEXT, SETTINGS, VIEW, View, read_view
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
 from tbgen.notation import (
@@ -82,12 +81,11 @@ class Pages:
         reading = read_sketch(request.query_params, self._store.first_position)
         if error is not None and reading.problem is None and not reading.sketch.faults():
             raise error
-        view = self._settings_only(request)
+        view = replace(self._settings_only(request), mode="edit")
         with contextlib.suppress(InputError):
             view = view.at(reading.sketch.checked())
         chosen = request.query_params.get("piece", "")[:1]
-        status = 200 if error is None else 400
-        return editor_page(self._store, replace(view, mode="edit"), reading, chosen, status)
+        return editor_page(self._store, view, reading, chosen, 200 if error is None else 400)
 
     # -- tables ------------------------------------------------------------------------------
 
@@ -111,10 +109,8 @@ class Pages:
 
     def chapter(self, request: Request) -> Answer:
         """Return a page of the handbook: endgames of one attacker, or of `all`, with diagrams."""
-        view, name = self._settings_only(request), request.path_params["attacker"]
-        if name == "all":
-            return document_page(self._store, view)
-        return chapter_page(self._store, view, name)
+        view = self._settings_only(request)
+        return chapter_page(self._store, view, request.path_params["attacker"])
 
     def search(self, request: Request) -> Answer:
         """Return the positions of a table that meet the query."""
@@ -122,38 +118,27 @@ class Pages:
         material = Material.parse(request.path_params["material"])
         return search_page(self._store, view, material, request.query_params)
 
-    def search_or_missing(self, search: Endpoint) -> Endpoint:
-        """Return an endpoint that calls `search`, or shows the page of a missing table."""
+    def search_or_missing(self, search: Endpoint, request: Request) -> Answer:
+        """Return the answer of `search`, or the page of a missing table."""
+        material = Material.parse(request.path_params["material"])
+        try:
+            self._store.tables.table(material)
+        except MissingTableError:
+            return missing_page(self._store, self._settings_only(request), material)
+        return search(request)
 
-        def answer(request: Request) -> Answer:
-            material = Material.parse(request.path_params["material"])
-            try:
-                self._store.tables.table(material)
-            except MissingTableError:
-                return missing_page(self._store, self._settings_only(request), material)
+    def sampled_puzzle(self, search: Endpoint, request: Request) -> Answer:
+        """Redirect to a random position with one good move.
+
+        If a sample of the table has none, `search` answers: `puzzle` in a search process.
+        """
+        try:
+            return self.puzzle(request, find_puzzle)
+        except NothingFoundError:
             return search(request)
 
-        return answer
-
-    def puzzle(self, search: Endpoint) -> Endpoint:
-        """Return the endpoint that redirects to a random position with one good move.
-
-        If a sample of the table has none, `search` answers (`searched_puzzle`).
-        """
-
-        def answer(request: Request) -> Answer:
-            try:
-                return self._puzzle(request, find_puzzle)
-            except NothingFoundError:
-                return search(request)
-
-        return answer
-
-    def searched_puzzle(self, request: Request) -> Answer:
-        """Redirect to a random position with one good move, found in the whole table."""
-        return self._puzzle(request, search_puzzle)
-
-    def _puzzle(self, request: Request, find: Callable[..., Position]) -> Answer:
+    def puzzle(self, request: Request, find: Callable[..., Position] = search_puzzle) -> Answer:
+        """Redirect to a puzzle that `find` returns, by default one of the whole table."""
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"
         level = request.query_params.get("level", "")
@@ -177,14 +162,11 @@ class Pages:
         """
         view = self._view(request)
         facts = self._store.probe_game(view.positions, view.moves)
-        if facts.over is not None:
-            return _moved(view.href())
-        if facts.suggested is not None:
-            return _moved(view.after(answer(facts, view.strength)).href())
-        if self._store.opponent is None:
-            return _moved(view.href())
-        move = self._store.opponent(view.start, view.moves)
-        return _moved(view.after(move).href())
+        if facts.over is None and facts.suggested is not None:
+            view = view.after(answer(facts, view.strength))
+        elif facts.over is None and self._store.opponent is not None:
+            view = view.after(self._store.opponent(view.start, view.moves))
+        return _moved(view.href())
 
     # -- search box --------------------------------------------------------------------------
 
@@ -202,7 +184,7 @@ class Pages:
             return _moved(with_settings(f"/endgames/{material}", view))
         attacker = read_attacker(asked)
         if attacker is not None:
-            known = any(name.material.first == attacker for name in self._store.available())
+            known = any(material.first == attacker for material in self._store.materials())
             path = f"/handbook/{attacker.name}" if known else f"/endgames/{attacker.name}K"
             return _moved(with_settings(path, view))
         try:
@@ -217,9 +199,8 @@ class Pages:
                 if numbered:
                     raise error from unreadable
                 wrong = f"{excerpt(asked)} is no endgame, position or game"
-                raise RequestError(
-                    400, wrong, "such as KRKN, rook against knight, a FEN, or moves"
-                ) from None
+                hint = "such as KRKN, rook against knight, a FEN, or moves"
+                raise RequestError(400, wrong, hint) from None
         turned = view.flip or read.viewpoint == Side.BLACK
         return _moved(replace(view.at(read.position), flip=turned).href())
 
@@ -239,27 +220,23 @@ class Pages:
             return _moved(shown.href())
         return reading_page(self._store, shown, game.stated)
 
-    # -- programs ----------------------------------------------------------------------------
-
-    def openapi(self, request: Request) -> Answer:
-        """Return the OpenAPI document."""
-        return Answer(description(request.scope["root_path"]))
-
     def _view(self, request: Request) -> View:
-        language = request.headers.get("accept-language", "")
-        view = read_view(request.query_params, self._store.first_position, language)
+        view = requested_view(request, self._store.first_position)
         check_legal(view.start)
-        return replace(view, origin=_origin(request))
+        return view
 
     def _settings_only(self, request: Request) -> View:
-        return bare_view(request, self._store.first_position)
+        return requested_view(request, self._store.first_position, SETTINGS)
 
 
-def bare_view(request: Request, position: Position) -> View:
-    """Return a view of `position` with the requested settings."""
-    kept = {key: value for key, value in request.query_params.items() if key in SETTINGS}
-    view = read_view(kept, position, request.headers.get("accept-language", ""))
-    return replace(view, origin=_origin(request))
+def requested_view(request: Request, default: Position, names: Collection[str] = VIEW) -> View:
+    """Return the view that some parameters of a request describe (`read_view`)."""
+    query = {key: value for key, value in request.query_params.items() if key in names}
+    view = read_view(query, default, request.headers.get("accept-language", ""))
+    host = request.headers.get("host", "")
+    if not re.fullmatch(r"[\w.:\[\]-]{1,100}", host):
+        return view
+    return replace(view, origin=f"{request.url.scheme}://{host}{request.scope['root_path']}")
 
 
 def _shown_puzzle(view: View, position: Position, task: str) -> Answer:
@@ -271,10 +248,3 @@ def _shown_puzzle(view: View, position: Position, task: str) -> Answer:
 
 def _moved(href: str) -> Answer:
     return Answer("", HTML, 303, {"location": href})
-
-
-def _origin(request: Request) -> str:
-    """Return scheme, host and prefix of a request; empty for a malformed host."""
-    host = request.headers.get("host", "")
-    named = re.fullmatch(r"[\w.:\[\]-]{1,100}", host)
-    return f"{request.url.scheme}://{host}{request.scope['root_path']}" if named else ""

@@ -18,7 +18,7 @@ from tbgen.board.knowledge.analysis import heat_map, last_mistake, values_by_rul
 from tbgen.board.knowledge.puzzles import comparable
 from tbgen.board.knowledge.store import Facts, TableStore, winner_of
 from tbgen.board.language.words import piece_name, point_name, proof_in_words, result_name
-from tbgen.board.web.layout import copy_button, details, link, with_settings
+from tbgen.board.web.layout import copy_button, details, figures_link, link, page_link
 from tbgen.board.web.small_boards import (
     MAX_SLOTS,
     ExtremeWin,
@@ -27,18 +27,12 @@ from tbgen.board.web.small_boards import (
     longest_wins,
     small_boards,
 )
-from tbgen.board.web.verdict import (
-    moves_in_words,
-    rules_name,
-    short_value,
-    value_badge,
-)
+from tbgen.board.web.verdict import moves_in_words, rules_name, short_value, value_badge
 from tbgen.board.web.view import View
-from tbgen.indexing import Material, Position, PositionError, Side
+from tbgen.indexing import Material, Position, Side
 from tbgen.notation import format_position
 from tbgen.play.preference import worth_of_move
-from tbgen.referee import Judgement, Label
-from tbgen.rules import check_legal
+from tbgen.rules import is_legal
 from tbgen.tables import Outcome, ProbeResult, TablebaseError, TableStatistics
 
 VALUED_MOVES = 60
@@ -71,25 +65,32 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
     known : values from `rules_known`
     """
-    others = [result for result in known if result.outcome != known[0].outcome]
+    others = _otherwise(facts.position, known, view)
     if not others:
         return ""
     drawn = known[0].outcome == Outcome.DRAW
-    said = view.text("only_rules_draw" if drawn else "only_rules_win")
-    rest = view.text("choice_stop").join(_otherwise(facts.position, each, view) for each in others)
-    more = _more(facts.position.material, view)
-    return f'<p class="matter"><b>{escape(said)}</b> {escape(rest)} {more}</p>'
+    said = view.message("only_rules_draw" if drawn else "only_rules_win")
+    rest = escape(view.text("choice_stop").join(others))
+    return f'<p class="matter"><b>{said}</b> {rest} {_more(facts.position.material, view)}</p>'
 
 
-def _otherwise(position: Position, result: ProbeResult, view: View) -> str:
-    winner = result_name(winner_of(position.side, result.outcome), view.language)
-    return view.text("only_rules_else", rules=rules_name(result.rule_set, view), result=winner)
+def _otherwise(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
+    """Return the result under each rule set whose outcome is not that of the first."""
+    return [
+        view.text(
+            "only_rules_else",
+            rules=rules_name(result.rule_set, view),
+            result=result_name(winner_of(position.side, result.outcome), view.language),
+        )
+        for result in known
+        if result.outcome != known[0].outcome
+    ]
 
 
 def _more(material: Material, view: View) -> str:
     """Return the link to a search for positions whose outcome depends on the repetition rules."""
-    href = with_settings(f"/search/{material}", view, {"differs": "1"})
-    return link(href, view.text("only_rules_more"), "button small")
+    label, query = view.text("only_rules_more"), {"differs": "1"}
+    return page_link(f"/search/{material}", view, label, "button small", query)
 
 
 def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
@@ -121,36 +122,30 @@ def rules_boards(
     for win in sorted(longest_wins(figures), key=lambda win: -win.order):
         if not win.order or not win.has_move:
             continue
-        known = rules_known(store, store.probe(win.position))
-        others = [result for result in known if result.outcome != known[0].outcome]
+        others = _otherwise(win.position, rules_known(store, store.probe(win.position)), view)
         if others:
             said = result_name(win.winner, view.language) + view.text("of_order", n=win.order)
-            said += view.text("choice_stop") + _otherwise(win.position, others[0], view)
-            found.append((win.position, said))
-    if not found:
-        return ""
+            found.append((win.position, said + view.text("choice_stop") + others[0]))
     heading = f"<h2>{view.message('only_rules')} {_more(material, view)}</h2>"
-    return heading + small_boards(found[:RULES_BOARDS], view)
+    return heading + small_boards(found[:RULES_BOARDS], view) if found else ""
 
 
 def where_panel(facts: Facts, view: View) -> str:
     """Return links to choose the piece of the heat map, and to change the side to move."""
     if facts.result is None:
         return ""
-    links = []
+    links = ""
     for code, square in view.position.pieces():
         chosen = square == view.where
         name = f"{piece_name(code, view.language)} {point_name(square, view.language)}"
         href = view.href(where=None if chosen else square, chosen=None)
-        links.append(link(href, name, "button small" + (" on" if chosen else "")))
-    other = ""
+        links += link(href, name, "button small" + " on" * chosen)
+    content = f'<p>{view.message("where_note")}</p><p class="pieces-row">{links}</p>'
     flipped = Position(view.position.board, view.position.side.other)
-    with contextlib.suppress(PositionError):
-        check_legal(flipped)
+    if is_legal(flipped):
         href = view.at(flipped).href(where=view.where)
-        other = f"<p>{link(href, view.text('other_turn', side=flipped.side), 'button small')}</p>"
-    note = f"<p>{view.message('where_note')}</p>"
-    content = f'{note}<p class="pieces-row">{"".join(links)}</p>{other}'
+        other = view.text("other_turn", side=flipped.side)
+        content += f"<p>{link(href, other, 'button small')}</p>"
     return details(view.text("where"), content, "panel where", is_open=view.where is not None)
 
 
@@ -181,14 +176,9 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     found = last_mistake(store, view.positions, view.moves)
     if found is None:
         return ""
-    now = view.text(outcome_name(found.got.outcome))
-    said = view.text(
-        "slip",
-        move=view.move_name(found.before, view.moves[-1]),
-        was=view.text(outcome_name(found.lost.outcome)),
-        now=now,
-        best=view.move_name(found.before, found.best.move),
-    )
+    move, best = (view.move_name(found.before, move) for move in (view.moves[-1], found.best.move))
+    was, now = (view.text(outcome_name(each.outcome)) for each in (found.lost, found.got))
+    said = view.text("slip", move=move, was=was, now=now, best=best)
     if found.reply is not None:
         reply = view.move_name(facts.position, found.reply.move)
         said += f" {view.text('slip_reply', reply=reply, now=now)}".replace("。 ", "。")
@@ -199,26 +189,25 @@ def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return the endgame of a position: its histogram with the position's bar, and longest wins."""
     if facts.result is None or facts.result.metric is None:
         return ""
+    material = facts.position.material
     try:
-        figures, _ = store.statistics(facts.position.material)
-        status = store.proof_so_far(facts.position.material)
+        figures, _ = store.statistics(material)
+        status = store.proof_so_far(material)
     except (TablebaseError, OSError):
         return ""
     spot = place_of(facts.position, facts.result)
-    orders = orders_of(figures)
-    order = spot[0] if spot else min(orders, default=0)
+    order = spot[0] if spot else min(orders_of(figures), default=0)
     picture = linked_histogram(figures, order, view, spot[1:] if spot else None)
-    note = ""
     if picture:
-        name = f"{view.text('histogram')}{view.text('of_order', n=order)}"
-        picture = f"<h2>{escape(name)}</h2>{picture}"
+        name = f"{view.message('histogram')}{view.message('of_order', n=order)}"
         note = f'<p class="under">{view.message("histogram_note")}</p>'
-    material = facts.position.material
-    more = link(with_settings(f"/endgames/{material}", view), view.text("all_figures"))
+        picture = f"<h2>{name}</h2>{picture}{note}"
     proof = proof_in_words(status, view.language) + view.text("stop_mark")
-    about = f"<p>{escape(view.text('proof') + view.text('colon') + proof)}{more}</p>"
-    about += f"<p>{link(with_settings(f'/search/{material}', view), view.text('find_title'))}</p>"
-    content = f"{picture}{note}{longest_boards(store, figures, view, most=4)}{about}"
+    content = (
+        f"{picture}{longest_boards(store, figures, view, most=4)}"
+        f"<p>{escape(view.pair(view.text('proof'), proof))}{figures_link(material, view)}</p>"
+        f"<p>{page_link(f'/search/{material}', view, view.text('find_title'))}</p>"
+    )
     return details(view.text("this_endgame"), content, "panel endgame")
 
 
@@ -244,8 +233,7 @@ def longest_boards(
                 longest[0, side] = searched
     found = []
     for _, win in sorted(longest.items()):
-        said = result_name(win.winner, view.language)
-        moves = moves_in_words(win.plies, view)
+        said, moves = result_name(win.winner, view.language), moves_in_words(win.plies, view)
         if win.order and win.plies:
             said = view.text("longest_loop", side=said, n=win.order, moves=moves)
         elif win.order:
@@ -253,56 +241,43 @@ def longest_boards(
         elif win.plies:
             said = view.text("longest_of", side=said, n=moves)
         found.append((win.position, said))
-    if not found:
-        return ""
     heading = f"<h3>{view.message('longest_wins')}</h3>"
-    return heading + small_boards(found[:most], view)
+    return heading + small_boards(found[:most], view) if found else ""
 
 
 def game_record(store: TableStore, view: View) -> str:
     """Return the moves played, in pairs; each links to the position after it.
 
     When values are shown, each move has the referee's label: check, chase or nothing. The last
-    `VALUED_MOVES` moves also have their values if the tables cover them. Plies of a judged loop are
-    marked.
+    `VALUED_MOVES` moves also have their values for the side that moved, if the tables cover them.
+    Plies of a judged loop are marked.
     """
     if not view.moves:
         return ""
     judged = store.judge(view.start, view.moves)
-    shown = view.mode == "read"
-    signs = _signs(store, view, judged) if shown else [""] * len(view.moves)
     first, last = judged.span or (0, 0)
     items = []
     for number, (position, move) in enumerate(zip(view.positions, view.moves, strict=False), 1):
-        reached = view.back(len(view.moves) - number)
-        current = ' aria-current="true"' if number == len(view.moves) else ""
-        label = view.move_name(position, move)
-        css = "loop" if first < number <= last else ""
-        items.append(link(reached.href(), label, css, current) + signs[number - 1])
-    heading = f"{view.text('game')} ({len(items)})"
+        left = len(view.moves) - number
+        current = ' aria-current="true"' if not left else ""
+        label, css = view.move_name(position, move), "loop" if first < number <= last else ""
+        item = link(view.back(left).href(), label, css, current)
+        if view.mode == "read":
+            if left < VALUED_MOVES:
+                with contextlib.suppress(TablebaseError, OSError):
+                    value = store.tables.probe(view.positions[number]).exact
+                    item += f" {value_badge(worth_of_move(value, False))}"
+            item += label_sign(judged.plies[number - 1].label, view)
+        items.append(item)
     record = f'<p class="game">{pairs(items, view)}</p>'
-    return details(heading, record, "panel record", is_open=True)
+    return details(f"{view.text('game')} ({len(items)})", record, "panel record", is_open=True)
 
 
-def _signs(store: TableStore, view: View, judged: Judgement) -> list[str]:
-    """Return HTML with the value and the referee's label of each move of a game.
-
-    The value is for the side that moved; only the last `VALUED_MOVES` moves have one. The label is
-    check, chase or nothing.
-    """
-    found = []
-    before = len(view.moves) - VALUED_MOVES
-    for number, (ply, after) in enumerate(zip(judged.plies, view.positions[1:], strict=True)):
-        worth = None
-        if number >= before:
-            with contextlib.suppress(TablebaseError, OSError):
-                worth = worth_of_move(store.tables.probe(after).exact, False)
-        sign = "" if worth is None else f" {value_badge(worth)}"
-        if ply.label != Label.IDLE:
-            name = view.message(f"ply_{ply.label}")
-            sign += f' <i class="{ply.label}">{name}</i>'
-        found.append(sign)
-    return found
+def label_sign(label: str, view: View) -> str:
+    """Return the referee's label of a move, check or chase, as HTML; empty for other moves."""
+    if label not in ("check", "chase"):
+        return ""
+    return f' <i class="{label}">{view.message(f"ply_{label}")}</i>'
 
 
 def pairs(items: Sequence[str], view: View) -> str:
@@ -351,13 +326,15 @@ def share_panel(facts: Facts, view: View) -> str:
         (embedded, view.text("embed")),
         *([] if playing else [(picture("/v1/probe"), "JSON")]),
     ]
-    links = f'<p class="links">{" ".join(link(href, name) for href, name in found)}</p>'
+    links = " ".join(link(href, name) for href, name in found)
     frame = f'<iframe src="{view.origin}{embedded}" width="420" height="580"></iframe>'
     below = Side.BLACK if view.flip else Side.RED
     codes = "".join(
         f"<p><code>{escape(code)}</code> {copy_button(code, view)}</p>"
         for code in (view.position.fen, format_position(view.position, "pai", below), frame)
     )
-    keys = f'<p class="under">{view.message("keys")}</p>'
-    content = f'{links}<div class="codes">{codes}</div>{keys}'
+    content = (
+        f'<p class="links">{links}</p><div class="codes">{codes}</div>'
+        f'<p class="under">{view.message("keys")}</p>'
+    )
     return details(view.text("share"), content, "panel")

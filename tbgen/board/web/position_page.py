@@ -13,22 +13,29 @@ links, each with the value of the move. In play mode values of moves are not sho
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
 from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Mechanism
-from tbgen.board.drawing.animation import checkers
+from tbgen.board.drawing.animation import checkers, king_in_check
 from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw
+from tbgen.board.knowledge.analysis import last_mistake
 from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
 from tbgen.board.knowledge.store import RESULTS, Facts, TableStore
 from tbgen.board.language.error_messages import localise_error
 from tbgen.board.language.words import explain_judgement, piece_name, result_name
 from tbgen.board.web.building import missing_card, running_build, starter_cards
 from tbgen.board.web.embed import card
-from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import details, link, page, screen_button, with_settings
+from tbgen.board.web.http import Answer
+from tbgen.board.web.layout import (
+    board_page,
+    details,
+    link,
+    page_link,
+    turn_buttons,
+    with_settings,
+)
 from tbgen.board.web.panels import (
     endgame_panel,
     game_record,
@@ -51,14 +58,14 @@ from tbgen.board.web.verdict import (
     moves_in_words,
     referee,
     short_value,
+    side_to_move,
 )
-from tbgen.board.web.view import STRENGTHS, View
+from tbgen.board.web.view import MAX_MOVES, STRENGTHS, View
 from tbgen.indexing import Side
 from tbgen.indexing.errors import MoveTextError
 from tbgen.indexing.squares import square_name
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
-from tbgen.rules.attacks import find_king
 from tbgen.tables import Outcome
 
 MOST_ARROWS = 3
@@ -77,28 +84,26 @@ def reading_page(
     mechanism = store.mechanism(facts)
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
-    marks = marks_of(store, facts, view, mechanism)
     known = rules_known(store, facts)
-    welcome, card, chosen = "", "", ""
+    welcome, build, chosen = "", "", ""
     if not view.moves and view.start == store.first_position:
         welcome = f'<p class="welcome">{view.message("start_here")}</p>'
         chosen = first_page_boards(store, view)
         if not store.available() or running_build(store) is not None:
-            card = starter_cards(store, view, with_settings("/", view))
-    if facts.missing is not None and not card:
-        card = missing_card(store, facts, view)
+            build = starter_cards(store, view, with_settings("/", view))
+    if facts.missing is not None and not build:
+        build = missing_card(store, facts, view)
     verdict = (
         f"{_fault_note(view, fault)}{_wrong_result_note(facts, view, stated)}{welcome}"
         f"{headline(facts, view, mechanism)}{referee(facts, view)}"
-        f"{rules_headline(known, facts, view)}{mistake_note(store, facts, view)}{card}"
+        f"{rules_headline(known, facts, view)}{mistake_note(store, facts, view)}{build}"
     )
     side = (
         f"{chosen}{move_groups(facts, view, mechanism)}{rules_panel(known, view)}"
         f"{where_panel(facts, view)}{endgame_panel(store, facts, view)}"
         f"{game_record(store, view)}{share_panel(facts, view)}"
     )
-    shown = board_page(store, facts, view, verdict, marks, side)
-    return shown if fault is None else replace(shown, status=400)
+    return _page(store, facts, view, verdict, side, mechanism, 200 if fault is None else 400)
 
 
 def _fault_note(view: View, fault: MoveTextError | None) -> str:
@@ -108,11 +113,9 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
     what, hint = localise_error(fault.message, fault.hint, view.language)
     said = view.text("game_fault", n=number, side=view.position.side, what=what)
-    return (
-        f'<div class="notice problem" role="alert"><p>{escape(said)}</p>'
-        f"{f'<p>{escape(hint)}</p>' if hint else ''}"
-        f"<p>{view.message('game_kept', n=len(view.moves))}</p></div>"
-    )
+    notes = filter(None, (said, hint, view.text("game_kept", n=len(view.moves))))
+    notice = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return f'<div class="notice problem" role="alert">{notice}</div>'
 
 
 def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
@@ -126,25 +129,19 @@ def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
     return f'<p class="notice problem" role="alert">{said}</p>'
 
 
-def board_page(
-    store: TableStore, facts: Facts, view: View, verdict: str, marks: Marks, side: str
-) -> Answer:
+def _page(
+    store: TableStore, facts: Facts, view: View, verdict: str, side: str,
+    mechanism: Mechanism | None = None, status: int = 200,
+) -> Answer:  # fmt: skip
     """Return the page that the look-up and play modes share.
 
     `verdict` and `side` are the HTML of two of its three sections; the third has the board.
     """
-    main = (
-        f'<section class="verdict">{verdict}</section>'
-        f'<section class="stage">{draw(facts.position, view.look, marks)}'
-        f"{_controls(store, facts, view)}</section>"
-        f'<section class="side">{side}</section>'
-    )
-    title = facts.position.material.name
-    head = card(store, facts, view)
-    whole = page(
-        view, title, main, data=_script_data(store, facts, view), css="workspace", head=head
-    )
-    return Answer(whole, HTML)
+    picture = draw(facts.position, view.look, marks_of(store, facts, view, mechanism))
+    return board_page(
+        view, facts.position.material.name, verdict, picture + _controls(store, facts, view), side,
+        data=_script_data(store, facts, view), head=card(store, facts, view), status=status,
+    )  # fmt: skip
 
 
 # -- the board -------------------------------------------------------------------------------
@@ -163,11 +160,7 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
             links.setdefault(source, view.href(chosen=source, where=None))
     if view.chosen is not None:
         links[view.chosen] = view.href(chosen=None)
-    arrows: list[Arrow] = []
-    checked = None
-    if in_check(facts.position):
-        checked = find_king(facts.position.board, facts.position.side)
-        arrows = checkers(facts.position)
+    arrows = checkers(facts.position)
     tried = heat(store, view) if reading else {}
     if reading and not tried and facts.over is None:
         arrows += chase_arrows(facts.position, mechanism)
@@ -183,43 +176,34 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
         targets=targets,
         arrows=arrows,
         heat=tried,
-        checked=checked,
+        checked=king_in_check(facts.position),
     )
 
 
 def _controls(store: TableStore, facts: Facts, view: View) -> str:
-    playing = view.mode == "play"
-    suggested = None if facts.over else facts.suggested
-    found = []
+    playing, found = view.mode == "play", []
+    suggested, reply = None if facts.over else facts.suggested, _reply_href(store, facts, view)
     if playing and suggested is not None and view.readers_turn:
         found.append(_hint(facts, suggested, view))
     elif suggested is not None:
-        key = "table_move" if playing else "suggested"
-        href = _reply_href(store, facts, view) or view.after(suggested.move).href()
         weaker = playing and view.strength != STRENGTHS[0]
         mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
-        found.append(link(href, view.text(key), "button suggested", mark))
-    elif reply := _reply_href(store, facts, view):
+        label = view.text("table_move" if playing else "suggested")
+        href = reply or view.after(suggested.move).href()
+        found.append(link(href, label, "button suggested", mark))
+    elif reply:
         found.append(link(reply, view.text("engine_move"), "button suggested"))
     if view.moves:
         found.append(link(_back_href(view), view.text("take_back"), "button back"))
-        start = view.back(len(view.moves)).href()
-        found.append(link(start, view.text("start_over"), "button start"))
+        found.append(link(view.back(MAX_MOVES).href(), view.text("start_over"), "button start"))
     if playing:
         other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
         found.append(link(other, view.text("switch_sides"), "button"))
     elif facts.over is None and facts.result and facts.result.outcome != Outcome.DRAW:
-        stop = f' data-stop="{view.message("stop")}" hidden'
-        found.append(
-            f'<button type="button" class="autoplay"{stop}>{view.message("autoplay")}</button>'
-        )
-        key = "why_line" if facts.result.order else "line"
-        plays = key == "why_line"
+        plays = facts.result.order > 0
         href = view.href(mode="line", chosen=None, where=None, plays=plays)
-        found.append(link(href, view.text(key), "button film-link"))
-    found.append(link(view.href(flip=not view.flip), view.text("flip"), "button flip"))
-    found.append(screen_button(view))
-    return f'<div class="controls">{"".join(found)}</div>'
+        found.append(link(href, view.text("why_line" if plays else "line"), "button film-link"))
+    return f'<div class="controls">{"".join(found)}{turn_buttons(view)}</div>'
 
 
 def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
@@ -284,8 +268,7 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
     if view.chosen is not None:
         data["chosen"] = square_name(view.chosen)
     if view.moves:
-        data["back"] = _back_href(view)
-        data["first"] = view.back(len(view.moves)).href()
+        data |= {"back": _back_href(view), "first": view.back(MAX_MOVES).href()}
     if facts.over is not None:
         data["over"] = "1"
     elif facts.suggested and (reading or not view.readers_turn):
@@ -297,19 +280,25 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
 def playing_page(store: TableStore, view: View) -> Answer:
     """Return the page of a game against the table or the engine."""
     facts = store.probe_game(view.positions, view.moves)
-    you = view.text("you_play", side=view.human)
+    over, turn, mine = "", "", view.readers_turn
     if facts.over is not None:
         end = escape(end_in_words(facts.over, view))
-        over, turn = f'<p class="notice over" role="status"><b>{end}</b></p>', ""
+        over = f'<p class="notice over" role="status"><b>{end}</b></p>'
     else:
-        over, turn = "", _turn(store, facts, view)
+        if facts.result is not None:
+            key = "hidden" if mine else "table_thinks"
+        elif store.opponent is None:
+            key = "no_opponent"
+        else:
+            key = "hidden_engine" if mine else "engine_thinks"
+        turn = f'<p class="turn">{side_to_move(view)}</p><p class="task">{view.message(key)}</p>'
     made = ""
     if view.moves:
         before = view.positions[-2]
         move = view.move_name(before, view.moves[-1])
         made = view.message("made", side=before.side, move=move)
     verdict = (
-        f"<h1>{escape(you)}</h1>{_puzzle(store, facts, view)}{over}"
+        f"<h1>{view.message('you_play', side=view.human)}</h1>{_puzzle(store, facts, view)}{over}"
         f"{_score(store, facts, view)}{referee(facts, view)}"
         f'<p class="reply">{made}</p>{turn}'
     )
@@ -317,24 +306,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
         f"{_plain_moves(facts, view)}{_practice(store, view)}{game_record(store, view)}"
         f"{share_panel(facts, view)}"
     )
-    return board_page(store, facts, view, verdict, marks_of(store, facts, view, None), side)
-
-
-def _turn(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the side to move, and whose turn it is: the reader's, the table's or the engine's."""
-    mine = view.readers_turn
-    if facts.result is not None:
-        key = "hidden" if mine else "table_thinks"
-    elif store.opponent is None:
-        key = "no_opponent"
-    else:
-        key = "hidden_engine" if mine else "engine_thinks"
-    side = view.position.side
-    return (
-        f'<p class="turn"><span class="lamp {side.name.lower()}"></span>'
-        f"{view.message('to_move', side=side)}</p>"
-        f'<p class="task">{view.message(key)}</p>'
-    )
+    return _page(store, facts, view, verdict, side)
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
@@ -350,9 +322,8 @@ def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
         said += view.text("puzzle_level", level=level)
     back = solution = ""
     if state == "lost":
-        again = view.back(len(view.moves)).href()
-        back = " " + link(again, view.text("puzzle_again"), "button small")
-        solution = _solution(store, view)
+        again = link(view.back(MAX_MOVES).href(), view.text("puzzle_again"), "button small")
+        back, solution = f" {again}", _solution(store, view)
     streak = view.message("puzzle_streak", n="@", m="#")
     return (
         f'<p class="notice puzzle {state}" data-puzzle="{state}" '
@@ -363,21 +334,20 @@ def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
 
 def _solution(store: TableStore, view: View) -> str:
     """Return a folded note with the move that the reader of a lost puzzle should have made."""
-    for number, move in enumerate(view.moves):
-        found = store.probe(view.positions[number])
-        if found.position.side != view.human or found.result is None:
-            continue
-        made = next(each for each in found.moves if each.move == move)
-        if made.outcome != found.moves[0].outcome:
-            best = view.move_name(found.position, found.moves[0].move)
-            played = view.back(len(view.moves) - number).after(found.moves[0].move).href()
-            return details(view.text("puzzle_solution"), link(played, best, "move"), "solution")
+    for number in range(1, len(view.moves) + 1):
+        played = view.back(len(view.moves) - number)
+        mistake = last_mistake(store, played.positions, played.moves)
+        if mistake is not None and mistake.before.side == view.human:
+            move = mistake.best.move
+            name = view.move_name(mistake.before, move)
+            best = link(played.back().after(move).href(), name, "move")
+            return details(view.text("puzzle_solution"), best, "solution")
     return ""
 
 
 def _practice(store: TableStore, view: View) -> str:
     """Return strengths of the table, and links to puzzles of the first position's endgame."""
-    if view.start.material not in [name.material for name in store.available()]:
+    if view.start.material not in store.materials():
         return ""
     strengths = [
         link(view.href(strength=name, hint=""), view.text(f"strength_{name}"),
@@ -392,11 +362,10 @@ def _practice(store: TableStore, view: View) -> str:
             ("new_puzzle", {}), *((f"level_{level}", {"level": level}) for level in LEVELS)
         ]
     ]  # fmt: skip
-    day = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button small")
-    colon = view.text("colon")
+    day = page_link("/puzzle", view, view.text("puzzle_day"), "button small")
     return (
-        f"<p>{view.message('strength')}{colon}{' '.join(strengths)}</p>"
-        f"<p>{view.message('puzzles')}{colon}{' '.join([*levels, day])}</p>"
+        f"<p>{view.pair(view.message('strength'), ' '.join(strengths))}</p>"
+        f"<p>{view.pair(view.message('puzzles'), ' '.join([*levels, day]))}</p>"
     )
 
 
@@ -410,7 +379,7 @@ def _score(store: TableStore, facts: Facts, view: View) -> str:
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""
     first = store.probe(view.start).result
-    if first is None or first.order or first.outcome == Outcome.DRAW or not first.plies:
+    if first is None or first.order or not first.plies:
         return ""
     made, best = (moves_in_words(plies, view) for plies in (len(view.moves), first.plies))
     return f'<p class="score">{view.message("score", n=made, m=best)}</p>'
@@ -422,12 +391,11 @@ def _plain_moves(facts: Facts, view: View) -> str:
     moves = sorted(facts.moves, key=lambda move: move.move.iccs)
     links = [move_link(facts, view, move) + forbidden(facts, view, move.move) for move in moves]
     heading = f"{view.text('moves')} ({len(moves)})"
-    colon = view.text("colon")
-    warnings = "".join(
-        f'<p class="notice referee"><b>{view.message("referee")}{colon}</b> '
-        f"{escape(view.move_name(facts.position, move))}{colon}"
-        f"{escape(explain_judgement(judgement, facts.rules, view.language))}</p>"
-        for move, judgement in (facts.forbidden or {}).items()
-    )
+    warnings = ""
+    for move, judgement in (facts.forbidden or {}).items():
+        why = explain_judgement(judgement, facts.rules, view.language)
+        said = escape(view.pair(view.move_name(facts.position, move), why))
+        name = view.pair(view.message("referee"), "")
+        warnings += f'<p class="notice referee"><b>{name}</b> {said}</p>'
     listed = f'<p class="plain-moves chips">{" ".join(links)}</p>'
     return f'<h2 id="moves">{escape(heading)}</h2>{warnings}{listed}'

@@ -11,6 +11,7 @@ import contextlib
 import shlex
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -37,7 +38,6 @@ from tbgen.board.web.endgames import list_page
 from tbgen.board.web.files import ADDRESS, CompressionExceptFiles, FileEndpoint
 from tbgen.board.web.handbook import handbook_page
 from tbgen.board.web.http import (
-    HTML,
     TEXT,
     Answer,
     EndpointRunner,
@@ -46,17 +46,17 @@ from tbgen.board.web.http import (
     body_of,
     failure,
 )
-from tbgen.board.web.layout import link, page, with_settings
+from tbgen.board.web.layout import board_page, link, page_link, with_settings
 from tbgen.board.web.middleware import (
     MAX_QUERY,
     SECURITY_HEADERS,
     ForwardedHeaders,
     RequestLimits,
 )
-from tbgen.board.web.openapi import ENDPOINTS, api_page, refuse_unknown
-from tbgen.board.web.pages import Pages, bare_view
+from tbgen.board.web.openapi import ENDPOINTS, api_page, description, refuse_unknown
+from tbgen.board.web.pages import Pages, requested_view
 from tbgen.board.web.search_processes import SearchProcesses
-from tbgen.board.web.view import SETTINGS, VIEW, View, read_view
+from tbgen.board.web.view import SETTINGS, VIEW, View
 from tbgen.finding.query import FIELDS
 from tbgen.indexing import Position
 from tbgen.indexing.errors import InputError
@@ -146,10 +146,9 @@ def _prepare(store: TableStore, searchers: SearchProcesses) -> None:
 
 def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
     shown = partial(_route, runner, on_error=_error_page, lane=Lane.PAGE, known=SETTINGS)
-    found = partial(shown, cached=False, lane=Lane.LONG)
-    sought = partial(shown, cached=False, lane=Lane.SEARCH)
-    searched = pages.search_or_missing(searchers.endpoint("page"))
-    puzzles = pages.puzzle(searchers.endpoint("puzzle"))
+    slow = partial(shown, lane=Lane.LONG)
+    searched = partial(pages.search_or_missing, searchers.endpoint("page"))
+    puzzles = partial(pages.sampled_puzzle, searchers.endpoint("puzzle"))
     board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed", "sheet")
     box = shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False)
     bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
@@ -157,18 +156,20 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
         shown("/", "board", pages.board, known=board, lane=_of_board),
         box,
         Route("/find", partial(_posted, box.endpoint), methods=["POST"]),
-        sought("/puzzle/{material}", "puzzle", puzzles, known=puzzle),
-        found("/puzzle", "puzzle", pages.puzzle_of_the_day),
-        found("/reply", "reply", pages.reply, known=VIEW),
+        shown(
+            "/puzzle/{material}", "puzzle", puzzles, known=puzzle, cached=False, lane=Lane.SEARCH
+        ),
+        slow("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False),
+        slow("/reply", "reply", pages.reply, known=VIEW, cached=False),
         shown("/search/{material}", "search", searched, known=form, lane=Lane.SEARCH),
-        shown("/endgames", "endgames", pages.of_settings(list_page), lane=Lane.LONG),
+        slow("/endgames", "endgames", pages.of_settings(list_page)),
         shown("/endgames/{material}", "endgame", pages.endgame, known=bar),
-        shown("/handbook", "handbook", pages.of_settings(handbook_page), lane=Lane.LONG),
-        shown("/handbook/{attacker}", "chapter", pages.chapter, lane=Lane.LONG),
+        slow("/handbook", "handbook", pages.of_settings(handbook_page)),
+        slow("/handbook/{attacker}", "chapter", pages.chapter),
         shown("/embed", "embed", pages.embed, known=VIEW),
         shown("/build", "build", pages.of_settings(build_page), lane=Lane.PROMPT),
         shown("/api", "api", pages.of_settings(lambda _, view: api_page(view)), lane=Lane.PROMPT),
-        _route(runner, "/openapi.json", "openapi", pages.openapi, ()),
+        _route(runner, "/openapi.json", "openapi", _openapi, ()),
         Route("/endgame.cgi", _redirect_from_pai),
         Route("/play.cgi", _redirect_from_pai),
     ]
@@ -206,9 +207,8 @@ async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
     address = f"/find?{fields.decode('latin-1')}"
     if len(address) <= MAX_QUERY and address.isprintable():
         return RedirectResponse(address, 303)
-    answer: Response = await find(
-        Request({**request.scope, "query_string": fields}, request.receive)
-    )
+    asked = Request({**request.scope, "query_string": fields}, request.receive)
+    answer: Response = await find(asked)
     return answer
 
 
@@ -226,9 +226,8 @@ def _building_routes(workshop: Workshop | None, runner: EndpointRunner) -> list[
 
 def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
     prompt = ("render", "histogram", "graph", "dot", "health", "metrics")
-    lanes = {"probe": _of_game, "judge": _of_game, "search": Lane.SEARCH} | dict.fromkeys(
-        prompt, Lane.PROMPT
-    )
+    lanes: dict[str, Any] = dict.fromkeys(prompt, Lane.PROMPT) | {"search": Lane.SEARCH}
+    lanes |= dict.fromkeys(("probe", "judge"), _of_game)
     routes = []
     for endpoint in ENDPOINTS:
         name = endpoint.name
@@ -244,9 +243,14 @@ def _static(request: Request) -> Answer:
     asset = assets().get(request.path_params["name"])
     if asset is None:
         raise RequestError(404, "there is no such file", "see /")
-    asked = request.query_params.get("v")
-    kept = {"cache-control": FOREVER} if asked == asset.fingerprint else None
-    return Answer(asset.content, asset.media_type, headers=kept)
+    current = request.query_params.get("v") == asset.fingerprint
+    headers = {"cache-control": FOREVER} if current else None
+    return Answer(asset.content, asset.media_type, headers=headers)
+
+
+def _openapi(request: Request) -> Answer:
+    """Return the OpenAPI document."""
+    return Answer(description(request.scope["root_path"]))
 
 
 def _robots(request: Request) -> Answer:
@@ -287,26 +291,26 @@ def _error_page(request: Request, answer: Answer) -> Answer:
     """Turn an error into an HTML page, with the requested board if its position can be read."""
     body = answer.body
     assert not isinstance(body, str | bytes)
-    view, picture = bare_view(request, _ANY_POSITION), ""
+    view, picture = requested_view(request, _ANY_POSITION, SETTINGS), ""
     with contextlib.suppress(InputError):
         if "fen" in request.query_params or "pos" in request.query_params:
-            asked = {key: value for key, value in request.query_params.items() if key != "moves"}
-            view = read_view(asked, _ANY_POSITION, request.headers.get("accept-language", ""))
+            view = requested_view(request, _ANY_POSITION, set(VIEW) - {"moves"})
             check_legal(view.start)
-            picture = f'<div class="stage">{draw(view.position, view.look)}</div>'
+            picture = draw(view.position, view.look)
     what, hint = localise_error(str(body["error"]), str(body["hint"]), view.language)
     notes = [hint, view.text("error_report")] if answer.status == 500 else [hint]
-    key = "board" if picture else "back_to_board"
-    back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
-    shape = "workspace" if picture else ""
-    main = (
-        f'<div class="verdict"><div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
-        f"{''.join(f'<p>{escape(note)}</p>' for note in notes if note)}</div>"
-        f"<p>{link(back, view.text(key), 'button')}</p></div>{picture}"
+    if picture:
+        back = link(view.href(mode="read", chosen=None, where=None), view.text("board"), "button")
+    else:
+        back = page_link("/", view, view.text("back_to_board"), "button")
+    verdict = (
+        f'<div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
+        f"{''.join(f'<p>{escape(note)}</p>' for note in notes if note)}</div><p>{back}</p>"
     )
     address = View.href if picture else partial(with_settings, "/endgames")
-    whole = page(view, what, main, address, css=shape)
-    return Answer(whole, HTML, answer.status, answer.headers)
+    css = "workspace" if picture else ""
+    shown = board_page(view, what, verdict, picture, css=css, address=address, status=answer.status)
+    return replace(shown, headers=answer.headers)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
@@ -318,9 +322,8 @@ async def _internal_error(request: Request, error: Exception) -> Response:
 
     Adds the security headers, since this handler runs outside of `RequestLimits`.
     """
-    answer = _error_response(
-        request, RequestError(500, "something went wrong here", "see the server's log")
-    )
+    failed = RequestError(500, "something went wrong here", "see the server's log")
+    answer = _error_response(request, failed)
     answer.headers.update(SECURITY_HEADERS)
     return answer
 

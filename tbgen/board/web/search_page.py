@@ -18,11 +18,18 @@ from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Offence
 from tbgen.answers.reasons import explain_line
 from tbgen.board.knowledge.puzzles import comparable
-from tbgen.board.knowledge.search import Found, can_search_studies, search
+from tbgen.board.knowledge.search import can_search_studies, search
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import material_name, percent
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import details, hidden_fields, link, wide_page, with_settings
+from tbgen.board.web.layout import (
+    details,
+    figures_link,
+    hidden_fields,
+    link,
+    page_link,
+    wide_page,
+)
 from tbgen.board.web.panels import pairs
 from tbgen.board.web.small_boards import small_boards
 from tbgen.board.web.verdict import moves_in_words
@@ -56,7 +63,6 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
     if asked and query.get("sheet") == "1":
         return _sheet(store, view, material, asked, seed)
     results = _results(store, view, material, asked, seed) if asked else ""
-    heading = _heading("find_title", material, view)
     offered = set(PRESETS)
     if material not in comparable(store):
         offered.remove("differs")
@@ -65,20 +71,16 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
     if not can_search_studies(store, material):
         offered.remove("study")
     presets = " ".join(
-        link(with_settings(path, view, preset), view.text(f"find_{key}"), "button small")
+        page_link(path, view, view.text(f"find_{key}"), "button small", preset)
         for key, preset in PRESETS.items()
         if key in offered
     )
-    back = link(with_settings(f"/endgames/{material}", view), view.text("all_figures"))
     content = (
-        f'<p class="presets">{presets}</p>'
-        f"{_form(material, asked, view, offered)}{results}<p>{back}</p>"
+        f'<p class="presets">{presets}</p>{_form(material, asked, view, offered)}'
+        f"{results}<p>{figures_link(material, view)}</p>"
     )
+    heading = view.pair(view.text("find_title"), material_name(material, view.language))
     return wide_page(view, heading, content, path, asked)
-
-
-def _heading(key: str, material: Material, view: View) -> str:
-    return f"{view.text(key)}{view.text('colon')}{material_name(material, view.language)}"
 
 
 def _sheet(
@@ -102,12 +104,12 @@ def _sheet(
         solutions.append(f"<li>{pairs(names, view.at(position))} {end}</li>")
     folded = details(view.text("solutions"), f"<ol>{''.join(solutions)}</ol>", "solutions")
     path, query = f"/search/{material}", {**asked, "seed": str(seed)}
-    back = link(with_settings(path, view, query), view.text("find_title"))
+    back = page_link(path, view, view.text("find_title"), query=query)
     content = (
         f'<p class="links">{view.message("exercises_note")} {back}</p>'
         f"{small_boards(shown, view, 'play')}{folded}"
     )
-    heading = _heading("exercises", material, view)
+    heading = view.pair(view.text("exercises"), material_name(material, view.language))
     return wide_page(view, heading, content, path, query | {"sheet": "1"}, css="wide sheet")
 
 
@@ -134,35 +136,22 @@ def _results(
     captions = [_caption(store, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):
         captions[number] += view.text("find_length", n=length)
-    boards = small_boards(zip(found.positions, captions, strict=True), view)
-    others = ""
+    key = "find_none" if not found.candidates else "find_all" if found.share == 1 else "find_sample"
+    shown, whole = len(found.positions), f"{found.candidates:,}"
+    parts = [view.message(key, n=shown, share=percent(found.share), candidates=whole)]
+    path, listed, css = f"/search/{material}", {**asked, "seed": str(seed)}, "button small"
     if found.share < 1:
-        href = with_settings(f"/search/{material}", view, {**asked, "seed": str(seed + 1)})
-        others = f" {link(href, view.text('find_others'), 'button small')}"
+        query = {**asked, "seed": str(seed + 1)}
+        parts.append(page_link(path, view, view.text("find_others"), css, query))
     if found.positions:
-        listed = {**asked, "seed": str(seed)}
-        sheet = with_settings(f"/search/{material}", view, listed | {"sheet": "1"})
-        others += f" {link(sheet, view.text('exercises'), 'button small')}"
+        sheet = listed | {"sheet": "1"}
+        parts.append(page_link(path, view, view.text("exercises"), css, sheet))
         listed |= {"notation": view.notation, "lang": view.language}
         for name in ("csv", "pgn"):
-            query = urlencode({**listed, "format": name})
-            others += " " + link(f"/v1/tables/{material}/search?{query}", name.upper(),
-                                 "button small", " download")  # fmt: skip
-    return f'<p class="found">{escape(_summary(found, view))}{others}</p>{boards}'
-
-
-def _summary(found: Found, view: View) -> str:
-    """Return a sentence on a search's result: positions shown and found, and the share searched."""
-    if not found.candidates:
-        return view.text("find_none")
-    if found.share == 1:
-        return view.text("find_all", n=len(found.positions), candidates=f"{found.candidates:,}")
-    return view.text(
-        "find_sample",
-        n=len(found.positions),
-        share=percent(found.share),
-        candidates=f"{found.candidates:,}",
-    )
+            href = f"/v1/tables/{material}/search?{urlencode(listed | {'format': name})}"
+            parts.append(link(href, name.upper(), css, " download"))
+    boards = small_boards(zip(found.positions, captions, strict=True), view)
+    return f'<p class="found">{" ".join(parts)}</p>{boards}'
 
 
 def _caption(store: TableStore, position: Position, view: View) -> str:
@@ -181,6 +170,12 @@ def _form(
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}
     offences = {str(name): view.text(f"ply_{name}") for name in Offence}
+    sorts = {}  # a key with a minus sorts in descending order
+    for sort in SORTS:
+        name = sort.lstrip("-")
+        if name != "length" or "study" in offered:
+            sorts[sort] = view.text(f"find_{name}_{'down' if sort[0] == '-' else 'up'}")
+    ticks = ("only", "zugzwang", *(name for name in ("differs", "study") if name in offered))
     fields = [
         _choice("turn", view.text("side"), sides, asked, view),
         _choice("outcome", view.text("result"), outcomes, asked, view),
@@ -189,14 +184,8 @@ def _form(
         _field("least", view.text("find_least"), asked),
         _field("most", view.text("find_most"), asked),
         _field("at", view.text("find_at"), asked, _PIECES),
-        _tick("only", view.text("find_only"), asked),
-        _tick("zugzwang", view.text("find_zugzwang"), asked),
-        *(
-            _tick(name, view.text(f"find_{name}"), asked)
-            for name in ("differs", "study")
-            if name in offered
-        ),
-        _choice("sort", view.text("find_sort"), _sorts(offered, view), asked, view),
+        *(_tick(name, view.text(f"find_{name}"), asked) for name in ticks),
+        _choice("sort", view.text("find_sort"), sorts, asked, view),
     ]
     return (
         f'<form class="search" action="/search/{material}" method="get">'
@@ -209,23 +198,11 @@ def _form(
 def _choice(
     name: str, label: str, options: Mapping[str, str], asked: Mapping[str, str], view: View
 ) -> str:
-    entries = [("", view.text("any")), *options.items()]
-    listed = "".join(
-        f'<option value="{value}"{" selected" if asked.get(name, "") == value else ""}>'
-        f"{escape(said)}</option>"
-        for value, said in entries
-    )
+    listed = ""
+    for value, said in {"": view.text("any"), **options}.items():
+        selected = " selected" if asked.get(name, "") == value else ""
+        listed += f'<option value="{value}"{selected}>{escape(said)}</option>'
     return f'<label><span>{escape(label)}</span><select name="{name}">{listed}</select></label>'
-
-
-def _sorts(offered: Collection[str], view: View) -> dict[str, str]:
-    """Return texts of sort orders by sort key; a key with a minus sorts in descending order."""
-    found = {}
-    for sort in SORTS:
-        name = sort.lstrip("-")
-        if name != "length" or "study" in offered:
-            found[sort] = view.text(f"find_{name}_{'down' if sort[0] == '-' else 'up'}")
-    return found
 
 
 def _field(name: str, label: str, asked: Mapping[str, str], attributes: str = _NUMBER) -> str:

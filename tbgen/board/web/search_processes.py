@@ -237,7 +237,7 @@ def _answer_all(connection: Connection) -> None:
             store.tables.checkpoint = go_on
             pages = Pages(store)
             endpoints = {
-                "page": pages.search, "puzzle": pages.searched_puzzle, "json": Api(store).search,
+                "page": pages.search, "puzzle": pages.puzzle, "json": Api(store).search,
             }  # fmt: skip
         try:
             connection.send(_answered(endpoints[name], Request(asked)))

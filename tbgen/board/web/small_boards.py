@@ -23,7 +23,7 @@ from tbgen.board.knowledge.search import positions_of_value
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import material_name, result_name
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import link, wide_page, with_settings
+from tbgen.board.web.layout import figures_link, page_link, wide_page, with_settings
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.board.web.view import View, number_of
 from tbgen.finding.query import Query
@@ -42,10 +42,14 @@ def linked_histogram(
     def address(winner: Side, plies: int) -> str:
         if figures.index_size > MAX_SLOTS:
             return ""
-        query = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
-        return with_settings(f"/endgames/{figures.material}", view, query)
+        return with_settings(f"/endgames/{figures.material}", view, _bar(winner, order, plies))
 
     return histogram(figures, order, view.language, here, address)
+
+
+def _bar(winner: Side, order: int, plies: int) -> dict[str, str]:
+    """Return the parameters of the address of a histogram's bar."""
+    return {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
 
 
 def bar_query(winner: Side, order: int, plies: int) -> Query:
@@ -118,28 +122,25 @@ def gallery_page(
     if not number or figures.index_size > MAX_SLOTS:
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
     positions = positions_of_value(store, material, wanted).positions
-    turns = [view.text("to_move", side=position.side) for position in positions]
-    boards = small_boards(zip(positions, turns, strict=True), view)
+    shown = [(position, view.text("to_move", side=position.side)) for position in positions]
     name = result_name(winner, view.language)
     if plies:
         name = view.text("longest_of", side=name, n=moves_in_words(plies, view))
     name += view.text("of_order", n=order) if order else ""
-    heading = f"{material_name(material, view.language)}{view.text('colon')}{name}"
-    said = view.text("gallery_count", n=f"{number:,}", shown=len(positions))
-    back = link(with_settings(f"/endgames/{material}", view), view.text("all_figures"))
-    own = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
-    content = f"<p>{escape(said)} {back}</p>{boards}"
+    said = view.message("gallery_count", n=f"{number:,}", shown=len(shown))
+    content = f"<p>{said} {figures_link(material, view)}</p>{small_boards(shown, view)}"
+    heading = view.pair(material_name(material, view.language), name)
+    own = _bar(winner, order, plies)
     return wide_page(view, heading, content, f"/endgames/{material}", own)
 
 
 def small_boards(shown: Iterable[tuple[Position, str]], view: View, mode: str = "read") -> str:
     """Return positions with captions as small boards; each links to its page in a mode."""
-    boards = "".join(
-        f'<a class="mini-board" '
-        f'href="{escape(view.at(position).href(mode=mode, human=position.side))}">'
-        f"{thumbnail(position, view.look)}<span>{escape(said)}</span></a>"
-        for position, said in shown
-    )
+    boards = ""
+    for position, said in shown:
+        href = escape(view.at(position).href(mode=mode, human=position.side))
+        picture = thumbnail(position, view.look)
+        boards += f'<a class="mini-board" href="{href}">{picture}<span>{escape(said)}</span></a>'
     return f'<div class="mini-boards">{boards}</div>'
 
 
@@ -152,7 +153,6 @@ FEWEST = 3
 """Least number of wins with which the first page shows a row of boards. A row that begins with the
 position of the day is always shown.
 """
-
 
 CHOSEN_SECONDS = 2.0
 """Time in seconds that a first page waits for statistics; later pages show boards of more tables.
@@ -177,11 +177,10 @@ def first_page_boards(store: TableStore, view: View) -> str:
         if offence is not None:
             said = view.text(f"find_by_{offence}") + view.text("of_order", n=win.order)
         name = material_name(win.position.material, view.language)
-        shown.append((win.position, f"{name}{view.text('colon')}{said}"))
+        shown.append((win.position, view.pair(name, said)))
     boards = small_boards(shown, view)
     if materials_of_puzzles(store):
-        puzzle = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button")
-        boards += f"<p>{puzzle}</p>"
+        boards += f"<p>{page_link('/puzzle', view, view.text('puzzle_day'), 'button')}</p>"
     return f'<section class="chosen"><h2>{view.message("chosen")}</h2>{boards}</section>'
 
 
@@ -193,11 +192,8 @@ def _chosen(
     The winner is to move. The offence is None for the longest wins, which repetition does not
     decide.
     """
-    wins = [
-        found
-        for figures in tables
-        if (found := [win for win in longest_wins(figures) if win.has_move])
-    ]
+    of_tables = ([win for win in longest_wins(figures) if win.has_move] for figures in tables)
+    wins = list(filter(None, of_tables))
     plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
     plain.sort(key=lambda win: -win.plies)
     # Skip the longest one: it is the board's first position.
@@ -205,8 +201,7 @@ def _chosen(
         (win, None) for win in plain[1 : 1 + LONGEST] if win.order == 0
     ]
     deep = [max(found, key=lambda win: win.order) for found in wins]
-    deep.sort(key=lambda win: -win.order)
-    for win in deep[:DEEPEST]:
+    for win in sorted(deep, key=lambda win: -win.order)[:DEEPEST]:
         with contextlib.suppress(TablebaseError, OSError):
             mechanism = find_mechanism(store.tables, win.position) if win.order else None
             if mechanism is not None:

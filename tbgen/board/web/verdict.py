@@ -13,16 +13,15 @@ from tbgen.answers.reasons import explain_move, explain_position
 from tbgen.board.drawing.diagram import Arrow
 from tbgen.board.knowledge.store import Facts, GameEnd, winner_of
 from tbgen.board.language.words import explain_judgement, material_name, order_value, result_name
-from tbgen.board.web.layout import details, link, table, with_settings
+from tbgen.board.web.layout import details, link, page_link, table
 from tbgen.board.web.view import View
-from tbgen.indexing import Move, Position, Side
+from tbgen.indexing import Move, Position
 from tbgen.play.preference import RootMove
 from tbgen.rules.attacks import attacks
-from tbgen.tables import Metric, Outcome, ProbeResult, RuleSet, Value
+from tbgen.tables import Metric, Outcome, RuleSet, Value
 
 MOST_LISTED = 12
 """Most moves of the best outcome that are listed; further ones are folded."""
-
 
 MOST_NAMED = 12
 """Most pieces of an endgame that is named in words; a larger one is named by letters."""
@@ -68,38 +67,36 @@ def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
 
     After the end of a game: its result and reason in place of the position's value.
     """
-    result = facts.result
+    result, endgame = facts.result, _endgame(view)
     if facts.over is not None:
         end = f"<h1>{escape(end_in_words(facts.over, view))}</h1>"
-        endgame = _endgame(view)
         return f'<div class="notice over" role="status">{end}</div><p class="turn">{endgame}</p>'
+    turn = f'<p class="turn">{side_to_move(view)} · {endgame}</p>'
     if result is None:
         key = "no_verdict" if can_be_built(facts) else "no_verdict_ever"
-        main = f'<h1><span class="badge unknown">{view.message(key)}</span></h1>'
-        return f"{main}{_turn_and_endgame(view)}"
-    outcome = result.outcome
-    winner = winner_of(facts.position.side, outcome)
-    badge = result_name(winner, view.language)
-    how = _how(result, winner.other, view) if winner is not None else ""
-    reason = explain_position(facts.position, result, mechanism, view.words)
-    if outcome == Outcome.DRAW:
-        reason = view.text("draw_why")
+        return f'<h1><span class="badge unknown">{view.message(key)}</span></h1>{turn}'
+    winner = winner_of(facts.position.side, result.outcome)
+    css, how, order_note = outcome_name(result.outcome), "", ""
+    reason = view.text("draw_why")
+    if winner is not None:
+        css += f" {winner.name.lower()}-wins"
+        reason = explain_position(facts.position, result, mechanism, view.words)
+        if result.order:
+            how = view.text("by_rules", side=winner.other)
+            key = "order_one" if result.order == 1 else "order_many"
+            said = view.message(key, n=result.order, side=winner.other)
+            order_note = f'<p class="order">{said}</p>'
+        else:
+            key = "convert_in" if result.metric == Metric.DTC else "mate_in"
+            how = view.text(key, n=moves_in_words(result.plies or 0, view))
     metric = ""
     if result.metric is not None:
         rules, to = rules_name(result.rule_set, view), view.text(str(result.metric))
-        note = view.text("metric_note", rules=rules, to=to)
-        metric = f'<p class="under">{escape(note)}</p>'
-    red = "" if winner is None else f" {winner.name.lower()}-wins"
-    order_note = ""
-    if winner is not None and result.order:
-        key = "order_one" if result.order == 1 else "order_many"
-        said = view.message(key, n=result.order, side=winner.other)
-        order_note = f'<p class="order">{said}</p>'
+        metric = f'<p class="under">{view.message("metric_note", rules=rules, to=to)}</p>'
     return (
-        f'<h1><span class="badge {outcome_name(outcome)}{red}">{escape(badge)}</span> '
-        f'<span class="how">{escape(how)}</span></h1>{_turn_and_endgame(view)}'
-        f'<p class="reason">{escape(reason)}</p>{order_note}'
-        f"{metric}"
+        f'<h1><span class="badge {css}">{escape(result_name(winner, view.language))}</span> '
+        f'<span class="how">{escape(how)}</span></h1>{turn}'
+        f'<p class="reason">{escape(reason)}</p>{order_note}{metric}'
     )
 
 
@@ -108,30 +105,22 @@ def can_be_built(facts: Facts) -> bool:
     return bool(getattr(facts.missing, "command", ""))
 
 
-def _how(result: ProbeResult, loser: Side, view: View) -> str:
-    """Return the end of a decided position in words: `mate in 19 moves`, or a loss by the rules."""
-    if result.order:
-        return view.text("by_rules", side=loser)
-    key = "convert_in" if result.metric == Metric.DTC else "mate_in"
-    return view.text(key, n=moves_in_words(result.plies or 0, view))
-
-
-def _turn_and_endgame(view: View) -> str:
-    """Return the side to move, and the endgame with a link to its figures."""
-    side = view.position.side.name.lower()
-    turn = view.message("to_move", side=view.position.side)
-    return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {_endgame(view)}</p>'
+def side_to_move(view: View) -> str:
+    """Return the side to move, in words and in colour."""
+    side = view.position.side
+    lamp = f'<span class="lamp {side.name.lower()}"></span>'
+    return lamp + view.message("to_move", side=side)
 
 
 def _endgame(view: View) -> str:
     """Return the name of the endgame with a link to its figures."""
     material = view.position.material
     name = f"<code>{material.name}</code>"
-    if material.men <= MOST_NAMED:
-        words = material_name(material, view.language)
-        href = with_settings(f"/endgames/{material}", view)
-        name = f"{link(href, words) if material.needs_table else escape(words)} {name}"
-    return name
+    if material.men > MOST_NAMED:
+        return name
+    words = material_name(material, view.language)
+    known = page_link(f"/endgames/{material}", view, words)
+    return f"{known if material.needs_table else escape(words)} {name}"
 
 
 # -- the moves -------------------------------------------------------------------------------
@@ -140,10 +129,8 @@ def _endgame(view: View) -> str:
 def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return all moves in sections by outcome; those that give the outcome away are folded.
 
-    Empty after the end of a game.
-
     Winning and losing moves that keep the outcome are a table with reasons; other moves are a list
-    with values.
+    with values. Empty after the end of a game.
     """
     if facts.over is not None:
         return ""
@@ -160,36 +147,23 @@ def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
         moves = [move for move in facts.moves if move.outcome == outcome]
         if not moves:
             continue
-        name = outcome_name(outcome)
+        name, content = outcome_name(outcome), ""
         heading = f"{view.text(f'{name}_moves')} ({len(moves)})"
-        if outcome == kept and outcome is not None:
-            content = _listed(facts, view, moves, mechanism)
-            found.append(
-                f'<section class="group {name}"><h2>{escape(heading)}</h2>{content}</section>'
-            )
+        if outcome == kept and outcome in (Outcome.WIN, Outcome.LOSS):
+            head = [view.text(key) for key in ("move", "result", "why")]
+            rows = [_row(facts, view, move, mechanism) for move in moves[:MOST_LISTED]]
+            content, moves = table(head, rows, "moves"), moves[MOST_LISTED:]
+            if moves:
+                more = view.text("more_moves", n=len(moves))
+                content += details(more, _chips(facts, view, moves))
         else:
             content = _chips(facts, view, moves)
+        if outcome == kept and outcome is not None:
+            shown = f"<h2>{escape(heading)}</h2>{content}"
+            found.append(f'<section class="group {name}">{shown}</section>')
+        else:
             found.append(details(heading, content, f"group {name}", is_open=outcome == kept))
     return f'<div id="moves">{"".join(found)}{_technical(facts, view)}</div>'
-
-
-def _listed(
-    facts: Facts, view: View, moves: list[RootMove], mechanism: Mechanism | None
-) -> str:  # fmt: skip
-    """Return the moves that keep the outcome, as HTML.
-
-    The first `MOST_LISTED` moves are a table with reasons, further ones a folded list. Drawing
-    moves are a list without a table.
-    """
-    if moves[0].outcome == Outcome.DRAW:
-        return _chips(facts, view, moves)
-    head = [view.text(key) for key in ("move", "result", "why")]
-    rows = [_row(facts, view, move, mechanism) for move in moves[:MOST_LISTED]]
-    rest = ""
-    if len(moves) > MOST_LISTED:
-        more = view.text("more_moves", n=len(moves) - MOST_LISTED)
-        rest = details(more, _chips(facts, view, moves[MOST_LISTED:]))
-    return table(head, rows, "moves") + rest
 
 
 def _row(facts: Facts, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
@@ -228,12 +202,11 @@ def move_link(facts: Facts, view: View, move: RootMove) -> str:
 
 def forbidden(facts: Facts, view: View, move: Move) -> str:
     """Return a mark with the referee's reason if a move loses by repetition; else nothing."""
-    if not facts.forbidden or move not in facts.forbidden:
+    judgement = (facts.forbidden or {}).get(move)
+    if judgement is None:
         return ""
-    judgement = facts.forbidden[move]
     reason = escape(explain_judgement(judgement, facts.rules, view.language))
-    label = view.message("forbidden")
-    return f' <strong class="forbidden" title="{reason}">{label}</strong>'
+    return f' <strong class="forbidden" title="{reason}">{view.message("forbidden")}</strong>'
 
 
 def _technical(facts: Facts, view: View) -> str:
@@ -247,12 +220,10 @@ def _technical(facts: Facts, view: View) -> str:
     ]
     own = ""
     if facts.result is not None:
-        own = (
-            f'<p><code class="own">{order_value(facts.result.order, facts.result.value)}</code></p>'
-        )
-    note = f"<p>{view.message('pai_note')}</p>"
-    head = [view.text("move"), view.text("value")]
-    content = own + note + table(head, rows, "pai")
+        value = order_value(facts.result.order, facts.result.value)
+        own = f'<p><code class="own">{value}</code></p>'
+    listed = table([view.text("move"), view.text("value")], rows, "pai")
+    content = f"{own}<p>{view.message('pai_note')}</p>{listed}"
     return details(view.text("all_moves"), content, "technical")
 
 
@@ -268,11 +239,10 @@ def referee(facts: Facts, view: View) -> str:
     if judgement is None or not judgement.conducts:
         return ""
     reason = escape(explain_judgement(judgement, facts.rules, view.language))
-    name = escape(view.text("referee") + view.text("colon"))
-    note = view.message("referee_first")
     return (
-        f'<div class="notice referee" role="status"><p><b>{name}</b>{reason}</p>'
-        f'<p class="under">{note}</p></div>'
+        f'<div class="notice referee" role="status">'
+        f"<p><b>{view.pair(view.message('referee'), '')}</b>{reason}</p>"
+        f'<p class="under">{view.message("referee_first")}</p></div>'
     )
 
 

@@ -179,6 +179,10 @@ class View:
         """Return the message of a key in the view's language, escaped for HTML."""
         return escape(self.text(key, **fields))
 
+    def pair(self, name: str, value: str) -> str:
+        """Return two texts with the language's colon between them."""
+        return f"{name}{self.text('colon')}{value}"
+
     def move_name(self, position: Position, move: Move) -> str:
         """Format a move of `position` in the view's notation."""
         return format_move(position, move, self.notation)

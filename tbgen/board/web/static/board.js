@@ -10,7 +10,7 @@ import { board, main, pieceOn, point, pointer, squareAt, still } from "./drawing
 import { address, arrive, follows, go, onArrival, state } from "./navigation.js";
 import { choose, moves, press, refuse } from "./moves.js";
 import { edit, editing, takePiece } from "./editor.js";
-import { autoplay, filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
+import { filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
 import { wholeScreen } from "./fullscreen.js";
 import "./keys.js";
 import "./endgame_list.js";
@@ -25,7 +25,6 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     return takePiece(piece.dataset.piece);
   }
-  if (element.closest(".autoplay")) return void autoplay();
   if (element.closest(".play-line")) return void playFilm();
   if (element.closest(".whole-screen")) return void wholeScreen();
   if (element.closest(".stage svg.board") && !element.closest("a.heat")) {

@@ -1,8 +1,7 @@
-// Playback of lines: best play in mode "line", and move by move in mode "read". A line ends by the
-// referee, mate or a draw; a loop repeats.
+// Playback of lines in mode "line". A line ends by the referee, mate or a draw; a loop repeats.
 
 import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point, still } from "./drawing.js";
-import { go, onArrival, state } from "./navigation.js";
+import { onArrival, state } from "./navigation.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 let film = null;
@@ -85,7 +84,7 @@ export async function playFilm() {
   if (stopPlaying()) return;
   const player = (state.player = { stopped: false });
   const button = main().querySelector(".play-line");
-  label(button, true);
+  button.textContent = button.dataset.stop;
   if (film.at === film.shots.length && film.loop === null) show(0);
   while (!player.stopped && button.isConnected) {
     if (film.at === film.shots.length) {
@@ -98,39 +97,19 @@ export async function playFilm() {
   if (!player.stopped) stopPlaying();
 }
 
-export async function autoplay() {
-  if (stopPlaying()) return;
-  const player = (state.player = { stopped: false });
-  label(main().querySelector(".autoplay"), true);
-  let keep = "push";
-  while (!player.stopped && main().dataset.suggested && !main().dataset.over) {
-    // One history entry for the whole playback: "back" returns to its start.
-    if (!(await go(main().dataset.suggested, { keep }))) break;
-    keep = "replace";
-    await pause(700);
-  }
-  if (!player.stopped) stopPlaying();
-}
-
-function label(button, playing) {
-  if (!button) return;
-  button.dataset.play ??= button.textContent;
-  button.textContent = playing ? button.dataset.stop : button.dataset.play;
-}
-
 export function stopPlaying() {
   if (!state.player) return false;
   state.player.stopped = true;
   state.player = null;
-  label(main().querySelector(".autoplay, .play-line"), false);
+  const button = main().querySelector(".play-line");
+  if (button) button.textContent = button.dataset.play;
   return true;
 }
 
 onArrival(() => {
   const data = main().dataset;
   film = null;
-  for (const hidden of main().querySelectorAll(".autoplay, .play-line, .speed, .copy")) hidden.hidden = false;
-  if (state.player) label(main().querySelector(".autoplay"), true);
+  for (const hidden of main().querySelectorAll(".play-line, .speed, .copy")) hidden.hidden = false;
   if (data.mode !== "line" || !board()) return;
   film = { shots: JSON.parse(data.film), loop: data.loop === "" ? null : Number(data.loop), at: Number(data.at), rounds: 0, stepped: false };
   if (film.at) tell(film.shots[film.at - 1]);
