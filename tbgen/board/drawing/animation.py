@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from tbgen.board.drawing.diagram import (
     HEIGHT,
@@ -113,12 +114,9 @@ def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
         return Frame(move, after, "check", tuple(checkers(after)))
     if ply is None:
         return Frame(move, after, "", ())
-    arrows = [
-        Arrow(by, victim, "chase")
-        for by in ply.by
-        for victim in ply.chased
-        if attacks(after.board, by, victim)
-    ]
+    arrows = (
+        Arrow(*pair, "chase") for pair in product(ply.by, ply.chased) if attacks(after.board, *pair)
+    )
     return Frame(move, after, str(ply.label), tuple(arrows))
 
 
@@ -240,6 +238,7 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
     rules, drawn = [style(look.board)], []
+    steps = f"{seconds:.1f}s step-end infinite"
     for number, path in enumerate(piece_paths(start, moves, pace)):
         css = f"m{number}"
         if path.ways or path.taken is not None:
@@ -247,24 +246,30 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
             names = f"{css} {seconds:.1f}s linear infinite"
             if path.taken is not None:
                 rules.append(shown_between(f"{css}t", 0, path.taken, seconds))
-                names += f",{css}t {seconds:.1f}s step-end infinite"
+                names += f",{css}t {steps}"
             rules.append(f".{css}{{animation:{names}}}")
         drawn.append(
             f'<g class="{css}" style="transform:{translation(path.square, look.flip)}">'
             f'<use href="#{piece_id(path.code)}"/></g>'
         )
     marks = ""
-    if moves:
-        rules += [_marks(which, moves, look.flip, pace, seconds) for which in (0, 1)]
-        marks = "".join(
-            f'<circle class="last l{which}" r="50" style="opacity:0"/>' for which in (0, 1)
+    for which in (0, 1) if moves else ():  # the squares that each move leaves and reaches
+        inside = "".join(
+            f"{percent(pace.begins(number), seconds)}"
+            f"{{opacity:1;transform:{translation(move[which], look.flip)}}}"
+            for number, move in enumerate(moves)
         )
+        rules.append(
+            f"@keyframes l{which}{{0%{{opacity:0}}{inside}100%{{opacity:0}}}}"
+            f".l{which}{{animation:l{which} {steps}}}"
+        )
+        marks += f'<circle class="last l{which}" r="50" style="opacity:0"/>'
     for number, frame in enumerate(frames):
         if frame.arrows:
             css = f"a{number}"
             begin, end = pace.begins(number) + pace.glide, pace.begins(number + 1)
             rules.append(shown_between(css, begin, end, seconds))
-            rules.append(f".{css}{{animation:{css} {seconds:.1f}s step-end infinite}}")
+            rules.append(f".{css}{{animation:{css} {steps}}}")
             arrows = "".join(draw_arrow(arrow, look.flip) for arrow in frame.arrows)
             drawn.append(f'<g class="{css}" style="opacity:0">{arrows}</g>')
     rules.append("@media (prefers-reduced-motion:reduce){*{animation:none!important}}")
@@ -273,20 +278,4 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board {look.board}" viewBox="{VIEW_BOX}" '
         f'width="{width}" height="{height}"><style>{"".join(rules)}</style>{symbols(look.pieces)}'
         f"{empty_board(look.flip, look.notation)}{marks}{''.join(drawn)}</svg>"
-    )
-
-
-def _marks(which: int, moves: Sequence[Move], flip: bool, pace: Pace, seconds: float) -> str:
-    """Return the CSS that moves a marking circle from move to move during the animation.
-
-    which : 0 marks each move's source square, 1 its target
-    """
-    inside = "".join(
-        f"{percent(pace.begins(number), seconds)}"
-        f"{{opacity:1;transform:{translation(move[which], flip)}}}"
-        for number, move in enumerate(moves)
-    )
-    return (
-        f"@keyframes l{which}{{0%{{opacity:0}}{inside}100%{{opacity:0}}}}"
-        f".l{which}{{animation:l{which} {seconds:.1f}s step-end infinite}}"
     )

@@ -122,7 +122,11 @@ class _Renderer:
     def __init__(self, look: Look, width: int) -> None:
         self._look, self._scale = look, width / WIDTH
         self._symbols = symbols(look.pieces)
-        self._empty = _on_white(self._pixels(empty_board(look.flip, look.notation), VIEW_BOX))
+        drawn = self._pixels(empty_board(look.flip, look.notation), VIEW_BOX)
+        import PIL.Image  # after `png`, which raises without the extra
+
+        self._empty = PIL.Image.new("RGB", drawn.size, "white")
+        self._empty.paste(drawn, (0, 0), drawn)
         self._ring = self._patch('<circle class="last" r="50"/>')
         self._pieces: dict[int, Image] = {}
         self._arrows: dict[tuple[Arrow, ...], Image] = {}
@@ -135,7 +139,10 @@ class _Renderer:
         for path in paths:
             where = path.at(moment.second, pace, flip)
             if where is not None:
-                self._put(found, self._piece(path.code), where)
+                if path.code not in self._pieces:
+                    use = f'{self._symbols}<use href="#{piece_id(path.code)}"/>'
+                    self._pieces[path.code] = self._patch(use)
+                self._put(found, self._pieces[path.code], where)
         if moment.arrows:
             if moment.arrows not in self._arrows:
                 drawn = "".join(draw_arrow(arrow, flip) for arrow in moment.arrows)
@@ -152,17 +159,8 @@ class _Renderer:
             found.paste(picture, (0, height * number))
         return found
 
-    def _piece(self, code: int) -> Image:
-        if code not in self._pieces:
-            use = f'{self._symbols}<use href="#{piece_id(code)}"/>'
-            self._pieces[code] = self._patch(use)
-        return self._pieces[code]
-
     def _patch(self, drawn: str) -> Image:
-        """Convert SVG content around the origin to a square picture.
-
-        `drawn` is a piece with its shadow, or the circle that marks a square.
-        """
+        """Convert a piece with its shadow, or a mark, to a square picture."""
         side = 2 * _HALF
         return self._pixels(drawn, f"-{_HALF} -{_HALF} {side} {side}")
 
@@ -179,21 +177,10 @@ class _Renderer:
         return Image.open(io.BytesIO(pixels)).convert("RGBA")
 
     def _put(self, picture: Image, patch: Image, where: tuple[float, float]) -> None:
-        """Paste a small square picture onto a board, centred on a point in units of the board.
-
-        `patch` is a result of `_patch`: a piece, or the circle that marks a square.
-        """
+        """Paste a result of `_patch` onto a board, centred on a point in units of the board."""
         left, top, *_ = (int(number) for number in VIEW_BOX.split())
         corner = (
             round((where[0] - left) * self._scale - patch.width / 2),
             round((where[1] - top) * self._scale - patch.height / 2),
         )
         picture.paste(patch, corner, patch)
-
-
-def _on_white(picture: Image) -> Image:
-    from PIL import Image
-
-    found = Image.new("RGB", picture.size, "white")
-    found.paste(picture, (0, 0), picture)
-    return found

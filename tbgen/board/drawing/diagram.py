@@ -22,6 +22,7 @@ from tbgen.board.drawing.pieces import even_path, piece_id, piece_path, strokes_
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import piece_name, point_name
 from tbgen.indexing import Move, Position, Side, as_position
+from tbgen.indexing.position import LETTERS_BY_CODE
 from tbgen.indexing.squares import (
     FILES,
     LETTERS,
@@ -56,12 +57,7 @@ def empty_board(flip: bool, notation: str) -> str:
 
     notation : move notation whose coordinates are shown, "" for none
     """
-    return (
-        '<rect class="wood" x="-80" y="-84" width="960" height="1074" rx="18"/>'
-        '<rect class="frame" x="-54" y="-54" width="908" height="1008" rx="6"/>'
-        f'<path class="line" d="{_GRID}"/><path class="line" d="{_marks()}"/>{_river()}'
-        f"{_coordinates(flip, notation)}"
-    )
+    return _ground() + _coordinates(flip, notation)
 
 
 _GRID = (
@@ -73,52 +69,45 @@ _GRID = (
 
 
 @cache
-def _marks() -> str:
-    """Return the SVG path of the corner marks around the start squares of cannons and pawns."""
-    found = []
+def _ground() -> str:
+    """Return the SVG of wood, lines, and 楚河 (river of Chu) 漢界 (border of Han) in the river."""
+    corners = river = ""
     for file, rank in _MARKED:
         x, y = place(FILES * rank + file, False)
-        for dx in (-1, 1):
+        for dx, dy in product((-1, 1), (-1, 1)):
             if 0 <= x + 50 * dx <= 800:
-                found += [
-                    f"M{x + 28 * dx} {y + 10 * dy}H{x + 10 * dx}V{y + 28 * dy}" for dy in (-1, 1)
-                ]
-    return "".join(found)
-
-
-@cache
-def _river() -> str:
-    """Return the SVG of the characters in the river: 楚河 (river of Chu), 漢界 (border of Han)."""
-    found = []
+                corners += f"M{x + 28 * dx} {y + 10 * dy}H{x + 10 * dx}V{y + 28 * dy}"
     for x, name in zip((140, 250, 550, 660), "楚河漢界", strict=True):
         heavy, thin = strokes_path((name, 0, 0, 100, 100))
-        found.append(
+        river += (
             f'<g transform="translate({x} 450) scale(.62)"><path d="{heavy}"/>'
             f'<path class="thin" d="{thin}"/></g>'
         )
-    return f'<g class="river">{"".join(found)}</g>'
+    return (
+        '<rect class="wood" x="-80" y="-84" width="960" height="1074" rx="18"/>'
+        '<rect class="frame" x="-54" y="-54" width="908" height="1008" rx="6"/>'
+        f'<path class="line" d="{_GRID}"/><path class="line" d="{corners}"/>'
+        f'<g class="river">{river}</g>'
+    )
 
 
 def _coordinates(flip: bool, notation: str) -> str:
-    """Return the SVG of the coordinates of a move notation.
-
-    These are names of files and ranks, or each side's file numbers for `wxf` and Chinese.
-    """
+    """Return the SVG of a notation's coordinates: files and ranks, or each side's file numbers."""
     if not notation:
         return ""
+    columns = [(file, place(file, flip)[0]) for file in range(FILES)]
     if notation in ("iccs", "fairy"):
         first = 1 if notation == "fairy" else 0
-        files = (_label(place(file, flip)[0], 970, "abcdefghi"[file]) for file in range(FILES))
+        files = (_label(x, 970, "abcdefghi"[file]) for file, x in columns)
         ranks = (_label(-67, place(FILES * rank, flip)[1], str(rank + first)) for rank in range(10))
         return "".join((*files, *ranks))
-    found = []
+    found = ""
     for side in Side:
         numerals = "123456789" if notation == "wxf" or side == Side.BLACK else "一二三四五六七八九"
         y = 970 if (side == Side.RED) != flip else -69
-        for file in range(FILES):
-            name = numerals[file_number(side, file) - 1]
-            found.append(_label(place(file, flip)[0], y, name))
-    return "".join(found)
+        for file, x in columns:
+            found += _label(x, y, numerals[file_number(side, file) - 1])
+    return found
 
 
 def _label(x: int, y: int, name: str) -> str:
@@ -237,33 +226,23 @@ def draw(
     size = f' width="{width}" height="{width * HEIGHT // WIDTH}"' if width else ""
     turn = text(look.language, "to_move", side=position.side)
     label = f"{text(look.language, 'board')}{text(look.language, 'colon')}{turn}"
-    return "".join(
-        [
-            f'<svg{space} class="board {look.board}" viewBox="{VIEW_BOX}"{size} role="group" '
-            f'aria-label="{escape(label)}" data-flip="{int(look.flip)}" '
-            f'data-fen="{position_address(position)}">{inside}',
-            empty_board(look.flip, look.notation),
-            *_square_marks(marks, look.flip),
-            '<g class="pieces">',
-            *(_piece(code, square, look, marks) for code, square in position.pieces()),
-            "</g>",
-            *(draw_arrow(arrow, look.flip) for arrow in marks.arrows),
-            *(
-                _disc(square, f"heat {point.outcome}", point, look)
-                for square, point in sorted(marks.heat.items())
-            ),
-            *(
-                _disc(
-                    square,
-                    f"target {'take' if position.board[square] else 'go'} {point.outcome}",
-                    point,
-                    look,
-                )
-                for square, point in sorted(marks.targets.items())
-            ),
-            "</svg>",
-        ]
-    )
+    parts = [
+        f'<svg{space} class="board {look.board}" viewBox="{VIEW_BOX}"{size} role="group" '
+        f'aria-label="{escape(label)}" data-flip="{int(look.flip)}" '
+        f'data-fen="{position_address(position)}">{inside}',
+        empty_board(look.flip, look.notation),
+        *_square_marks(marks, look.flip),
+        '<g class="pieces">',
+        *(_piece(code, square, look, marks) for code, square in position.pieces()),
+        "</g>",
+        *(draw_arrow(arrow, look.flip) for arrow in marks.arrows),
+    ]
+    for square, point in sorted(marks.heat.items()):
+        parts.append(_disc(square, "heat", point, look))
+    for square, point in sorted(marks.targets.items()):
+        kind = "take" if position.board[square] else "go"
+        parts.append(_disc(square, f"target {kind}", point, look))
+    return "".join([*parts, "</svg>"])
 
 
 @lru_cache(64)
@@ -288,15 +267,15 @@ def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) ->
 
     The page must contain the definitions that `symbols` returns with `with_board`.
     """
-    uses = []
+    drawn = ""
     for code, square in position.pieces():
         x, y = place(square, look.flip)
         placed = f"translate({x} {y}) scale(1.25)"
-        uses.append(f'<use href="#{piece_id(code)}" transform="{placed}"/>')
+        drawn += f'<use href="#{piece_id(code)}" transform="{placed}"/>'
+    drawn += "".join(draw_arrow(arrow, look.flip) for arrow in arrows)
     return (
         f'<svg class="board mini {look.board}" viewBox="{VIEW_BOX}" aria-hidden="true">'
-        f'<use href="#empty-board"/>{"".join(uses)}'
-        f"{''.join(draw_arrow(arrow, look.flip) for arrow in arrows)}</svg>"
+        f'<use href="#empty-board"/>{drawn}</svg>'
     )
 
 
@@ -326,15 +305,13 @@ def names_of_pieces(language: str) -> str:
     Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`), and `stop`, the separator of
     items in a list.
     """
-    pieces = {
-        piece_id(code).removeprefix("p-"): piece_name(code, language)
-        for code in (piece_code(side, kind) for side in Side for kind in PieceType)
+    codes = (piece_code(side, kind) for side in Side for kind in PieceType)
+    names = {
+        "pieces": {LETTERS_BY_CODE[code]: piece_name(code, language) for code in codes},
+        "points": {square_name(each): point_name(each, language) for each in range(SQUARES)},
+        "stop": text(language, "list_stop"),
     }
-    points = {square_name(square): point_name(square, language) for square in range(SQUARES)}
-    return json.dumps(
-        {"pieces": pieces, "points": points, "stop": text(language, "list_stop")},
-        separators=(",", ":"), ensure_ascii=False,
-    )  # fmt: skip
+    return json.dumps(names, separators=(",", ":"), ensure_ascii=False)
 
 
 def _square_marks(marks: Marks, flip: bool) -> list[str]:
@@ -393,7 +370,7 @@ def _disc(square: int, css: str, point: Point, look: Look) -> str:
         name += text(look.language, "colon") + text(look.language, point.outcome)
     shown = f'<text y="10">{escape(point.label)}</text>' if point.label else ""
     return (
-        f'<a class="{css}" href="{escape(point.href)}" '
+        f'<a class="{css} {point.outcome}" href="{escape(point.href)}" '
         f'aria-label="{escape(f"{name} {point.label}".strip())}" transform="translate({x} {y})">'
         f'<circle r="31"/>{shown}</a>'
     )

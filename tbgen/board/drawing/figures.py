@@ -134,21 +134,12 @@ def _axes(width: float, longest: int, step: float, most: int, scale: float, belo
             f'<path class="tick" d="M{x:.1f} -{_HEIGHT}V{below}"/>'
             f'<text x="{x:.1f}" y="{below + 13}">{plies}</text>'
         )
-    power = 10 if most < 10**5 else 1000
-    count = power
-    while count <= most:
+    apart = 1 if most < 10**5 else 3
+    for power in range(apart, len(str(most)), apart):
         for sign in (-1, 1) if below else (-1,):
-            y = sign * (log10(count) + 0.3) * scale
+            y = sign * (power + 0.3) * scale
             parts.append(f'<path class="tick" d="M0 {y:.1f}H{width:.0f}"/>')
             if sign < 0:
-                parts.append(f'<text class="count" x="-4" y="{y + 4:.1f}">{_count(count)}</text>')
-        count *= power
+                name = f"{10 ** (power % 3)}{('', 'k', 'M', 'G', 'T')[power // 3]}"
+                parts.append(f'<text class="count" x="-4" y="{y + 4:.1f}">{name}</text>')
     return "".join(parts)
-
-
-def _count(number: int) -> str:
-    """Format a power of ten as `10`, `1k`, `1M` or `1G`."""
-    for size, sign in ((10**9, "G"), (10**6, "M"), (1000, "k")):
-        if number >= size:
-            return f"{number // size}{sign}"
-    return str(number)

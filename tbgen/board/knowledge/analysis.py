@@ -75,22 +75,17 @@ def heat_map(store: TableStore, position: Position, square: int) -> dict[int, Pr
     are occupied squares, squares outside the area of the piece, and illegal positions. Empty if
     no piece stands on `square`, or if a table is missing or damaged. Raises `OSError`.
     """
-    code = position.board[square]
+    code, found = position.board[square], dict[int, Position]()
     if code == EMPTY:
         return {}
-    found: dict[int, Position] = {}
     for point in sorted(area(Side(piece_side(code)), PieceType(piece_kind(code)))):
-        if position.board[point] != EMPTY and point != square:
-            continue
-        board = bytearray(position.board)
-        board[square] = EMPTY
-        board[point] = code
-        try:
-            tried = Position(bytes(board), position.side)
-            check_legal(tried)
-        except PositionError:
-            continue
-        found[point] = tried
+        if position.board[point] == EMPTY or point == square:
+            board = bytearray(position.board)
+            board[square], board[point] = EMPTY, code
+            with contextlib.suppress(PositionError):
+                tried = Position(bytes(board), position.side)
+                check_legal(tried)
+                found[point] = tried
     try:
         values = store.tables.probe_many(found.values())
     except TablebaseError:
@@ -127,10 +122,8 @@ def last_mistake(
     best = before.moves[0]
     if made.worth is None or best.worth is None or made.outcome == best.outcome:
         return None
-    after = store.probe(positions[-1])
-    return Mistake(
-        positions[-2], before.result.exact, made.worth, best, next(iter(after.moves), None)
-    )
+    reply = next(iter(store.probe(positions[-1]).moves), None)
+    return Mistake(positions[-2], before.result.exact, made.worth, best, reply)
 
 
 def ladder(store: TableStore, start: Position) -> list[Rung]:
@@ -145,22 +138,16 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
         position = start
         while len(found) < MAX_RUNGS:
             result = store.tables.probe(position)
-            if result.outcome == Outcome.DRAW:
-                break
-            if not result.order:
-                if found:
-                    found.append(Rung(moves, position, 0, result.plies or 0))
-                break
-            line = store.line(position)
-            turn = _turning_point(store, line)
-            if turn is None:
+            plies, line = result.plies or 0, store.line(position) if result.order else None
+            if found and line is None and result.outcome != Outcome.DRAW:
+                found.append(Rung(moves, position, 0, plies))
+            turn = _turning_point(store, line) if line else None
+            if line is None or turn is None:
                 break
             number, keeps, leaves = turn
             moves = (*moves, *(entry.choice.move for entry in line.moves[:number]))
-            found.append(Rung(
-                moves, line.moves[number].position, result.order, result.plies or 0, line, number,
-                keeps, leaves,
-            ))  # fmt: skip
+            at = line.moves[number].position
+            found.append(Rung(moves, at, result.order, plies, line, number, keeps, leaves))
             if leaves is None:
                 break
             moves, position = (*moves, leaves.move), leaves.after
@@ -183,14 +170,11 @@ def _turning_point(
         return None
     turns = []
     for number, played in enumerate(line.moves[line.loop_start :], line.loop_start):
-        if played.position.side != line.winner.other:
-            continue
-        order = played.result.order
-        moves = store.tables.probe_root(played.position)
-        keeps = tuple(move for move in moves if move.order == order)
-        out = [move for move in moves if move.worth is not None and move.order != order]
-        leaves = min(out, key=lambda move: move.sort_key, default=None)
-        turns.append((number, keeps, leaves))
+        if played.position.side == line.winner.other:
+            order = played.result.order
+            moves = store.tables.probe_root(played.position)
+            keeps = tuple(move for move in moves if move.order == order)
+            out = [move for move in moves if move.worth is not None and move.order != order]
+            turns.append((number, keeps, min(out, key=lambda move: move.sort_key, default=None)))
     turns.sort(key=lambda turn: Preference.of(turn[2].worth if turn[2] else None))
-    ways_out = [turn for turn in turns if turn[2] is not None]
-    return next(iter(ways_out or turns), None)
+    return next((turn for turn in turns if turn[2] is not None), next(iter(turns), None))

@@ -6,6 +6,7 @@ none given    ->  PGN of best play, with order and value of each position as com
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from tbgen.answers.reasons import explain_line
@@ -38,23 +39,20 @@ def game_text(
     start = positions[0]
     check_legal(start)
     rules = store.tables.rule_set
+    texts, result, why = [], "*", ""
     if moves:
         played = zip(positions, moves, strict=False)
         texts = [format_move(position, move, notation) for position, move in played]
         result, why = _end_of_game(store, positions, moves, language)
     else:
-        try:
+        with contextlib.suppress(MissingTableError, UnsupportedMaterialError):
             line = store.line(start)
-        except (MissingTableError, UnsupportedMaterialError):
-            texts, result, why = [], "*", ""
-        else:
-            texts = []
             for each in line.moves:
                 texts.append(format_move(each.position, each.choice.move, notation))
                 if each.choice.value is not None:
                     texts[-1] += f" {{{order_value(each.choice.order, each.choice.value)}}}"
-            known = line.winner is not None or line.ending in (Ending.DRAW, Ending.LOOP)
-            result = RESULTS[line.winner] if known else "*"
+            if line.winner is not None or line.ending in (Ending.DRAW, Ending.LOOP):
+                result = RESULTS[line.winner]
             why = explain_line(line, WORDS[language])
     name = material_name(start.material, "zh-Hans")
     tags = {
@@ -70,19 +68,13 @@ def game_text(
     }
     lines = [f'[{name} "{value}"]' for name, value in tags.items()]
     reason = [f"{{{why}}}"] if why else []
-    return "\n".join([*lines, "", *_pairs(start, texts), *reason, result, ""])
-
-
-def _pairs(start: Position, moves: Sequence[str]) -> list[str]:
-    """Return the moves of a game as numbered text lines, one move of each side per line.
-
-    If Black begins, `...` stands for Red's first move.
-    """
-    found = [*(["..."] if start.side == Side.BLACK and moves else []), *moves]
-    return [
-        f"{number // 2 + 1}. {' '.join(found[number : number + 2])}"
-        for number in range(0, len(found), 2)
+    if start.side == Side.BLACK and texts:
+        texts.insert(0, "...")
+    pairs = [
+        f"{number // 2 + 1}. {' '.join(texts[number : number + 2])}"
+        for number in range(0, len(texts), 2)
     ]
+    return "\n".join([*lines, "", *pairs, *reason, result, ""])
 
 
 def _end_of_game(

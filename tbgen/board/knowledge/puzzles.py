@@ -18,8 +18,10 @@ from __future__ import annotations
 
 import contextlib
 import random
+from collections import deque
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import islice
 
 from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.search import positions_of_value, search
@@ -80,12 +82,10 @@ def find_puzzle(
     if the sample has no such position, and otherwise like `Tablebase.probe`.
     """
     chance = random.Random(seed)
-    first = chance.randrange(ROUNDS)
-    for number in range(ROUNDS):
-        seed_of_round = (first + number) % ROUNDS
+    first, kinds = chance.randrange(ROUNDS), _kinds(aim, level)
+    for number in range(first, first + ROUNDS):
         found = [
-            positions_of_value(store, material, kind, seed_of_round, PER_ROUND)
-            for kind in _kinds(aim, level)
+            positions_of_value(store, material, kind, number % ROUNDS, PER_ROUND) for kind in kinds
         ]
         positions = [position for each in found for position in each.positions]
         for position in chance.sample(positions, len(positions)):
@@ -209,7 +209,7 @@ def comparable(store: TableStore) -> list[Material]:
     if store.tables.rule_set.rules is None:
         return []
     others = {name.material for tables in store.others() for name in tables.available()}
-    return [name.material for name in store.available() if name.material in others]
+    return [material for material in store.materials() if material in others]
 
 
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
@@ -220,20 +220,13 @@ def rules_of_the_day(store: TableStore, day: date) -> Position | None:
     number = day.toordinal()
 
     def find() -> Position | None:
-        materials = [material for material in comparable(store) if material.both_armed]
-        tried = 0
-        for offset in range(len(materials)):
-            material = materials[(number + offset) % len(materials)]
-            if not store.statistics(material)[0].rule_decided:
-                continue
-            found = positions_of_value(
-                store, material, ONLY_BY_RULES, seed=number, most=1, seconds=SECONDS
-            )
+        materials = deque(material for material in comparable(store) if material.both_armed)
+        materials.rotate(-number)
+        decided = (each for each in materials if store.statistics(each)[0].rule_decided)
+        for material in islice(decided, ATTEMPTS):
+            found = positions_of_value(store, material, ONLY_BY_RULES, number, 1, SECONDS)
             if found.positions:
                 return found.positions[0]
-            tried += 1
-            if tried == ATTEMPTS:
-                break
         return None
 
     return store.cached(("rules of the day", day), find)
@@ -241,7 +234,7 @@ def rules_of_the_day(store: TableStore, day: date) -> Position | None:
 
 def materials_of_puzzles(store: TableStore) -> list[Material]:
     """Return the materials whose tables give puzzles of the day."""
-    return [name.material for name in store.available() if name.material.men >= FEWEST_MEN]
+    return [material for material in store.materials() if material.men >= FEWEST_MEN]
 
 
 def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
@@ -252,9 +245,9 @@ def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
     number = day.toordinal()
 
     def find() -> Position | None:
-        materials = materials_of_puzzles(store)
-        for offset in range(min(ATTEMPTS, len(materials))):
-            material = materials[(number * DAILY_STRIDE + offset) % len(materials)]
+        materials = deque(materials_of_puzzles(store))
+        materials.rotate(-number * DAILY_STRIDE)
+        for material in islice(materials, ATTEMPTS):
             with contextlib.suppress(NothingFoundError, TablebaseError, OSError):
                 return find_puzzle(store, material, seed=number)
         return None

@@ -132,11 +132,10 @@ def positions_of_value(
     """
 
     def find() -> Found:
-        deadline = time.monotonic() + seconds
+        deadline, found = time.monotonic() + seconds, list[Position]()
         file = store.tables.table(material)
         scan = ValueFilter(file, wanted, _other_tables(store, file) if wanted.differs else ())
         tiles = _TileScan(file, scan, seed, FIRST_PER_TILE + 4 * most)
-        found: list[Position] = []
         for position in tiles.positions():
             store.tables.checkpoint()
             if time.monotonic() > deadline:
@@ -165,9 +164,8 @@ class _TileScan:
         self._tiles = [(side, number) for side in scan.sides for number in range(file.tiles(side))]
         random.Random(seed).shuffle(self._tiles)
         self._each = max(FIRST_PER_TILE, first // max(1, len(self._tiles)))
-        self._all = dict.fromkeys(self._tiles, 0)
+        self._all: dict[tuple[Side, int], int] = {}
         self._seen = dict.fromkeys(self._tiles, 0)
-        self._visited = 0
 
     @property
     def share(self) -> float:
@@ -176,7 +174,7 @@ class _TileScan:
             return 1.0
         whole = sum(self._all.values())
         seen = sum(self._seen.values()) / whole if whole else 1.0
-        return seen * self._visited / len(self._tiles)
+        return seen * len(self._all) / len(self._tiles)
 
     def positions(self) -> Iterator[Position | None]:
         """Yield the legal positions found, with None in between.
@@ -184,16 +182,18 @@ class _TileScan:
         None is yielded before each tile and for a slot without a position, so that the caller can
         test its time limit.
         """
-        each, left = self._each, self._tiles
+        each, left, layout = self._each, self._tiles, self._file.layout
         while left:
-            for tile in left:
+            for side, number in left:
                 yield None
-                slots = self._slots(*tile)
+                tile, slots = (side, number), self._slots(side, number)
                 self._all[tile] = len(slots)
-                self._visited = max(self._visited, 1 + self._tiles.index(tile))
-                for slot in slots[self._seen[tile] : each]:
+                for slot in map(int, slots[self._seen[tile] : each]):
                     self._seen[tile] += 1
-                    yield self._position(tile[0], int(slot))
+                    position = layout.position(slot, side)
+                    if position is None or not is_legal(position) or layout.slot(position) != slot:
+                        position = None  # an unused slot, an illegal position or a mirror image
+                    yield position
             left = [tile for tile in left if self._seen[tile] < self._all[tile]]
             each *= 4
 
@@ -205,13 +205,6 @@ class _TileScan:
             found.append(slots[self._scan.select(side, slots, codes)])
         chance = np.random.default_rng((self._seed, int(side), number))
         return chance.permutation(np.concatenate(found))
-
-    def _position(self, side: Side, slot: int) -> Position | None:
-        """Return the position of a slot; None for unused slots, mirror images and illegal ones."""
-        position = self._file.layout.position(slot, side)
-        if position is None or not is_legal(position):
-            return None
-        return position if self._file.layout.slot(position) == slot else None
 
 
 def _other_tables(store: TableStore, file: TableFile) -> tuple[TableFile, ...]:

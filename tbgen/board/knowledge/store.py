@@ -177,17 +177,22 @@ class TableStore:
         """
         plain = self.probe(positions[-1])
         history = positions[:-1]
-        suggested = None
+        suggested = judgement = None
         if plain.result is not None and any(move.best for move in plain.moves):
             suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
-        rules = self._rules
+        rules, forbidden = self._rules, {}
         game = Game.read(positions[0], moves, self.tables.rule_set.chase_rules)
+        if plain.position in history:
+            judgement = judge_game(game, rules=rules)
+        seen, lost = set(positions), Verdict.won_by(plain.position.side.other)
+        for choice in plain.moves:
+            if choice.after in seen:
+                game.push(choice.move)
+                if repetition_verdict(game, rules=rules) == lost:
+                    forbidden[choice.move] = judge_game(game, rules=rules)
+                game.pop()
         return replace(
-            plain,
-            suggested=suggested,
-            judgement=judge_game(game, rules=rules) if plain.position in history else None,
-            forbidden=_forbidden(game, rules, positions, plain.moves),
-            rules=rules,
+            plain, suggested=suggested, judgement=judgement, forbidden=forbidden, rules=rules
         )
 
     def mechanism(self, facts: Facts) -> Mechanism | None:
@@ -238,14 +243,13 @@ class TableStore:
         """
         found = []
         for move in legal_moves(position):
-            after = position.after(*move)
-            result, missing = None, after.material.name
+            after, result = position.after(*move), None
             with contextlib.suppress(UnsupportedMaterialError):
                 result = self.tables.get(after)
-            capture = position.board[move.target] != EMPTY
             found.append(RootMove(
-                move, after, result, converts=False, capture=capture, check=in_check(after),
-                missing=None if result else missing,
+                move, after, result, converts=False, check=in_check(after),
+                capture=position.board[move.target] != EMPTY,
+                missing=None if result else after.material.name,
             ))  # fmt: skip
         return sorted(found, key=lambda move: move.sort_key)
 
@@ -270,17 +274,16 @@ class TableStore:
 
         Tables that are limited to some orders are left out.
         """
-        own = self.tables.rule_set
         _ = self.fingerprint
         with self._lock:
             for name, path in self.paths().items():
-                if name.rule_set == own or name.orders:
+                rules = name.rule_set
+                if rules == self.tables.rule_set or name.orders:
                     continue
-                if name.rule_set not in self._others:
-                    self._others[name.rule_set] = GameTablebase(
-                        rules=name.rules, orders=0, minor_chases=name.rule_set.choice
-                    )
-                self._others[name.rule_set].add_file(path)
+                if rules not in self._others:
+                    tables = GameTablebase(rules=name.rules, orders=0, minor_chases=rules.choice)
+                    self._others[rules] = tables
+                self._others[rules].add_file(path)
             return list(self._others.values())
 
     @property
@@ -357,11 +360,10 @@ class TableStore:
         After `seconds` no further file is read, and only tables with cached statistics are added.
         """
         found, until = {}, time.monotonic() + seconds
-        for name in self.available():
-            if time.monotonic() > until and name.material not in self._statistics:
-                continue
-            with contextlib.suppress(TablebaseError, OSError):
-                found[name.material] = self.statistics(name.material)[0]
+        for material in self.materials():
+            if time.monotonic() <= until or material in self._statistics:
+                with contextlib.suppress(TablebaseError, OSError):
+                    found[material] = self.statistics(material)[0]
         return found
 
     def _figures_of(self, material: Material) -> tuple[TableName, TableStatistics, dict[str, Any]]:
@@ -418,18 +420,15 @@ class TableStore:
 
         def find() -> Position:
             best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
-            for name in self.available()[-64:]:
-                try:
-                    figures, _ = self.statistics(name.material)
-                except (TablebaseError, OSError):
-                    continue
-                for entry in figures.longest:
-                    wins = entry.order == 0 and entry.side == Side.RED and entry.value % 2
-                    if wins and entry.value > best:
-                        with contextlib.suppress(InputError):
-                            position = Position.from_fen(entry.fen)
-                            check_legal(position)
-                            best, found = entry.value, position
+            for material in self.materials()[-64:]:
+                with contextlib.suppress(TablebaseError, OSError):
+                    for entry in self.statistics(material)[0].longest:
+                        wins = entry.order == 0 and entry.side == Side.RED and entry.value % 2
+                        if wins and entry.value > best:
+                            with contextlib.suppress(InputError):
+                                position = Position.from_fen(entry.fen)
+                                check_legal(position)
+                                best, found = entry.value, position
             return found
 
         return self.cached("first position", find)
@@ -441,18 +440,3 @@ def _state(path: Path) -> tuple[int, int]:
         found = path.stat()
         return found.st_size, found.st_mtime_ns
     return 0, 0
-
-
-def _forbidden(
-    game: Game, rules: Rules, positions: Sequence[Position], choices: Sequence[RootMove]
-) -> dict[Move, Judgement]:
-    """Return the moves that lose at once because they repeat a position, with the judgements."""
-    found = {}
-    seen, lost = set(positions), Verdict.won_by(positions[-1].side.other)
-    for choice in choices:
-        if choice.after in seen:
-            game.push(choice.move)
-            if repetition_verdict(game, rules=rules) == lost:
-                found[choice.move] = judge_game(game, rules=rules)
-            game.pop()
-    return found

@@ -10,10 +10,10 @@ never on disk.
 from __future__ import annotations
 
 import hashlib
-import mimetypes
 import re
 from collections.abc import Mapping
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib import resources
 from typing import NamedTuple
 
@@ -21,9 +21,6 @@ from tbgen.board.drawing.diagram import style
 from tbgen.board.drawing.pieces import piece_path
 from tbgen.indexing import Side
 from tbgen.indexing.squares import PieceType
-
-ENTRY = "board.js"
-"""Module that pages load; it imports the others."""
 
 FOREVER = "public, max-age=31536000, immutable"
 """`Cache-Control` of addresses with the fingerprint of their content."""
@@ -43,17 +40,15 @@ class Asset(NamedTuple):
 @cache
 def assets() -> Mapping[str, Asset]:
     """Return all static files by name."""
-    files = {
-        item.name: item.read_text(encoding="utf-8")
-        for item in (resources.files("tbgen.board.web") / "static").iterdir()
-    }
+    folder = resources.files("tbgen.board.web") / "static"
+    files = {item.name: item.read_text(encoding="utf-8") for item in folder.iterdir()}
     scripts = {name[:-3]: text for name, text in files.items() if name.endswith(".js")}
-    found = {name: text for name, text in files.items() if not name.endswith(".js")}
-    found |= {ENTRY: bundle(scripts, ENTRY[:-3]), "icon.svg": _icon()}
+    found = {"board.css": files["board.css"], "board.js": bundle(scripts), "icon.svg": _icon()}
+    types = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
     return {
         name: Asset(
             content := text.encode(),
-            mimetypes.guess_type(name)[0] or "application/octet-stream",
+            types[name.rpartition(".")[2]],
             hashlib.sha256(content).hexdigest()[:8],
         )
         for name, text in found.items()
@@ -65,25 +60,16 @@ def address(name: str) -> str:
     return f"/static/{name}?v={assets()[name].fingerprint}"
 
 
-def bundle(scripts: Mapping[str, str], entry: str) -> str:
-    """Return several modules as one script.
+def bundle(scripts: Mapping[str, str]) -> str:
+    """Return several modules as one script; imported ones come first.
 
     scripts : text of each module by name; imports and exports stand on lines of their own
-    Raises `ValueError` for cyclic imports.
+    Raises `graphlib.CycleError` for cyclic imports.
     """
-    parts: dict[str, str] = {}
-
-    def add(name: str, waiting: tuple[str, ...]) -> None:
-        if name in waiting:
-            raise ValueError(f"a circle of imports: {' -> '.join((*waiting, name))}")
-        if name in parts:
-            return
-        for match in _IMPORT.finditer(scripts[name]):
-            add(match[2], (*waiting, name))
-        parts[name] = _as_function(name, scripts[name])
-
-    add(entry, ())
-    return "".join(parts.values())
+    order: TopologicalSorter[str] = TopologicalSorter()
+    for name, text in sorted(scripts.items()):
+        order.add(name, *(match[2] for match in _IMPORT.finditer(text)))
+    return "".join(_as_function(name, scripts[name]) for name in order.static_order())
 
 
 def _as_function(name: str, text: str) -> str:

@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from tbgen.board.knowledge.builds import Progress, Stage, Workshop, closure_bound, may_build
 from tbgen.board.knowledge.store import Facts, TableStore
@@ -70,6 +71,8 @@ ENTRY = f"/enter/{KEY}"
 class BuildEndpoints:
     """Endpoints of one application that start, cancel and report builds.
 
+    `routes` are their routes.
+
     closing : returns whether the server is shutting down
     on_error : turns a JSON error into a page
     """
@@ -84,6 +87,12 @@ class BuildEndpoints:
         self._closing = closing
         self._on_error = on_error
         self._streams = 0
+        self.routes = [
+            Route("/enter/{key}", self.enter),
+            Route("/build", self.start, methods=["POST"]),
+            Route("/build/cancel", self.cancel, methods=["POST"]),
+            Route("/build/events", self.events),
+        ]
 
     async def enter(self, request: Request) -> Response:
         """Set the cookie of a browser that has the key, and redirect to the board."""
@@ -308,10 +317,7 @@ def running_build(store: TableStore) -> Progress | None:
 
 
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
-    """Return a notice with the reason if the last build failed or was cancelled, else nothing.
-
-    material : only builds that include it count; None for any build
-    """
+    """Return a notice if the last build, of a material if given, failed or was cancelled."""
     progress = store.build
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""

@@ -230,12 +230,7 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
-    """Return the links by which a click on a point places or removes a piece, by square.
-
-    With a piece chosen these are the empty points, with the eraser the occupied ones.
-
-    letter : FEN letter of the chosen piece, or `ERASER`; empty if none is chosen
-    """
+    """Return the links, by square, that put a chosen piece (its FEN letter) or erase one."""
     if not letter:
         return {}
     code = EMPTY if letter == ERASER else LETTERS_BY_CODE.index(letter)

@@ -101,9 +101,6 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
     return wide_page(view, name, content, f"/endgames/{name}", heading=heading)
 
 
-# -- parts -----------------------------------------------------------------------------------
-
-
 def _overview(store: TableStore, view: View) -> tuple[str, str]:
     """Return the matrix of endgames, and the lists by attacking piece type, as HTML.
 
@@ -244,10 +241,7 @@ def _captures(store: TableStore, view: View, material: Material) -> str:
 
 
 def _graph(store: TableStore, view: View, material: Material) -> str:
-    """Return the graph of all materials reachable by captures, one row per number of pieces.
-
-    Empty if there may be more than `MAX_NODES` materials.
-    """
+    """Return the graph of at most `MAX_NODES` materials after captures, in rows by pieces."""
     if closure_bound(material) > MAX_NODES:
         return ""
     nodes = material.closure()

@@ -162,43 +162,33 @@ def _table(entries: list[HandbookEntry], view: View) -> str:
 def _sections(
     store: TableStore, view: View, entries: Sequence[HandbookEntry], until: float
 ) -> tuple[str, int]:
-    """Return the sections of a chapter, and how many of them lack exceptions.
+    """Return a section for each endgame, and how many of them lack exceptions.
 
-    A section lacks them if its search was not begun before `until`, a `time.monotonic()`.
+    Each has a sentence, and diagrams of the longest win and of exceptions. A section lacks
+    exceptions if their search was not begun before `until`, a `time.monotonic()`.
     """
-    parts, missing = [], 0
+    parts, missing = "", 0
     for entry in entries:
         store.tables.checkpoint()
         exceptions = _exceptions(store, entry, until)
         missing += exceptions is None
-        parts.append(_section(store, view, entry, exceptions))
-    return "".join(parts), missing
-
-
-def _section(
-    store: TableStore,
-    view: View,
-    entry: HandbookEntry,
-    exceptions: Sequence[tuple[Position, Outcome]] | None,
-) -> str:
-    """Return an endgame in a sentence, with diagrams of its longest win and exceptions."""
-    shown: list[tuple[Position, str]] = []
-    with contextlib.suppress(TablebaseError, OSError):
-        figures, _ = store.statistics(entry.material)
-        shown = _longest_wins(figures, view)
-    for position, outcome in exceptions or ():
-        shown.append((position, view.text(f"handbook_{outcome.name.lower()}")))
-    boards = small_boards(shown, view) if shown else ""
-    wins, draws = percent(entry.wins), percent(entry.draws)
-    said = view.text(f"handbook_said_{entry.kind}", wins=wins, draws=draws)
-    if entry.by_rules:
-        said += view.text("handbook_rules", share=percent(entry.by_rules))
-    name = material_name(entry.material, view.language)
-    heading = page_link(f"/endgames/{entry.material}", view, name)
-    return (
-        f'<section class="entry"><h2>{heading} {class_badge(entry.kind, view)}</h2>'
-        f"<p>{escape(said)}</p>{boards}</section>"
-    )
+        shown: list[tuple[Position, str]] = []
+        with contextlib.suppress(TablebaseError, OSError):
+            shown = _longest_wins(store.statistics(entry.material)[0], view)
+        for position, outcome in exceptions or ():
+            shown.append((position, view.text(f"handbook_{outcome.name.lower()}")))
+        boards = small_boards(shown, view) if shown else ""
+        wins, draws = percent(entry.wins), percent(entry.draws)
+        said = view.text(f"handbook_said_{entry.kind}", wins=wins, draws=draws)
+        if entry.by_rules:
+            said += view.text("handbook_rules", share=percent(entry.by_rules))
+        name = material_name(entry.material, view.language)
+        heading = page_link(f"/endgames/{entry.material}", view, name)
+        parts += (
+            f'<section class="entry"><h2>{heading} {class_badge(entry.kind, view)}</h2>'
+            f"<p>{escape(said)}</p>{boards}</section>"
+        )
+    return parts, missing
 
 
 def _longest_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:

@@ -105,6 +105,10 @@ class RequestError(Exception):
         self.hint = hint
 
 
+INTERNAL = RequestError(500, "something went wrong here", "see the server's log")
+"""Answer to a request in which an unexpected error happened."""
+
+
 def failure(error: Exception) -> Answer:
     """Return the answer `{"error", "hint"}` to a failed request; re-raise unexpected errors.
 
@@ -138,12 +142,6 @@ class Lane(StrEnum):
     PAGE = "board-page"
     LONG = "board-long"
     SEARCH = "board-search"
-
-
-Work = Callable[[Event], Answer]
-"""Function that computes the answer of a request. Its argument is an event, which is set when the
-client has gone.
-"""
 
 
 class EndpointRunner:
@@ -206,7 +204,7 @@ class EndpointRunner:
                 return Response(status_code=304, headers={"etag": tag})
             queue = lane if isinstance(lane, Lane) else lane(request)
 
-            def work(abandoned: Event) -> Answer:
+            def work(abandoned: Event) -> Answer:  # the event is set when the client has gone
                 self._at_work.abandoned = abandoned
                 try:
                     return function(request)
@@ -228,36 +226,27 @@ class EndpointRunner:
 
         return respond
 
-    async def _admit(self, lane: Lane, work: Work, request: Request) -> Answer:
-        """Run a request in a lane, unless its client already has too many requests.
-
-        Raises `RequestError` if the client has `MAX_OF_CLIENT` requests running or waiting, or for
-        a second search of the client.
-        """
+    async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
+        """Run a request in a lane; raise `RequestError` if its client has too many there."""
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")
         if lane is Lane.SEARCH and client in self._searching:
             hint = "wait for your other search, or stop it"
             raise RequestError(503, "one search at a time", hint)
-        self._clients[client] += 1
+        running = Counter([client])
+        self._clients += running
         if lane is Lane.SEARCH:
             self._searching.add(client)
         try:
             return await self._run(lane, work, request)
         finally:
-            self._clients[client] -= 1
-            if not self._clients[client]:
-                del self._clients[client]
+            self._clients -= running  # drops counts of zero
             if lane is Lane.SEARCH:
                 self._searching.remove(client)
 
-    async def _run(self, lane: Lane, work: Work, request: Request) -> Answer:
-        """Run a request in a thread of its lane, and return its answer.
-
-        Raises `RequestError` if the lane has too many requests, if the answer takes longer than the
-        timeout, or if the client has gone.
-        """
+    async def _run(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
+        """Run a request in a thread of its lane; raise `RequestError` if it cannot be answered."""
         free, abandoned = self._free[lane], Event()
         if not free.acquire(blocking=False):
             raise RequestError(503, "the server is busy", "try again in a moment")
@@ -279,9 +268,8 @@ class EndpointRunner:
             self._waiting.discard(gone)
         if self.closed:
             raise RequestError(503, "the server ends")
-        raise RequestError(
-            503, "the answer takes too long", "ask for less, or try again in a moment"
-        )
+        hint = "ask for less, or try again in a moment"
+        raise RequestError(503, "the answer takes too long", hint)
 
     def _etag(self, request: Request) -> str:
         """Return the ETag: a digest of tables, whole address and language.

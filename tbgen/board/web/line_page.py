@@ -81,7 +81,14 @@ def film_page(store: TableStore, view: View) -> Answer:
         stage = draw(view.position, view.look)
         return board_page(view, view.pair(view.text("line"), endgame), verdict, stage, status=404)
     line = store.line(view.position)
-    played = _film_of_line(line, view)
+    frames = frames_of_line(line)
+    loop = len(frames) if line.loop_start is None else line.loop_start
+    captions = [
+        *captions_of(frames[:loop], None, view.language),
+        # Checks and chases are numbered as forbidden only in the loop.
+        *captions_of(frames[loop:], loser_of(line), view.language),
+    ]
+    played = Film(frames, captions, line.loop_start, "line")
     if view.ladder and line.loop_start is not None:
         parts = list(whole_ladder(store, view))
         frames, captions = [frame for frame, _ in parts], [caption for _, caption in parts]
@@ -127,20 +134,6 @@ def film_page(store: TableStore, view: View) -> Answer:
         f'{draw(position, view.look, marks)}<p class="caption"></p>{_controls(view, played, ply)}',
         side, "workspace filming", data=data, head=card(store, facts, view),
     )  # fmt: skip
-
-
-def _film_of_line(line: Mainline, view: View) -> Film:
-    """Return the film of a line of best play: its frames and captions.
-
-    Checks and chases are numbered as forbidden only in the loop.
-    """
-    frames = frames_of_line(line)
-    before = len(frames) if line.loop_start is None else line.loop_start
-    captions = [
-        *captions_of(frames[:before], None, view.language),
-        *captions_of(frames[before:], loser_of(line), view.language),
-    ]
-    return Film(frames, captions, line.loop_start, "line")
 
 
 def _controls(view: View, played: Film, ply: int) -> str:

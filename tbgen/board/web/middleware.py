@@ -14,8 +14,9 @@ anywhere: `building` refuses them, and pages for them do not name the directory 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable
 from ipaddress import ip_address
+from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
@@ -63,7 +64,7 @@ class RequestLimits:
     in `posts` accept POST.
     """
 
-    def __init__(self, app: ASGIApp, posts: frozenset[str], loopback_only: bool = False) -> None:
+    def __init__(self, app: ASGIApp, posts: Container[str], loopback_only: bool = False) -> None:
         self._app = app
         self._posts = posts
         self._loopback_only = loopback_only
@@ -89,8 +90,7 @@ class RequestLimits:
 
         scope = _in_origin_form(scope)
         post = scope["method"] == "POST" and scope["path"] in self._posts
-        refusal = _refusal(scope, self._loopback_only, post)
-        app = self._app if refusal is None else refusal
+        app = _refusal(scope, self._loopback_only, post) or self._app
         await app(scope, receive, send_with_headers)
 
 
@@ -102,14 +102,13 @@ def _in_origin_form(scope: Scope) -> Scope:
     whole = _ABSOLUTE.fullmatch(scope["path"])
     if whole is None:
         return scope
+    raw = (scope.get("raw_path") or b"").partition(b"://")[2].partition(b"/")[2]
+    return _with_host(scope, whole[1]) | {"path": whole[2] or "/", "raw_path": b"/" + raw}
+
+
+def _with_host(scope: Scope, host: str) -> dict[str, Any]:
     others = [(name, value) for name, value in scope["headers"] if name != b"host"]
-    raw = scope.get("raw_path") or b""
-    return {
-        **scope,
-        "headers": [*others, (b"host", whole[1].encode("latin-1", "replace"))],
-        "path": whole[2] or "/",
-        "raw_path": b"/" + raw.partition(b"://")[2].partition(b"/")[2],
-    }
+    return {**scope, "headers": [*others, (b"host", host.encode("latin-1", "replace"))]}
 
 
 def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
@@ -121,18 +120,14 @@ def is_loopback(host: str) -> bool:
     """Return whether a host name or address, optionally with a port, is this machine's loopback."""
     name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
     name = name.strip("[]").removesuffix(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
     try:
-        return ip_address(name).is_loopback
+        return f".{name}".endswith(".localhost") or ip_address(name).is_loopback
     except ValueError:
         return False
 
 
 def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
-    """Return the answer to a request that is not passed on; None if it is within the limits.
-
-    OPTIONS requests are answered here, too, with the permitted methods.
+    """Return the answer to a request beyond the limits, or to OPTIONS; None for others.
 
     post : whether it is a POST to a path that accepts one
     """
@@ -146,31 +141,24 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
             "access-control-max-age": "86400",
         }
         return Response(status_code=204, headers=allowed)
-    problem = None
+    length = headers.get(b"content-length", b"0")
+    known = length.isdigit() and len(length) < 9 and b"transfer-encoding" not in headers
+    hint = "put everything in the query"
     if foreign:
         hint = "ask for 127.0.0.1 or localhost; serve --host lets others in"
         problem = RequestError(421, "only this machine is answered, by its own name", hint)
     elif scope["method"] not in ("GET", "HEAD") and not post:
-        problem = RequestError(405, "only GET and HEAD are answered", "put everything in the query")
+        problem = RequestError(405, "only GET and HEAD are answered", hint)
     elif len(scope["query_string"]) + len(scope.get("raw_path") or b"") > MAX_QUERY:
         problem = RequestError(414, "the address is too long", f"{MAX_QUERY} bytes are read")
-    elif post and (b"transfer-encoding" in headers or _length(headers) > MAX_BODY):
-        problem = RequestError(413, "the form is too large", f"{MAX_BODY} bytes are read")
-    elif not post and (_length(headers) or b"transfer-encoding" in headers):
-        problem = RequestError(413, "no request has a body here", "put everything in the query")
-    if problem is None:
+    elif known and int(length) <= (MAX_BODY if post else 0):
         return None
+    elif post:
+        problem = RequestError(413, "the form is too large", f"{MAX_BODY} bytes are read")
+    else:
+        problem = RequestError(413, "no request has a body here", hint)
     # Close, as the rest of the request is not read.
     return failure(problem).response({"connection": "close", "allow": "GET, HEAD, OPTIONS"})
-
-
-def _length(headers: Mapping[bytes, bytes]) -> int:
-    """Return the length of a request's body in bytes, as its headers announce it.
-
-    More than `MAX_BODY` if the header is malformed, so that the request is refused.
-    """
-    announced = headers.get(b"content-length", b"0")
-    return int(announced) if announced.isdigit() and len(announced) < 9 else MAX_BODY + 1
 
 
 _ABSOLUTE = re.compile(r"https?://([^/]+)(/.*)?", re.IGNORECASE | re.DOTALL)
@@ -243,11 +231,8 @@ def _original_request(scope: Scope) -> Scope:
     def of_nearest(name: bytes) -> str:
         return headers.get(name, "").rsplit(",", 1)[-1].strip()
 
-    seen = {**scope, "root_path": ""}
     host, scheme = of_nearest(b"x-forwarded-host"), of_nearest(b"x-forwarded-proto")
-    if _HOST.fullmatch(host):
-        others = [(name, value) for name, value in scope["headers"] if name != b"host"]
-        seen["headers"] = [*others, (b"host", host.encode("latin-1"))]
+    seen = {**(_with_host(scope, host) if _HOST.fullmatch(host) else scope), "root_path": ""}
     if scheme in ("http", "https"):
         seen["scheme"] = scheme
     client = of_nearest(b"x-forwarded-for")

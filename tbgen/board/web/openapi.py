@@ -198,36 +198,27 @@ def api_page(view: View) -> Answer:
 
 def _section(endpoint: Endpoint, view: View) -> str:
     """Return the section of one address: a form, or a link if it has no parameters."""
-    summary = view.message(endpoint.path)
-    heading = f"<h2><code>{escape(endpoint.path)}</code></h2><p>{summary}</p>"
-    ask = view.message("api_try")
     address = endpoint.path.replace("{material}", _PARAMETERS["material"][1])
-    if not endpoint.parameters:
-        asked = link(address, view.text("api_try"), "button")
-        return f"<section>{heading}<p>{asked}</p></section>"
-    fields = "".join(
-        f"<label>{escape(_meaning(view.language, name))} "
-        f'<code>{name}</code><input name="{name}" '
-        f"{'required' if name == 'fen' else ''} "
-        f'value="{escape(_LOOP if name == "fen" else "")}"></label>'
-        for name in endpoint.parameters
-    )
-    return (
-        f'<section>{heading}<form class="plain" action="{address}" method="get">{fields}'
-        f'<button type="submit">{ask}</button></form></section>'
-    )
+    tried = f"<p>{link(address, view.text('api_try'), 'button')}</p>"
+    if endpoint.parameters:
+        fields = ""
+        for name in endpoint.parameters:
+            meaning = escape(_meaning(view.language, name))
+            example = f'required value="{_LOOP}"' if name == "fen" else ""
+            fields += f'<label>{meaning} <code>{name}</code><input name="{name}" {example}></label>'
+        tried = (
+            f'<form class="plain" action="{address}" method="get">{fields}'
+            f'<button type="submit">{view.message("api_try")}</button></form>'
+        )
+    heading = f"<h2><code>{escape(endpoint.path)}</code></h2>"
+    return f"<section>{heading}<p>{view.message(endpoint.path)}</p>{tried}</section>"
 
 
 def refuse_unknown(path: str, known: Collection[str], asked: Iterable[str]) -> None:
     """Raise `RequestError` for a parameter that the route `path` does not have."""
     for name in asked:
         if name not in known:
-            raise RequestError(400, f"{path} has no parameter {excerpt(name)}", _hint(name, known))
-
-
-def _hint(name: str, known: Collection[str]) -> str:
-    """Return a hint for an unknown parameter: the most similar known one, or a list of all."""
-    nearest = get_close_matches(name, known, 1)
-    if nearest:
-        return f"write {nearest[0]}"
-    return f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
+            hint = f"it has {', '.join(dict.fromkeys(known)) or 'none'}"
+            for nearest in get_close_matches(name, known, 1):
+                hint = f"write {nearest}"
+            raise RequestError(400, f"{path} has no parameter {excerpt(name)}", hint)

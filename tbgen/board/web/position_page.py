@@ -133,18 +133,12 @@ def _page(
     store: TableStore, facts: Facts, view: View, verdict: str, side: str,
     mechanism: Mechanism | None = None, status: int = 200,
 ) -> Answer:  # fmt: skip
-    """Return the page that the look-up and play modes share.
-
-    `verdict` and `side` are the HTML of two of its three sections; the third has the board.
-    """
+    """Return the page of the modes look-up and play; `verdict` and `side` are its sections."""
     picture = draw(facts.position, view.look, marks_of(store, facts, view, mechanism))
     return board_page(
         view, facts.position.material.name, verdict, picture + _controls(store, facts, view), side,
         data=_script_data(store, facts, view), head=card(store, facts, view), status=status,
     )  # fmt: skip
-
-
-# -- the board -------------------------------------------------------------------------------
 
 
 def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
@@ -207,10 +201,7 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
-    """Return the button that requests a hint, or the requested hint on the best move.
-
-    The first hint names only the piece to move, the second one the move.
-    """
+    """Return the button that requests a hint, or the hint: first the piece, then the move."""
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
     piece = piece_name(facts.position.board[suggested.move.source], view.language)
@@ -223,10 +214,7 @@ def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
 
 
 def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the address that leads to the position after the opponent's reply.
-
-    Empty outside play mode, at the reader's turn, after the end of the game, and without opponent.
-    """
+    """Return the address of the position after the opponent's reply; empty if none is due."""
     due = view.mode == "play" and not view.readers_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
         return ""
@@ -236,10 +224,7 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _back_href(view: View) -> str:
-    """Return the address of the game with its last move taken back.
-
-    In play mode at the reader's turn, the opponent's move and the reader's are taken back.
-    """
+    """Return the address without the last move, or in play mode without the reader's last one."""
     alone = view.mode != "play" or not view.readers_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 

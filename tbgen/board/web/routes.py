@@ -38,6 +38,7 @@ from tbgen.board.web.endgames import list_page
 from tbgen.board.web.files import ADDRESS, CompressionExceptFiles, FileEndpoint
 from tbgen.board.web.handbook import handbook_page
 from tbgen.board.web.http import (
+    INTERNAL,
     TEXT,
     Answer,
     EndpointRunner,
@@ -108,15 +109,16 @@ def create_app(
     pages, searchers = Pages(store), SearchProcesses(store)
     routes = [
         *_page_routes(pages, searchers, runner),
-        *_building_routes(workshop, runner),
         Route("/static/{name}", runner.endpoint("static", _static)),
         Route("/robots.txt", runner.endpoint("robots", _robots)),
         *_api_routes(Api(store), searchers, runner),
     ]
+    if workshop is not None:
+        builds = BuildEndpoints(workshop, lambda: runner.closed, _error_page)
+        routes += builds.routes
     if files and directory is not None:
         routes.append(Route(f"{ADDRESS}/{{name}}", FileEndpoint(directory, runner.requests).answer))
-    builds = workshop is not None and workshop.limits is not None
-    posts = frozenset({"/find"}) | (PATHS if builds else frozenset())
+    posts = {"/find", *(PATHS if workshop is not None and workshop.limits is not None else ())}
     app = Starlette(
         routes=routes,
         middleware=[
@@ -210,18 +212,6 @@ async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
     asked = Request({**request.scope, "query_string": fields}, request.receive)
     answer: Response = await find(asked)
     return answer
-
-
-def _building_routes(workshop: Workshop | None, runner: EndpointRunner) -> list[Route]:
-    if workshop is None:
-        return []
-    site = BuildEndpoints(workshop, lambda: runner.closed, _error_page)
-    return [
-        Route("/enter/{key}", site.enter),
-        Route("/build", site.start, methods=["POST"]),
-        Route("/build/cancel", site.cancel, methods=["POST"]),
-        Route("/build/events", site.events),
-    ]
 
 
 def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
@@ -322,8 +312,7 @@ async def _internal_error(request: Request, error: Exception) -> Response:
 
     Adds the security headers, since this handler runs outside of `RequestLimits`.
     """
-    failed = RequestError(500, "something went wrong here", "see the server's log")
-    answer = _error_response(request, failed)
+    answer = _error_response(request, INTERNAL)
     answer.headers.update(SECURITY_HEADERS)
     return answer
 

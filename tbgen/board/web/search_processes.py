@@ -29,10 +29,9 @@ from starlette.requests import Request
 from tbgen.board.knowledge.search import can_search_studies
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.api import Api
-from tbgen.board.web.http import SEARCHERS, AbandonedError, Answer, RequestError, failure
+from tbgen.board.web.http import INTERNAL, SEARCHERS, AbandonedError, Answer, RequestError, failure
 from tbgen.board.web.pages import Pages
 from tbgen.finding.query import FIELDS
-from tbgen.indexing import Material
 from tbgen.play.tablebase import GameTablebase
 from tbgen.system.platform import safe_path
 from tbgen.tables import Metric, RuleSet, TablebaseError
@@ -148,21 +147,18 @@ class SearchProcesses:
 
     def compile(self) -> None:
         """Search a small table, so that kernels are compiled before the first request."""
-        for name in self._store.available():
+        for material in self._store.materials():
             with contextlib.suppress(TablebaseError, OSError):
-                if can_search_studies(self._store, name.material):
-                    self._compile(name.material)
-                    return
-
-    def _compile(self, material: Material) -> None:
-        path = {"material": material.name}
+                if can_search_studies(self._store, material):
+                    break
+        else:
+            return
+        asked = {"type": "http", "headers": [], "path_params": {"material": material.name}}
         self._compiled.clear()
         try:
-            for query in _COMPILING_QUERIES[
-                :SEARCHERS
-            ]:  # with a single process, only the common kernels are compiled here
-                asked = {"type": "http", "headers": [], "query_string": query, "path_params": path}
-                self._ask("json", Request(asked))
+            # A single process compiles only the common kernels here.
+            for query in _COMPILING_QUERIES[:SEARCHERS]:
+                self._ask("json", Request(asked | {"query_string": query}))
                 self._compiled.set()
         except RequestError:
             return  # the process has ended: the next search begins another
@@ -197,8 +193,7 @@ class SearchProcesses:
         listed = TableList.of(self._store)
         searcher = self._free.get()
         try:
-            if searcher is None:
-                searcher = SearchProcess()
+            searcher = searcher or SearchProcess()
             answer = searcher.ask(name, asked, listed, self._store.tables.checkpoint)
         except (EOFError, OSError) as error:
             if searcher is not None:
@@ -240,23 +235,16 @@ def _answer_all(connection: Connection) -> None:
                 "page": pages.search, "puzzle": pages.puzzle, "json": Api(store).search,
             }  # fmt: skip
         try:
-            connection.send(_answered(endpoints[name], Request(asked)))
+            answer = endpoints[name](Request(asked))
+        except AbandonedError:
+            answer = None
+        except Exception as error:
+            try:
+                answer = failure(error)
+            except Exception:  # an unexpected one
+                traceback.print_exc()
+                answer = failure(INTERNAL)
+        try:
+            connection.send(answer)
         except OSError:
             return
-
-
-def _answered(function: Callable[[Request], Answer], request: Request) -> Answer | None:
-    """Run the function of an endpoint, and return its answer; None if the client has gone.
-
-    An error becomes the answer that reports it.
-    """
-    try:
-        return function(request)
-    except AbandonedError:
-        return None
-    except Exception as error:
-        try:
-            return failure(error)
-        except Exception:
-            traceback.print_exc()
-            return failure(RequestError(500, "something went wrong here", "see the server's log"))

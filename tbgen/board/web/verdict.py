@@ -123,9 +123,6 @@ def _endgame(view: View) -> str:
     return f"{known if material.needs_table else escape(words)} {name}"
 
 
-# -- the moves -------------------------------------------------------------------------------
-
-
 def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return all moves in sections by outcome; those that give the outcome away are folded.
 
@@ -227,9 +224,6 @@ def _technical(facts: Facts, view: View) -> str:
     return details(view.text("all_moves"), content, "technical")
 
 
-# -- the game --------------------------------------------------------------------------------
-
-
 def referee(facts: Facts, view: View) -> str:
     """Return the referee's verdict on the repetition in a game, with its reason.
 
@@ -252,9 +246,6 @@ def end_in_words(over: GameEnd, view: View) -> str:
     loser = "" if over.winner is None else over.winner.other
     why = view.text(f"over_{over.why}", side=loser)
     return view.text("game_over", result=result, why=why)
-
-
-# -- arrows ----------------------------------------------------------------------------------
 
 
 def chase_arrows(position: Position, mechanism: Mechanism | None) -> list[Arrow]:

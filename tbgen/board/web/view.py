@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from html import escape
+from itertools import accumulate
 from typing import Any
 from urllib.parse import urlencode
 
@@ -40,9 +41,6 @@ MAX_POSITION_TEXT = 400
 MODES = ("read", "play", "line", "edit")
 """Modes of a page: look up a position, play, show best play, set up a position."""
 
-TASKS = ("", "win", "draw")
-"""Goals of a puzzle: none (no puzzle), or the outcome that only one move keeps."""
-
 THEMES = ("", "light", "dark")
 """Colour schemes: the browser's setting, light, or dark."""
 
@@ -53,14 +51,15 @@ They are: the best move, a random move that keeps the outcome, or a random move 
 the outcome away.
 """
 
-HINTS = ("", "piece", "move")
-"""Hints in play mode: none, the piece of the best move, or the best move."""
-
 CHOICES: Mapping[str, Sequence[str]] = {
-    "mode": MODES, "pieces": PIECE_SETS, "theme": THEMES, "board": tuple(BOARDS), "task": TASKS,
-    "strength": STRENGTHS, "hint": HINTS,
+    "mode": MODES, "pieces": PIECE_SETS, "theme": THEMES, "board": tuple(BOARDS),
+    "task": ("", "win", "draw"), "strength": STRENGTHS, "hint": ("", "piece", "move"),
 }  # fmt: skip
-"""Values of parameters that choose one of several; the first is the default, and links omit it."""
+"""Values of parameters that choose one of several; the first is the default, and links omit it.
+
+`task` is the outcome that only one move of a puzzle keeps. `hint` in play mode shows the piece of
+the best move, or the move.
+"""
 
 SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
 """Parameters that do not concern the position; every page accepts them."""
@@ -112,10 +111,7 @@ class View:
     @cached_property
     def positions(self) -> tuple[Position, ...]:
         """All positions of the game in order; raises `MoveTextError` for an illegal move."""
-        found = [self.start]
-        for move in self.moves:
-            found.append(play(found[-1], move))
-        return tuple(found)
+        return tuple(accumulate(self.moves, play, initial=self.start))
 
     @property
     def position(self) -> Position:
@@ -134,8 +130,7 @@ class View:
         position reached.
         """
         if len(self.moves) >= MAX_MOVES:
-            start = self.position.after(*move)
-            return replace(self, start=start, moves=(), **_MOMENTARY)
+            return replace(self, start=self.position.after(*move), moves=(), **_MOMENTARY)
         return replace(self, moves=(*self.moves, move), **_MOMENTARY)
 
     def back(self, plies: int = 1) -> View:
@@ -194,10 +189,11 @@ class View:
 
     def settings(self) -> dict[str, str]:
         """Return the non-default settings as query parameters."""
+        default = self.notation == default_notation(self.language)
         query = {
             "flip": "1" * self.flip,
             "lang": self.language if self.asked_language else "",
-            "notation": "" if self.notation == default_notation(self.language) else self.notation,
+            "notation": "" if default else self.notation,
         }
         query |= self._choices("pieces", "theme", "board")
         return {name: value for name, value in query.items() if value}
@@ -235,14 +231,12 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
     `fen` and `pos` take any notation of positions. Unknown values of settings count as their
     defaults. Raises `InputError` with a hint for a malformed position, move or square.
     """
-    text = position_text(query)
-    start, viewpoint = default, Side.RED
+    text, start, viewpoint = position_text(query), default, Side.RED
     if text is not None:
         read = read_position(text)
         start, viewpoint = read.position, read.viewpoint
     asked = query.get("lang", "")
     language = asked if asked in LANGUAGES else preferred_language(accept_language)
-
     choices: dict[str, Any] = {
         name: query[name] if query.get(name) in known else known[0]
         for name, known in CHOICES.items()
@@ -270,10 +264,8 @@ def read_moves(start: Position, text: str) -> tuple[Move, ...]:
     words = text[: 8 * MAX_MOVES].replace(",", " ").split()
     if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
-    moves = tuple(Move.from_iccs(word) for word in words)
-    position = start
-    for move in moves:
-        position = play(position, move)
+    moves = tuple(map(Move.from_iccs, words))
+    reduce(play, moves, start)
     return moves
 
 

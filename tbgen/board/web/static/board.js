@@ -7,7 +7,7 @@
 // The server supplies all chess knowledge: data attributes of a page hold the address of each move.
 
 import { board, main, pieceOn, point, pointer, squareAt, still } from "./drawing.js";
-import { address, arrive, follows, go, onArrival, state } from "./navigation.js";
+import { address, arrive, follows, go, onArrival, state, store, stored } from "./navigation.js";
 import { choose, moves, press, refuse } from "./moves.js";
 import { edit, editing, takePiece } from "./editor.js";
 import { filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
@@ -16,6 +16,8 @@ import "./keys.js";
 import "./endgame_list.js";
 import "./building.js";
 import "./streak.js";
+
+const SETTINGS = ["lang", "notation", "pieces", "board", "theme"];
 
 document.addEventListener("click", (event) => {
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return undefined;
@@ -43,7 +45,9 @@ document.addEventListener("click", (event) => {
   if (!follows(href)) return undefined;
   event.preventDefault();
   stopPlaying();
-  if (link.closest("#settings")) remember(href);
+  if (link.closest("#settings")) {
+    store("settings", new URLSearchParams([...href.searchParams].filter(([name]) => SETTINGS.includes(name))));
+  }
   return void go(href.href);
 });
 
@@ -138,25 +142,6 @@ addEventListener("popstate", () => {
   go(location.href, { keep: "", reply: false });
 });
 
-const SETTINGS = ["lang", "notation", "pieces", "board", "theme"];
-
-function remember(href) {
-  const kept = new URLSearchParams([...href.searchParams].filter(([name]) => SETTINGS.includes(name)));
-  try {
-    localStorage.setItem("settings", kept);
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
-}
-
-function remembered() {
-  try {
-    return localStorage.getItem("settings") || "";
-  } catch {
-    return "";
-  }
-}
-
 onArrival((reply) => {
   if (reply && main().dataset.reply) {
     // Replaces the history entry of the reader's move, so that "back" takes both moves back.
@@ -168,7 +153,7 @@ onArrival((reply) => {
 arrive(true);
 // Stored settings apply unless the address contains others.
 const asked = new URLSearchParams(location.search);
-const own = [...new URLSearchParams(remembered())].filter(([name]) => !asked.has(name));
+const own = [...new URLSearchParams(stored("settings"))].filter(([name]) => !asked.has(name));
 if (own.length) {
   const before = location.search ? `${location.search}&` : "?";
   go(`${location.pathname}${before}${new URLSearchParams(own)}`, { keep: "replace", animate: false });

@@ -1,6 +1,5 @@
 // Drawing on the board: squares and points, pieces, marks and arrows. No links.
 
-const SVG = "http://www.w3.org/2000/svg";
 const STEP = 100;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -81,10 +80,15 @@ export function showPieces(found) {
   for (const [name, letter] of Object.entries(found)) group.append(newPiece(letter, ...point(name), name));
 }
 
+// New SVG element with attributes.
+function shape(kind, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
 export function newPiece(letter, x, y, name = "") {
-  const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `#p-${letter}`);
-  use.setAttribute("transform", `translate(${x} ${y})`);
+  const use = shape("use", { href: `#p-${letter}`, transform: `translate(${x} ${y})` });
   if (name) call(use, letter, name);
   return use;
 }
@@ -99,11 +103,16 @@ export function call(use, letter, name) {
   tip(use);
 }
 
+// Accessible name of a piece.
+export function called(use) {
+  return use.getAttribute("aria-label") || use.closest("a")?.getAttribute("aria-label");
+}
+
 // Show the name of a piece as tooltip.
 export function tip(use) {
-  const words = use.getAttribute("aria-label") || use.closest("a")?.getAttribute("aria-label");
+  const words = called(use);
   if (!words) return;
-  const title = use.querySelector("title") || use.appendChild(document.createElementNS(SVG, "title"));
+  const title = use.querySelector("title") || use.appendChild(shape("title", {}));
   title.textContent = words;
 }
 
@@ -118,31 +127,17 @@ export function glide(use, from, to, milliseconds = 200) {
 }
 
 export function mark(kind, name, radius) {
-  const circle = document.createElementNS(SVG, "circle");
-  const [x, y] = point(name);
-  circle.setAttribute("class", kind);
-  circle.setAttribute("cx", x);
-  circle.setAttribute("cy", y);
-  circle.setAttribute("r", radius);
-  board().insertBefore(circle, board().querySelector(".pieces"));
-  return circle;
+  const [cx, cy] = point(name);
+  board().insertBefore(shape("circle", { class: kind, cx, cy, r: radius }), board().querySelector(".pieces"));
 }
 
 // Mark a target of the selected piece, with the value of the move.
 export function target(name, outcome, label) {
-  const group = document.createElementNS(SVG, "g");
   const [x, y] = point(name);
-  group.setAttribute("class", `target ${pieceOn(name) ? "take" : "go"} ${outcome}`);
-  group.setAttribute("transform", `translate(${x} ${y})`);
-  const circle = document.createElementNS(SVG, "circle");
-  circle.setAttribute("r", 31);
-  group.append(circle);
-  if (label) {
-    const text = document.createElementNS(SVG, "text");
-    text.setAttribute("y", 10);
-    text.textContent = label;
-    group.append(text);
-  }
+  const css = `target ${pieceOn(name) ? "take" : "go"} ${outcome}`;
+  const group = shape("g", { class: css, transform: `translate(${x} ${y})` });
+  group.append(shape("circle", { r: 31 }));
+  if (label) group.appendChild(shape("text", { y: 10 })).textContent = label;
   board().append(group);
 }
 
@@ -154,11 +149,9 @@ export function arrow(from, to, kind) {
   const tip = kind === "hover" ? 12 : 26;
   const [begin, neck, end] = [24, length - tip - 34, length - tip];
   const corners = [[begin, -7], [neck, -9], [neck, -24], [end, 0], [neck, 24], [neck, 9], [begin, 7]];
-  const polygon = document.createElementNS(SVG, "polygon");
-  polygon.setAttribute("class", `arrow ${kind}`);
-  polygon.setAttribute("points", corners.map(([along, off]) =>
-    `${Math.round(x0 + along * ux - off * uy)},${Math.round(y0 + along * uy + off * ux)}`).join(" "));
-  board().append(polygon);
+  const points = corners.map(([along, off]) =>
+    `${Math.round(x0 + along * ux - off * uy)},${Math.round(y0 + along * uy + off * ux)}`).join(" ");
+  board().append(shape("polygon", { class: `arrow ${kind}`, points }));
 }
 
 export function clear(css) {

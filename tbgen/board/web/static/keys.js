@@ -1,6 +1,6 @@
 // Keyboard, active while the board has the focus.
 
-import { board, cells, clear, main, mark, say, square } from "./drawing.js";
+import { board, called, cells, clear, main, mark, pieceOn, say, square } from "./drawing.js";
 import { go, onArrival, state } from "./navigation.js";
 import { choose, press } from "./moves.js";
 import { edit, editing } from "./editor.js";
@@ -18,13 +18,8 @@ function moveCursor(key) {
   if (file < 0 || file > 8 || rank < 0 || rank > 9) return;
   state.cursor = square(file, rank);
   showCursor();
-  describe();
-}
-
-function describe() {
-  const use = board().querySelector(`.pieces use[data-square="${state.cursor}"]`);
-  const name = use?.getAttribute("aria-label") || use?.closest("a")?.getAttribute("aria-label");
-  say(name || state.cursor);
+  const use = pieceOn(state.cursor);
+  say((use && called(use)) || state.cursor);
 }
 
 function showCursor() {

@@ -17,6 +17,23 @@ export const state = {
   chosen: null, cursor: null, piece: null, loading: null, player: null, reply: null,
 };
 
+// Value in the browser's storage, or "". Without storage a value lasts as long as the page.
+export function stored(key) {
+  try {
+    return localStorage.getItem(key) || "";
+  } catch {
+    return "";
+  }
+}
+
+export function store(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // Nothing is kept.
+  }
+}
+
 const arrivals = [];
 
 // Register a function to run after each page.
@@ -42,8 +59,7 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   const page = new DOMParser().parseFromString(text, "text/html");
   const next = page.getElementById("main");
   if (!next || (!answer.ok && !next.dataset.mode && next.querySelector(".problem h1"))) {
-    const parts = next?.querySelectorAll(".problem > *") || [];
-    complain([...parts].map((part) => part.textContent.trim()).filter(Boolean).join(stop()) || main().dataset.failed);
+    complain(sentences(next?.querySelectorAll(".problem > *") || []) || main().dataset.failed);
     return false;
   }
   const before = board() && { pieces: cells(), flip: board().dataset.flip };
@@ -63,7 +79,7 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   if (!sameForm) scrollTo(0, 0);
   arrive(reply);
   refocus(focus);
-  say(summary());
+  say(sentences(main().querySelectorAll(".verdict h1, .verdict .reply, .verdict .turn, p.notice.over, .problem li")));
   if (animate && before && board()) slide(before);
   return true;
 }
@@ -83,15 +99,10 @@ export function complain(words) {
   (main().querySelector(".verdict") || main()).prepend(note);
 }
 
-// Summary of a new page for the live region.
-function summary() {
-  const parts = main().querySelectorAll(".verdict h1, .verdict .reply, .verdict .turn, p.notice.over, .problem li");
-  return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(stop());
-}
-
-// Separator of two sentences.
-function stop() {
-  return document.documentElement.lang === "en" ? ". " : "。";
+// Text of some elements, as sentences for the live region.
+function sentences(parts) {
+  const stop = document.documentElement.lang === "en" ? ". " : "。";
+  return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(stop);
 }
 
 // Selector that finds the focused element on the next page.

@@ -2,24 +2,12 @@
 // failed when the outcome is lost or the hint has shown the move.
 
 import { main } from "./drawing.js";
-import { onArrival } from "./navigation.js";
+import { onArrival, store, stored } from "./navigation.js";
 
 const NONE = { streak: 0, best: 0, last: "" };
 
 function kept() {
-  try {
-    return { ...NONE, ...JSON.parse(localStorage.getItem("puzzles")) };
-  } catch {
-    return { ...NONE };
-  }
-}
-
-function keep(counts) {
-  try {
-    localStorage.setItem("puzzles", JSON.stringify(counts));
-  } catch {
-    // Without storage nothing is counted.
-  }
+  return { ...NONE, ...JSON.parse(stored("puzzles") || "{}") };
 }
 
 function end(start, solved) {
@@ -28,7 +16,7 @@ function end(start, solved) {
   counts.last = start;
   counts.streak = solved ? counts.streak + 1 : 0;
   counts.best = Math.max(counts.best, counts.streak);
-  keep(counts);
+  store("puzzles", JSON.stringify(counts));
   return counts;
 }
 
