@@ -218,7 +218,7 @@ def refuse_unknown(path: str, known: Collection[str], asked: Iterable[str]) -> N
     """Raise `RequestError` for a parameter that the route `path` does not have."""
     for name in asked:
         if name not in known:
-            hint = f"it has {', '.join(dict.fromkeys(known)) or 'none'}"
+            hint = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
             for nearest in get_close_matches(name, known, 1):
                 hint = f"write {nearest}"
             raise RequestError(400, f"{path} has no parameter {excerpt(name)}", hint)
