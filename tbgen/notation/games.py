@@ -220,9 +220,9 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
         first, at, kind, value = match.start(), match.end(), match.lastgroup or "", match[0]
         if kind == "part":
             closing = f"[/DhtmlXQ_{match['part']}]"
-            end = text.find(closing, at)
-            yield "tag", match["part"], text[at : end if end >= 0 else len(text)].strip(), first
-            at = end + len(closing) if end >= 0 else len(text)
+            value = text[at:].partition(closing)[0]
+            at += len(value) + len(closing)
+            yield "tag", match["part"], value.strip(), first
         elif kind == "value":
             yield "tag", match["tag"].upper(), re.sub(r"\\(.)", r"\1", match["value"]), first
         elif kind == "bracket":

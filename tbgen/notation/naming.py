@@ -29,10 +29,7 @@ class Displacement(NamedTuple):
 
 
 class RelativePlace(NamedTuple):
-    """Place of a piece in relation to its side's other pieces of the same kind.
-
-    Its name in the text of a move follows from this.
-    """
+    """Place of a piece among its side's pieces of the same kind, from which its name follows."""
 
     kind: PieceType
     side: Side
@@ -45,18 +42,15 @@ class RelativePlace(NamedTuple):
     crowded_files: int
     """Number of files with two or more pieces of this kind and side."""
     serial: int
-    """Number of the piece among its side's pieces of this kind on all files with two or more of
-    them.
-
-    Counted from the right, then from the front; 0 if the piece is alone on its file.
+    """Number of the piece among those on all crowded files, from the right, then from the front; 0
+    if the piece is alone on its file.
     """
 
     @property
     def is_tandem(self) -> bool:
         """Return whether the file is no sufficient name: others of the kind are on the file.
 
-        This is False for advisors and elephants: of two on one file, one can only go ahead and the
-        other only back.
+        Of two advisors or elephants on one file, one can only go ahead and the other only back.
         """
         return self.count_on_file > 1 and self.kind not in (PieceType.ADVISOR, PieceType.ELEPHANT)
 

@@ -10,20 +10,17 @@ loses; check is graver than chase. The *own* side plays by this module, the *riv
     Graph   all reachable nodes; small, because in a drawn position an idle move has no edge
     Rank    distance of a node from the edges that must recur (`solve`)
 
-A side that draws is safe once it makes an idle move: the table gives the position after it as
-drawn, and earlier offences no longer count. If the side cannot force an idle move, it may still be
-able to break its streak again and again by another offence, such as a check after chases. If it
-cannot force that either, the position is drawn because the rival must offend as gravely for ever.
-Then the rival's streak must be broken only finitely often. A side that wins by the rival's offence
-needs both: the rival's streak goes on, and its own is less grave or is broken again and again.
-These are the four members of `Aim`.
+A side that draws is safe once it makes an idle move: the position after it is drawn in the table,
+and earlier offences no longer count. If the side cannot force an idle move, it may still be able to
+break its streak again and again by another offence, such as a check after chases. If it cannot
+force that either, the position is drawn because the rival must offend as gravely for ever. A side
+that wins by the rival's offence needs both: the rival's streak goes on, and its own is less grave
+or is broken again and again. These are the four members of `Aim`.
 
 One algorithm serves all four aims: a game on the graph, in which every edge is good, neutral or
 bad. The own side succeeds if bad edges occur finitely often and good edges infinitely often. Ranks
 fall with every move until the next good edge, so that a side that plays by them returns to no node
-on the way. Different nodes may share a position, so positions may be repeated. Only on the way to
-an idle move (`Aim.IDLE`) no position is repeated, because there streaks do not matter and each
-position has one node. That is why `Aim.IDLE` is the first choice.
+on the way. Under `Aim.IDLE`, the first choice, each position has one node: none is repeated.
 """
 
 from __future__ import annotations
@@ -55,23 +52,20 @@ MAX_NODES = 1000
 
 
 class EdgeKind(Enum):
-    """Kind of an edge, seen from the own side."""
+    """Kind of an edge: good ones must occur infinitely often, bad ones finitely often only."""
 
     NEUTRAL = auto()
     GOOD = auto()
-    """Edge that must occur infinitely often."""
     BAD = auto()
-    """Edge that may occur finitely often only. An edge with a good and a bad effect is bad."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """A position with the own side to move, and those facts of its history that the aim depends on.
 
-    `own` and `rival` are the streaks of both sides (victims of unbroken runs of checks or chases),
-    empty if irrelevant to the aim. `threats` are the checks and attacks of the rival's last move;
-    None if that move is unknown or irrelevant to the aim. Which of the threats are offences depends
-    on the own side's next move.
+    `own` and `rival` are the streaks of both sides, empty if irrelevant to the aim. `threats` are
+    the checks and attacks of the rival's last move; None if that move is unknown or irrelevant to
+    the aim. Which of them are offences depends on the own side's next move.
     """
 
     position: Position
@@ -142,9 +136,8 @@ def _reach_good(
 ) -> dict[Node, Rank]:
     """Return the ranks of those nodes in `region` from which the own side can force an advance.
 
-    An advance is a node that has a rank already (in `ranked`), or a good edge to a node in
-    `region`; neutral edges may come before it. `bad` is the number of bad edges in the returned
-    ranks.
+    An advance is a node in `ranked`, or a good edge to a node in `region`; neutral edges may come
+    before it. `bad` is the number of bad edges in the returned ranks.
     """
     inside = set(region)
     reached: dict[Node, Rank] = {}
@@ -170,20 +163,14 @@ def _reach_good(
 
 
 def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
-    """Return the rank of a move at a node; None if one of its edges leads to a node without rank.
-
-    `option` is the move with its edges, `ranks` are the ranks of the nodes. The worst edge counts.
-    """
+    """Return the rank of a move by its worst edge; None if one leads to a node without rank."""
     worst = SAFE
     for edge in option.edges:
         rank = ranks.get(edge.next)
         if rank is None:
             return None
-        if edge.kind == EdgeKind.NEUTRAL:
-            rank = Rank(rank.bad, rank.edges + 1)
-        else:
-            rank = Rank(rank.bad + (edge.kind == EdgeKind.BAD), 1)
-        worst = max(worst, rank)
+        edges = rank.edges + 1 if edge.kind == EdgeKind.NEUTRAL else 1
+        worst = max(worst, Rank(rank.bad + (edge.kind == EdgeKind.BAD), edges))
     return worst
 
 
@@ -205,12 +192,7 @@ class Aim(Enum):
         return self in (Aim.OUTLAST, Aim.WIN)
 
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> EdgeKind:
-        """Return the kind of an edge under this aim: good, neutral or bad.
-
-        Every edge is neutral if the aim ignores the rival's streak. Otherwise an edge that breaks
-        the rival's streak is bad. Any other edge is, under `OUTLAST`, bad if the own streak is
-        graver, else good; under `WIN`, good if the rival's streak is graver or the own one is
-        broken, else neutral.
+        """Return the kind of an edge under this aim.
 
         own, rival : the streaks of both sides after the edge
         breaks, rival_breaks : whether the edge breaks the own or the rival's streak
@@ -228,8 +210,7 @@ class Aim(Enum):
 class StreakGraph:
     """Graph of the moves and replies that matter for an aim, and the ranks of moves in it.
 
-    All positions of the graph have the same value: draws, or under `Aim.WIN` direct wins of the
-    order of `root`, the value of the first position.
+    All positions are draws, or under `Aim.WIN` direct wins of the order of the first one, `root`.
     """
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
@@ -250,8 +231,7 @@ class StreakGraph:
     def ranked(self, game: Sequence[Position]) -> list[tuple[RootMove, Rank | None]]:
         """Return the moves that keep the value of a game's last position, each with its rank.
 
-        The rank is None if the rival can prevent the aim, or if the graph is too large to decide
-        this.
+        The rank is None if the rival can prevent the aim, or if the graph is too large to decide.
         """
         start = self.node(game)
         graph, ranks = self.explore(start)
@@ -263,11 +243,11 @@ class StreakGraph:
         return [MoveOption(move, tuple(self._edges(node, move))) for move in moves]
 
     def explore(self, start: Node) -> tuple[Graph, dict[Node, Rank]]:
-        """Build the graph of all nodes reachable from `start`, and return it with the nodes' ranks.
+        """Build the graph of at most `MAX_NODES` nodes reachable from `start`, and rank its nodes.
 
-        The graph has at most `MAX_NODES` nodes. It grows by layers: one move and one reply at a
-        time. If the aim ignores the rival's streak, the graph stops growing once `start` has a
-        rank. That rank is then minimal, and the nodes after the best move have lower ranks.
+        It grows by layers: one move and one reply at a time. If the aim ignores the rival's streak,
+        it stops once `start` has a rank. That rank is then minimal, and the nodes after the best
+        move have lower ranks.
         """
         graph: Graph = {}
         ranks: dict[Node, Rank] = {}
@@ -304,11 +284,7 @@ class StreakGraph:
             yield Edge(kind, Node(now, own, rival, answer))
 
     def _keeps_value(self, position: Position) -> bool:
-        """Return whether a reply has led to a position in which the streaks still matter.
-
-        That is a draw; under `WIN`, a direct win of the order of `root`. Any other position is
-        better for the own side, which is then safe.
-        """
+        """Return whether the own side is not yet better off than at the root after a reply."""
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
             return is_direct_win(value) and value.order == self._root.order
@@ -316,17 +292,13 @@ class StreakGraph:
 
 
 def _open_ends(graph: Graph, ranks: dict[Node, Rank], start: Node) -> list[Node]:
-    """Return the nodes that have been reached but not yet added to the graph.
-
-    Only nodes are returned that can be reached from `start` through nodes without rank.
-    """
+    """Return the nodes outside the graph that are reached from `start` through unranked nodes."""
     seen = {start: None}
     agenda = [start]
     while agenda:
         node = agenda.pop()
-        if node in ranks or node not in graph:
-            continue
-        for option in graph[node]:
+        options = () if node in ranks else graph.get(node, ())
+        for option in options:
             new = [edge.next for edge in option.edges if edge.next not in seen]
             seen |= dict.fromkeys(new)
             agenda += new

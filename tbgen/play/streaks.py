@@ -5,11 +5,10 @@
                           empty for an idle move
     moves  ->  streak     victims chased by all of these moves, followed as they move
 
-Victims are stored as squares. The square of a victim is updated when the victim moves. The king is
-the victim `KING`, chased by checks. A side that only gives checks has the streak {KING}; a side
-that always chases a knight has the knight's square; a side whose last move was idle has an empty
-streak. A streak that goes on for ever is a perpetual check or chase. A side that breaks its streak
-again and again commits neither.
+Victims are stored as squares, which are updated when the victims move. The king is the victim
+`KING`, chased by checks. A side whose last move was idle has an empty streak. A streak that goes on
+for ever is a perpetual check or chase. A side that breaks its streak again and again commits
+neither.
 """
 
 from __future__ import annotations
@@ -64,10 +63,9 @@ class Offences:
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
-        """Return the pieces that a move checks or chases, given the reply to it.
+        """Return the squares, after the reply, of the pieces that a move checks or chases.
 
-        `threats` are those of the move, `replied` is the position after the reply. The pieces are
-        given by their squares after the reply; empty for an idle move.
+        `threats` are those of the move, `replied` is the position after the reply.
         """
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
@@ -109,9 +107,8 @@ def extend_streak(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
     """Add one more offence to a streak; return the new streak, and whether the old one is broken.
 
     Victims are squares after the reply. The new streak has the victims that streak and offence
-    share. If they share none, the streak is broken and restarts with the offence. An offence
-    without victims, that is, an idle move, always breaks the streak. An empty streak is broken only
-    by an idle move.
+    share. If they share none, the streak is broken and restarts with the offence; but an empty
+    streak is broken only by an idle move, an offence without victims.
     """
     common = streak & offence
     return (common or offence), not common and (bool(streak) or not offence)

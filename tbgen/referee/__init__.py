@@ -13,9 +13,8 @@ position. The *level* of a side over a span is the gravity of its offence (`reco
 
 Attacks and chases are in `tbgen.rules`. Nothing here reads tables or chooses moves.
 
-Functions take `rules` and `minor_chases` (whether advisors and elephants chase protected pieces) as
-two parameters, not as one `RuleSet` of `tbgen.tables.names`. Reason: plies are labelled as chases
-under all rules, even if chases are no offence, so `minor_chases` always matters.
+Functions take `rules` and `minor_chases` as two parameters, not as one `RuleSet`: plies are
+labelled as chases under all rules, so `minor_chases` always matters.
 
 Parameters of kernels, unless a kernel says otherwise:
     boards : Boards (positions, 90), piece codes by position and square

@@ -26,14 +26,7 @@ from tbgen.indexing.squares import Side
 from tbgen.referee import record
 from tbgen.referee.game import Game
 from tbgen.referee.kills import can_gain, can_mate
-from tbgen.referee.verdict import (
-    Judgement,
-    Label,
-    Ply,
-    Verdict,
-    judge_unrepeated,
-    label_ply,
-)
+from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge_unrepeated, label_ply
 
 
 def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
@@ -61,10 +54,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
 
 
 def _label(game: Game, ply: int, start: int) -> Ply:
-    """Return a ply with its label under the Chinese rules.
-
-    `start` is the first position of the span, or `record.NO_SPAN`.
-    """
+    """Return a ply with its label; `start` is the first position of the span, or `NO_SPAN`."""
     found = label_ply(game, ply, game.chases(ply, start))
     if found.label == Label.CHECK:
         return found
@@ -87,10 +77,7 @@ def _level(labels: list[Label]) -> int:
 
 
 def _must_vary(own: list[Label], other: list[Label]) -> bool:
-    """Return whether a side must vary, or else loses, by the labels of both sides' plies.
-
-    `own` are the labels of its plies in the loop, `other` those of the opponent's.
-    """
+    """Return whether a side must vary, or else loses, by the labels of both sides' plies."""
     if _level(own) == 2:
         return _level(other) < 2
     return _level(own) == 1 and Label.IDLE in other

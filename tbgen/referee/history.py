@@ -5,7 +5,6 @@
     ids     int8 [capacity, 90]
     log     int64[capacity, LOG_FIELDS]
 
-Compiled from the functions of `tbgen.referee.record`, so that verdicts equal those of `judge`.
 Only this module of the package imports numba: import it on demand. A history must not be shared
 between threads.
 """
@@ -52,10 +51,7 @@ def _k_push(boards, ids, log, ply, side, source, target):
 
 @kernel
 def _k_judge(boards, ids, log, plies, side, offences, occurrences, chase_rules, draw_is_enough):
-    """Return the verdict on the last position, as `record.judge_record` does.
-
-    Buffers for chases are allocated only if the position has occurred before.
-    """
+    """Return the verdict of `record.judge_record`; allocate its buffers only for a repetition."""
     if record.find_span(boards, log, plies, occurrences) == record.NO_SPAN:
         return record.UNDECIDED
     scratch = np.empty((2, record.PAIRS_ROOM), np.int64)
@@ -107,10 +103,8 @@ class History:
         if occurrences < 2:
             raise ValueError("a repetition needs at least 2 occurrences")
         _compile()
-        self.start = position
-        self.rules = rules
-        self.occurrences = occurrences
-        self.minor_chases = minor_chases
+        self.start, self.rules = position, rules
+        self.occurrences, self.minor_chases = occurrences, minor_chases
         self._chase_rules = rules.chase_rules(minor_chases=minor_chases)
         self._plies = 0
         self._side = int(position.side)

@@ -6,9 +6,8 @@
       |          the id (0..31) of the piece on each square, -1 for an empty square
       ninety piece codes
 
-Contains: appending a ply, finding the span of a repetition, the victims of a ply, the level of
-each side, the verdict. Scalar functions (`tbgen.system.scalar`): the referee calls them on lists,
-the compiled `tbgen.referee.history` on arrays. `tbgen.referee.reasons` has the sentences.
+Scalar functions (`tbgen.system.scalar`): the referee calls them on lists, the compiled
+`tbgen.referee.history` and the engine on arrays.
 
 The chases of a ply depend on the reply. They are computed only when a position has repeated, and
 then cached: most positions of a search never need them (D. Tan, N. Watkinson Medina, "Complete
@@ -40,17 +39,13 @@ Scratch = tuple[MutableSequence[int], MutableSequence[int]]
 KEY = 0
 """Log column: sum of `square_key` over the pieces. Equal for equal boards, rarely for others."""
 FIRST = 1
-"""Log column: index of the earliest position of the game that can be equal to this one. No position
-before the last capture or pawn's advance can recur.
-"""
+"""Log column: first position after the last capture or pawn's advance; none before can recur."""
 CHECKED = 2
 """Log column: 1 if the side to move is in check, that is, if the ply before gave check; else 0."""
 SOURCE = 3
 TARGET = 4
 VICTIMS = 5
-"""Log column: ids (a bit mask) of the pieces that the ply chases, given its reply; or
-`NOT_COMPUTED`.
-"""
+"""Log column: ids (bit mask) of the pieces that the ply chases, or `NOT_COMPUTED`."""
 LOG_FIELDS = 6
 
 NOT_COMPUTED = -1
@@ -61,9 +56,7 @@ PAIRS_ROOM = MAX_PAIRS + 17
 """Length of a buffer for `chase_pairs`: `MAX_PAIRS`, and scratch for the moves of one piece."""
 
 NO_REPLY = -1
-"""Value of `reply` if no reply has been played yet. Then every attack counts as a chase, as if
-the reply removed the threat.
-"""
+"""Value of `reply` if no reply has been played yet. Then every attack counts as a chase."""
 
 NO_SPAN = -1
 """Returned by `find_span` when the last position has not occurred often enough."""
@@ -119,10 +112,7 @@ def append_ply(
 def append_unchecked(
     boards: Boards, ids: Boards, log: Log, ply: int, source: int, target: int
 ) -> None:
-    """Play a ply as `append_ply` does, except that the log column `CHECKED` is not set.
-
-    For callers that detect checks faster.
-    """
+    """Play a ply as `append_ply` does, but leave the log column `CHECKED` to the caller."""
     before, after = boards[ply], boards[ply + 1]
     names, names_after = ids[ply], ids[ply + 1]
     for square in range(SQUARES):
@@ -158,11 +148,10 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 
 @scalar
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
-    """Find the span to be judged, which ends at the last position; return its first position.
+    """Return the first position of the span to be judged, which ends at the last position.
 
-    Returns `NO_SPAN` if the last position has occurred less than `occurrences` (2 or more) times.
-    The span starts at the last but one of the earlier occurrences of that position, or at the only
-    one.
+    It is the last but one of the earlier occurrences of that position, or the only one. Returns
+    `NO_SPAN` if the last position has occurred less than `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
@@ -185,8 +174,7 @@ def chase_pairs(
     """Write the chases of a ply as squares (attacker, victim) after the ply; return their number.
 
     The reply is the ply from position `reply`: `ply + 1`, or the start of the span where the loop
-    closes, or `NO_REPLY`. A ply that gives check chases nothing. Both buffers need `PAIRS_ROOM`
-    entries.
+    closes, or `NO_REPLY`. A ply that gives check chases nothing.
     """
     if log[ply + 1][CHECKED]:
         return 0
@@ -236,8 +224,8 @@ def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
     mask : int, the pieces that every ply of a side chases in one pass of the span, as bits of ids
 
     At the end of a span, identical pieces may have exchanged places. The next pass then chases the
-    piece that stands where the victim of this pass stood. So the span is repeated until the victims
-    are the first ones again; exchanges are permutations, so the loop ends.
+    piece that stands where the victim of this pass stood. Exchanges are permutations: after some
+    passes the victims are the first ones again.
     """
     common, image = mask, mask
     while True:
@@ -260,9 +248,8 @@ def common_victims(
     """Return the pieces that all plies of one side in a span chase, as bits of ids.
 
     The plies are `first_ply`, `first_ply + 2`, ... before `end`; the first ply of the span is the
-    reply to the last. Ids are those of the start of the span. Computed chases are cached in the
-    log. The loop runs backwards, because the last plies are the likeliest to be cached, and stops
-    when no victim is common.
+    reply to the last. Ids are those of the start of the span. The loop runs backwards, because the
+    last plies are the likeliest to be cached in the log.
     """
     mask = -1
     ply = first_ply + (end - 1 - first_ply) // 2 * 2

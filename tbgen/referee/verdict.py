@@ -179,10 +179,8 @@ def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Ver
 
 def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
     """Return a ply with its label, given its chases as pairs of squares (attacker, victim)."""
-    if game.log[ply + 1][record.CHECKED]:
-        label = Label.CHECK
-    else:
-        label = Label.CHASE if pairs else Label.IDLE
+    is_check = game.log[ply + 1][record.CHECKED]
+    label = Label.CHECK if is_check else Label.CHASE if pairs else Label.IDLE
     by = tuple(sorted({attacker for attacker, _ in pairs}))
     chased = tuple(sorted({victim for _, victim in pairs}))
     move = Move(game.log[ply][record.SOURCE], game.log[ply][record.TARGET])
@@ -190,14 +188,10 @@ def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
 
 
 def judge_unrepeated(game: Game, occurrences: int) -> tuple[Verdict, str]:
-    """Return verdict and reason for a game whose last position has not repeated often enough.
-
-    The game is over if there is no legal move, else undecided.
-    """
+    """Return verdict and reason for a game whose last position has not repeated often enough."""
     loser = game.last.side
     if is_terminal(game.last):
         name = loser.other.name.title()
-        return (Verdict.won_by(loser.other), f"{loser.name.title()} has no legal move: {name} wins")
-    if occurrences > 2:
-        return Verdict.UNDECIDED, f"the last position has not occurred {occurrences} times"
-    return Verdict.UNDECIDED, "the last position has not occurred before"
+        return Verdict.won_by(loser.other), f"{loser.name.title()} has no legal move: {name} wins"
+    times = f"{occurrences} times" if occurrences > 2 else "before"
+    return Verdict.UNDECIDED, f"the last position has not occurred {times}"
