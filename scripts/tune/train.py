@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.engine.search import network
-from tbgen.engine.search.pieces import FULL_PHASE, PHASES
+from tbgen.engine.search.geometry import FULL_PHASE, PHASES
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, piece_code
 
 Floats = NDArray[np.float64]

@@ -60,14 +60,6 @@ def converse(
         protocol.do_quit([])
 
 
-def default_directories() -> tuple[Path, ...]:
-    """Return the table directories used until a GUI sets others; empty if there are none."""
-    named = os.environ.get("TBGEN_TABLES")
-    if named:
-        return (Path(named),)
-    return (Path(DEFAULT_TABLES),) if Path(DEFAULT_TABLES).is_dir() else ()
-
-
 def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
     """Yield the decoded lines of a stream, without byte order marks; None for a too long line.
 
@@ -129,6 +121,8 @@ def main() -> None:
     parser = argparse.ArgumentParser("tbgen-engine", description="Play in a GUI: UCI or UCCI.")
     parser.add_argument("--tables", type=Path, metavar="DIR", help="the directory of the tables")
     parser.add_argument("--version", action="version", version=f"tbgen {__version__}")
-    tables = parser.parse_args().tables
+    tables = parser.parse_args().tables or os.environ.get("TBGEN_TABLES")
+    if not tables and Path(DEFAULT_TABLES).is_dir():
+        tables = DEFAULT_TABLES
     ignore_environment()
-    run(default_directories() if tables is None else [tables])
+    run([Path(tables)] if tables else [])

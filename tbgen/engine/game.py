@@ -27,9 +27,7 @@ class Game:
     positions: tuple[Position, ...]
     moves: tuple[Move, ...]
     words: tuple[str, ...]
-    """Words from which this game was parsed: the notation, the start, "moves", and one word per
-    move. The next `position` command that begins with these words continues this game.
-    """
+    """Words from which this game was parsed: notation, start, "moves", and one word per move."""
 
     @property
     def position(self) -> Position:
@@ -50,10 +48,9 @@ class Game:
         continue the game `before`, only the new moves are parsed. Raises `PositionError` for an
         invalid or illegal position, and `MoveTextError` for the first illegal move.
         """
-        words = list(words)
-        text = words[words.index("moves") + 1 :] if "moves" in words else []
-        start = words[: words.index("moves")] if "moves" in words else words
-        if start[:1] == ["fen"]:
+        at = [*words, "moves"].index("moves")
+        start, text = words[:at], words[at + 1 :]
+        if start and start[0] == "fen":
             start = start[1:]
         all_words = (notation, *start, "moves", *text)
         if before is not None and all_words[: len(before.words)] == before.words:
@@ -71,10 +68,7 @@ class Game:
         return cls((position,), (), all_words[: len(all_words) - len(text)])._played(all_words)
 
     def _played(self, words: tuple[str, ...]) -> Game:
-        """Return the game after the moves that `words` has beyond `self.words`.
-
-        Raises `MoveTextError` for an illegal move.
-        """
+        """Return the game after the moves that `words` has beyond `self.words`."""
         positions, moves = list(self.positions), list(self.moves)
         for word in words[len(self.words) :]:
             move = parse_move(positions[-1], word, words[0])

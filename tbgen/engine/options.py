@@ -19,6 +19,8 @@ REPETITION_RULES = {rules.terms.option: str(rules) for rules in Rules}
 _BORROWED_PATH_NAMES = ("syzygypath", "xiangqitablepath")
 """Names of the table option in other engines; GUIs send them to every engine, perhaps empty."""
 _EMPTY = ("", "<empty>", "null")
+_FLAGS = {"true": True, "on": True, "1": True, "": True, "false": False, "off": False, "0": False}
+"""Values of boolean options in lower case; an empty one is true, as in UCCI."""
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
 _MAX_DIGITS = 4_000
 """Maximum length of a number; Python refuses to convert more than 4,300 digits."""
@@ -46,8 +48,8 @@ class Options:
         """The table directories; empty if tables are switched off."""
         if not self.useegtb:
             return ()
-        text = self.egtbpaths.replace(os.pathsep, ";") if os.pathsep != ";" else self.egtbpaths
-        return tuple(Path(part.strip()) for part in text.split(";") if part.strip())
+        parts = self.egtbpaths.replace(os.pathsep, ";").split(";")
+        return tuple(Path(part.strip()) for part in parts if part.strip())
 
     def set(self, name: str, value: str) -> bool:
         """Set an option; returns False for an unknown name.
@@ -62,7 +64,9 @@ class Options:
                 raise ValueError(f"{name} is from 1 to {_LARGEST[key]}, not {excerpt(value, 20)}")
             setattr(self, key, number)
         elif key in ("useegtb", "usemillisec"):
-            setattr(self, key, _flag(value))
+            if value.lower() not in _FLAGS:
+                raise ValueError(f"{excerpt(value, 20)} is neither true nor false")
+            setattr(self, key, _FLAGS[value.lower()])
         elif key in ("egtbpaths", *_BORROWED_PATH_NAMES) and "\0" in value:
             raise ValueError("a path has no NUL character")
         elif key == "egtbpaths":
@@ -92,12 +96,3 @@ def integer(text: str) -> int:
     if not (text.isascii() and text.removeprefix("-").isdecimal() and len(text) <= _MAX_DIGITS):
         raise ValueError(f"a number is needed, not {excerpt(text, 20)}")
     return int(text)
-
-
-def _flag(text: str) -> bool:
-    """Parse a boolean; an empty value is true, as in UCCI."""
-    if text.lower() in ("true", "on", "1", ""):
-        return True
-    if text.lower() in ("false", "off", "0"):
-        return False
-    raise ValueError(f"{excerpt(text, 20)} is neither true nor false")

@@ -35,8 +35,10 @@ FLAGS = ("infinite", "ponder", "draw", "searchmoves")
 class EngineProtocol:
     """Engine side of one protocol; `Uci` and `Ucci` define its commands and formats."""
 
-    NOTE = ""
-    """Words of the protocol before a text for the user, such as a warning; followed by the text."""
+    NOTE = NO_MOVE = ""
+    """Words of the protocol before a text for the user; and its answer without a move."""
+    CLOCKS = (("time", "increment"),) * 2
+    """Arguments of `go` for remaining time and increment, by the side to move."""
 
     def __init__(self, write: Callable[[str], None], directories: Sequence[Path] = ()) -> None:
         self.write = write
@@ -47,29 +49,21 @@ class EngineProtocol:
         self.thinker = Thinker(self.report, self.answer, self.note)
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write the `info` lines of a finished iteration; each protocol implements this method.
-
-        An iteration is a search to one depth. `seconds` have passed since the search began.
-        """
-        raise NotImplementedError
-
-    def answer(self, answer: Answer) -> None:
-        """Write the `bestmove` line of a finished search; each protocol implements this method."""
+        """Write the `info` lines of a finished search to one depth, `seconds` after its start."""
         raise NotImplementedError
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
         """Return the moves that may be played after `go` with these words; None for all moves."""
         raise NotImplementedError
 
+    def answer(self, answer: Answer) -> None:
+        """Write the answer of a finished search: `bestmove M [ponder M]`, or `NO_MOVE`."""
+        self.write(self.best_move(answer))
+
     @property
     def seconds(self) -> float:
         """Unit of the times of `go`, in seconds."""
         return 0.001
-
-    @property
-    def clock_names(self) -> tuple[str, str]:
-        """Names of the arguments of `go` for remaining time and increment of the side to move."""
-        return "time", "increment"
 
     @property
     def notation(self) -> str:
@@ -78,21 +72,16 @@ class EngineProtocol:
 
     def handle(self, line: str) -> bool:
         """Execute a command line; returns False after `quit`."""
-        words = line.split()
-        if not words:
-            return True
-        if words[0] == "quit":
-            self.do_quit([])
-            return False
-        command = getattr(self, f"do_{words[0]}", None)
-        if command is None:
+        name, *words = line.split() or [""]
+        command = getattr(self, f"do_{name}", None)
+        if command is not None:
+            try:
+                command(words)
+            except (InputError, ValueError) as error:
+                self.note(f"{name}: {error}")
+        elif name:
             self.note(f"unknown command: {excerpt(line, 60)}")
-            return True
-        try:
-            command(words[1:])
-        except (InputError, ValueError) as error:
-            self.note(f"{words[0]}: {error}")
-        return True
+        return name != "quit"
 
     def refuse(self, reason: str) -> None:
         """Write a note that a command was refused which may have been `position`."""
@@ -125,19 +114,13 @@ class EngineProtocol:
             self.thinker.finish()
 
     def do_position(self, words: Sequence[str]) -> None:
-        """Set the current game from the words after the command `position`.
-
-        Invalid words raise an error; `do_go` then has no position to search.
-        """
+        """Set the current game; invalid words raise an error, and leave `go` without a position."""
         self._refused = True
         self.game = Game.read(words, self.notation, self.game)
         self._refused = False
 
     def do_go(self, words: Sequence[str]) -> None:
-        """Start a search of the current position, with the limits in the words after `go`.
-
-        After an invalid `position` the answer has no move.
-        """
+        """Start a search of the current position; without one the answer has no move."""
         if self._refused:
             self.thinker.finish()
             self.note("go: no position, as the last one was refused")
@@ -158,14 +141,13 @@ class EngineProtocol:
         self.thinker.close()
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Parse the words after `go` into search limits.
+        """Parse the words after `go`; without any limit the search takes `DEFAULT_SECONDS`.
 
-        Invalid arguments are left out, with a note. Without any limit the search takes
-        `DEFAULT_SECONDS`.
+        Invalid arguments are left out, with a note.
         """
         found = self._numbers(words)
         times = {name: number * self.seconds for name, number in found.items()}
-        clock, increment = self.clock_names
+        clock, increment = self.CLOCKS[self.game.position.side]
         infinite = "infinite" in words
         if not infinite and found.keys().isdisjoint({"depth", "nodes", "mate", "movetime", clock}):
             times["movetime"] = DEFAULT_SECONDS
@@ -209,9 +191,9 @@ class EngineProtocol:
         self.write(f"{self.NOTE} {' '.join(text.split())}")
 
     def best_move(self, answer: Answer) -> str:
-        """Return `bestmove M [ponder M]`; empty for an answer without a move."""
+        """Return `bestmove M [ponder M]`, or `NO_MOVE`."""
         if answer.move is None:
-            return ""
+            return self.NO_MOVE
         ponder = f" ponder {self.moves_text([answer.ponder])}" if answer.ponder else ""
         return f"bestmove {self.moves_text([answer.move])}{ponder}"
 

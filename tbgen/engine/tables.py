@@ -1,9 +1,5 @@
 """Moves and lines from tables, for positions that need no search.
 
-    GameTablebase.best_move(position, history)   the move to play, given the repetitions so far
-    GameTablebase.mainline(position)             best play after that move
-    GameTablebase.probe_with_moves(position)     all moves; each one is continued by `mainline`
-
 Tables are opened again when the options change. A table that cannot be read is left out; the other
 tables stay open.
 """
@@ -40,10 +36,7 @@ class EngineTables:
         """Reasons why tables cannot be used, one for each directory; empty if all can."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open the tables of `directories` under a rule set; return False if these were set before.
-
-        If tables cannot be used, `problems` has the reasons.
-        """
+        """Open the tables of `directories` under a rule set; return False if they already are."""
         if (directories, rules) == self._named:
             return False
         self._named = directories, rules
@@ -71,10 +64,9 @@ class EngineTables:
         return True
 
     def leave_out(self, error: Exception) -> str:
-        """Stop using the table that a probe error is about; return a note to the user.
+        """Stop using the table whose file or material a probe error names, and removed ones.
 
-        The error's file or material selects the table. If neither does, all tables are closed.
-        Tables whose files were removed are closed as well.
+        If the error names neither, all tables are closed. Returns a note to the user.
         """
         failure = describe(error)
         reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"
@@ -117,12 +109,11 @@ def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path
 def probe_lines(
     tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None
 ) -> tuple[Outcome, tuple[Line, ...]] | None:
-    """Return outcome and best lines of the current position; None if the tables are not sufficient.
+    """Return outcome and best lines of the current position, the line to play first.
 
-    The line to play comes first. `lines` is the maximum number of lines, `only` the moves that may
-    be played (None: all). The tables are not sufficient if the position, or a position after one of
-    these moves, has no table. The result is also None if none of these moves is legal. Raises the
-    errors of `GameTablebase.probe` except `MissingTableError` and `UnsupportedMaterialError`.
+    `lines` is the maximum number of lines, `only` the moves that may be played (None: all). Returns
+    None if the position, or a position after one of these moves, has no table, or if none of these
+    moves is legal. Raises the other errors of `GameTablebase.probe`.
     """
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
@@ -150,10 +141,8 @@ def _line(tables: GameTablebase, choice: RootMove) -> Line:
     assert result is not None
     mates = result.metric == Metric.DTM or choice.ends_game
     score = scores.score_of_value(value.outcome, value.order, value.plies, mates)
-    following: tuple[Move, ...] = ()
     try:
-        line = tables.mainline(choice.after, _LINE_PLIES)
-        following = tuple(step.choice.move for step in line.moves)
+        following = tables.mainline(choice.after, _LINE_PLIES).moves
     except MissingTableError:
-        pass
-    return Line(score, (choice.move, *following))
+        following = ()
+    return Line(score, (choice.move, *(step.choice.move for step in following)))

@@ -7,10 +7,8 @@ The answer comes from the first of these that is available:
     choice without search  if time is up before the kernels are loaded, or they cannot be compiled
 
 Tables are opened and the hash table is allocated when the GUI asks for readiness (`get_ready`), or
-else by the next search. If a table cannot be read or the hash table is too large, the search
-continues without that table or with a smaller hash table, and writes a note.
-
-A `Thinker` calls its callbacks for reports and the answer from its own threads.
+else by the next search. A table that cannot be read is left out, and a hash table that is too large
+is made smaller, with a note to the user.
 """
 
 from __future__ import annotations
@@ -74,7 +72,7 @@ class Answer:
 
 
 class Thinker:
-    """Runner of one search at a time, in a thread of its own; `prepare` loads the kernels."""
+    """Runner of one search at a time, in a thread of its own, from which it calls `on_...`."""
 
     def __init__(
         self,
@@ -109,8 +107,7 @@ class Thinker:
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
         """Load the kernels, open the tables and allocate the hash table; then call `on_ready`.
 
-        During a search `on_ready` is called at once, else from another thread. A search that is
-        begun meanwhile waits.
+        During a search `on_ready` is called at once. A search that is begun meanwhile waits.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -222,11 +219,9 @@ class Thinker:
             while preparation.is_alive() and not self._stopped.is_set():
                 preparation.join(0.02)
             self._start_clock()
+        is_ready = preparation is None or not preparation.is_alive()
         try:
-            if preparation is not None and preparation.is_alive():
-                answer = self._without_search(game)
-            else:
-                answer = self._decide(game, options)
+            answer = self._decide(game, options) if is_ready else self._without_search(game)
         except Exception as error:  # a bug in the engine must not end the game
             self._on_note(f"internal error, move without search: {type(error).__name__}: {error}")
             answer = Answer(_move_without_search(game.position, self._limits.only))
@@ -241,16 +236,12 @@ class Thinker:
         """Return the answer; a mated side gets a report of depth 0."""
         self._began = time.monotonic()
         if is_terminal(game.position):
-            mated = Line(-scores.MATE, ())
-            self._report(Iteration(0, 0, (mated,), nodes=0, table_hits=0, filled=0))
+            self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
             return Answer(None)
         return self._with_tables(options, partial(self._answer, game, options))
 
     def _with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Open the tables, and return the result of `act`.
-
-        A table that cannot be read is left out, and `act` is called again.
-        """
+        """Open the tables, and return the result of `act`, called again without unreadable ones."""
         if self._tables.use(options.directories, options.rules):
             self._tables_changed = True
             for problem in self._tables.problems:
@@ -273,7 +264,7 @@ class Thinker:
             found = probe_lines(tables, game, options.multipv, self._limits.only)
             if found is not None:
                 outcome, lines = found
-                self._report(Iteration(1, 1, lines, nodes=0, table_hits=1, filled=0))
+                self._report(Iteration(1, 1, lines, 0, 1, 0))
                 accepts = self._limits.draw_offered and outcome <= 0
                 return Answer.of_line(lines[0], accepts_draw=accepts)
         if not self._wait_for(self._loaded, self._stopped):
@@ -329,35 +320,35 @@ class Thinker:
         return Answer.of_line(line, accepts_draw=limits.draw_offered and line.score < 0)
 
     def _set_up(self, options: Options) -> None:
-        """Apply the options and the open tables to the searcher."""
+        """Apply the options and the open tables to the searcher.
+
+        A hash table that does not fit into the available memory is halved until it does.
+        """
         searcher = self._searcher
         assert searcher is not None
         if options.hash != self._hash:
-            self._resize(searcher, options.hash)
+            searcher.resize(0)  # the former table counts no longer
+            room = (usable_memory().memory - _OTHER_BYTES) >> 20
+            self._hash = fitting = options.hash
+            while fitting > max(room, 1):
+                fitting //= 2
+            searcher.resize(fitting)
+            if fitting < self._hash:
+                self._on_note(
+                    f"no memory for a hash table of {self._hash} MiB: it has {fitting} MiB"
+                )
         elif self._forget:
             searcher.clear()
         self._forget = False
         searcher.use_threads(options.threads)
-        tables = self._tables.tables
         if self._tables_changed:
             from tbgen.probing import NumbaTables
 
             # Entries of the hash table may depend on the former tables or rules.
             searcher.clear()
+            tables = self._tables.tables
             searcher.use_tables(None if tables is None else NumbaTables(tables))
             self._tables_changed = False
-
-    def _resize(self, searcher: Searcher, mebibytes: int) -> None:
-        """Allocate the hash table; halve its size until it fits into the available memory."""
-        searcher.resize(0)  # the former table counts no longer
-        room = (usable_memory().memory - _OTHER_BYTES) >> 20
-        fitting = mebibytes
-        while fitting > max(room, 1):
-            fitting //= 2
-        searcher.resize(fitting)
-        if fitting < mebibytes:
-            self._on_note(f"no memory for a hash table of {mebibytes} MiB: it has {fitting} MiB")
-        self._hash = mebibytes
 
     def _is_enough(self, found: Iteration) -> bool:
         """Return whether the search ends after an iteration.
@@ -365,14 +356,11 @@ class Thinker:
         It ends at a mate within `Limits.mate` moves. With a time limit, and not while pondering, it
         also ends at a mate no longer than the depth, or once the soft limit is reached.
         """
-        limits = self._limits
+        limits, budget = self._limits, self._limits.budget()
         plies = scores.mate_plies(found.lines[0].score)
         if limits.mate is not None and plies is not None and 0 < plies <= 2 * limits.mate:
             return True
-        if limits.infinite or self._pondering:
-            return False
-        budget = limits.budget()
-        if budget is None:
+        if budget is None or self._pondering:
             return False
         if plies is not None and abs(plies) <= found.depth:
             return True
@@ -408,9 +396,6 @@ def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> M
     A move that ends the game is preferred, else the move with the largest gain: the value of the
     captured piece, minus that of the moved piece if the opponent attacks the target square.
     """
-    moves = [move for move in legal_moves(position) if only is None or move in only]
-    if not moves:
-        return None
 
     def gain(move: Move) -> int:
         after = position.after(*move)
@@ -421,7 +406,8 @@ def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> M
             lost = _PIECE_VALUES[position.board[move.source] & 7]
         return _PIECE_VALUES[position.board[move.target] & 7] - lost
 
-    return max(moves, key=gain)
+    moves = [move for move in legal_moves(position) if only is None or move in only]
+    return max(moves, key=gain, default=None)
 
 
 _PIECE_VALUES = (0, 50, 2, 2, 9, 4, 4, 1)

@@ -25,7 +25,7 @@ _MATE_SCORE = 30_000
 class Ucci(EngineProtocol):
     """Engine side of UCCI."""
 
-    NOTE = "info message"
+    NOTE, NO_MOVE = "info message", "nobestmove"
     _banned: tuple[Move, ...] = ()
 
     def do_ucci(self, words: Sequence[str]) -> None:
@@ -95,13 +95,6 @@ class Ucci(EngineProtocol):
             )
 
     def answer(self, answer: Answer) -> None:
-        """Write the line of a finished search.
-
-        The line is `bestmove M [ponder M] [draw|resign]`, or `nobestmove`.
-        """
-        text = self.best_move(answer) or "nobestmove"
-        if answer.accepts_draw:
-            text += " draw"
-        elif answer.resigns:
-            text += " resign"
-        self.write(text)
+        """Write `bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""
+        decision = " draw" if answer.accepts_draw else " resign" if answer.resigns else ""
+        self.write(self.best_move(answer) + decision)

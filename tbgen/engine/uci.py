@@ -15,24 +15,20 @@ from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, REPETITION_RU
 from tbgen.engine.protocol import FLAGS, NUMBERS, EngineProtocol
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration
-from tbgen.engine.thinking import Answer
-from tbgen.indexing import InputError, Move, Side
+from tbgen.indexing import InputError, Move
 from tbgen.indexing.errors import excerpt
+from tbgen.indexing.rulesets import Rules
 from tbgen.notation import parse_move
 
 
 class Uci(EngineProtocol):
     """Engine side of UCI."""
 
-    NOTE = "info string"
+    NOTE, NO_MOVE = "info string", "bestmove (none)"
+    CLOCKS = (("wtime", "winc"), ("btime", "binc"))
 
     _cyclone = False
     """True once the GUI has sent a command of the Cyclone dialect."""
-
-    @property
-    def clock_names(self) -> tuple[str, str]:
-        """Names of the arguments of `go` for remaining time and increment of the side to move."""
-        return ("wtime", "winc") if self.game.position.side == Side.RED else ("btime", "binc")
 
     @property
     def notation(self) -> str:
@@ -44,8 +40,7 @@ class Uci(EngineProtocol):
         options = self.options
         rules = " ".join(f"var {name}" for name in RULES)
         repetitions = " ".join(f"var {name}" for name in REPETITION_RULES)
-        names = {value: name for name, value in REPETITION_RULES.items()}
-        repetition = names[options.rules]
+        repetition = Rules(options.rules).terms.option
         for line in (
             f"id name tbgen {__version__}",
             "id author the authors of tbgen",
@@ -89,19 +84,13 @@ class Uci(EngineProtocol):
     do_register = do_debug
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option; raises `ValueError` for an invalid value.
-
-        A variant other than xiangqi is an invalid value.
-        """
+        """Set an option; raises `ValueError` for an invalid value, as any variant but xiangqi."""
         if name.lower() == "uci_variant" and value.lower() != "xiangqi":
             raise ValueError(f"the only variant is xiangqi, not {excerpt(value, 20)}")
         super().set_option(name, value)
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves listed after `searchmoves`; None if no legal move is listed.
-
-        None allows all moves.
-        """
+        """Return the legal moves listed after `searchmoves`; None, for all moves, if none is."""
         if "searchmoves" not in words:
             return None
         only = []
@@ -129,7 +118,3 @@ class Uci(EngineProtocol):
                 f"score {score} nodes {found.nodes} nps {rate} hashfull {found.filled} "
                 f"tbhits {found.table_hits} time {int(1000 * seconds)}{self.line_text(line)}"
             )
-
-    def answer(self, answer: Answer) -> None:
-        """Write `bestmove M [ponder M]`, or `bestmove (none)`."""
-        self.write(self.best_move(answer) or "bestmove (none)")

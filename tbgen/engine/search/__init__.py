@@ -4,9 +4,8 @@
     prover         driver of proofs: start, continue and follow a proof beside the search
     proof_search   proof-number search: a graph of positions, grown until it proves a win
     graph          the graph: propagation of outcomes, perpetual checks, proof numbers
-    tree           principal variation search, with check extensions
+    tree           principal variation search with check extensions, and quiescence search
     selectivity    reductions and pruning
-    quiescence     quiescence search: captures, and all evasions of a check
     judging        exact values without search: verdicts on repetitions, table values
     ordering       move ordering, in stages
     exchange       static exchange evaluation of a capture
@@ -17,12 +16,11 @@
     network        evaluation network: sums updated with every move, and the output
                    (`weights.json`, written by a script)
     transposition  the hash table (transposition table)
-    pieces         names of piece codes, and the game phase
-    geometry       look-up tables of lines, leaps and legs
+    geometry       look-up tables of lines, leaps and legs; piece codes and the game phase
     state          memory of one search as one record, and making a move
     scores         bands of scores: mates, tables, verdicts, evaluation
 
-The modules above `state` import downwards only. All modules but `pieces` and `scores` import numba;
+The modules above `state` import downwards only. All modules but `scores` import numba;
 `tbgen.engine.thinking` loads them in the background. The search is one kernel with its parts, so
 that it is optimised and compiled as a whole. Recursive parts do not pass literals to themselves
 (`tbgen.compiling.jit.recursive_part`).
@@ -35,9 +33,11 @@ Parameters of kernels, unless a kernel says otherwise:
     side : int64; the side to move, 0 Red, 1 Black
     depth : int64; plies left to search
     alpha, beta : int64; the window: scores for the side to move
+    bound : int64; `UPPER`, `LOWER` or `EXACT` (`transposition`)
+    score : int64; a decided score counts plies from the root of the search
     move : int64; `source << 7 | target`, 0 for none
     source, target, square : int64; squares, of a move those from which and to which it goes
-    code : int64; a piece code
+    code, taken : int64; a piece code; of the captured piece, 0 for none
     board : int8 (90,), in; piece codes
     king : int64; square of the king of `side`
     key : int64; hash key of a position
@@ -53,4 +53,9 @@ Parameters of kernels, unless a kernel says otherwise:
     path : int64 (MAX_PLY,), scratch; nodes of the current path
     inside : int8 (N,), scratch; 1 for nodes of a candidate set of perpetual checks
     winner : int64; the attacker: the side whose win is to be proven
+    in_check, defender : int64; 1 if the side to move is in check, and if it is the defender
+    status : int64; `WON` or `LOST`
+    place : int64; 1 + a node's index on the path, 0 without a path
+    loop : int64; a loop is a win if it begins at this place or later: from there on, every move of
+        the defender on the path gives check, and no move of the attacker
 """

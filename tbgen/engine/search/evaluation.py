@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
+from tbgen.engine.search.geometry import ADVISOR, KING, PAWN
 from tbgen.engine.search.network import WEIGHTS, network_output
-from tbgen.engine.search.pieces import ADVISOR, KING, PAWN
 from tbgen.engine.search.scores import MAX_EVALUATION
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 
@@ -36,10 +36,7 @@ thousandths, for the side named first in the material.
 
 
 def _decided_shares() -> NDArray[np.int64]:
-    """Compute the table `DECIDED`: for each material, the share of won and lost positions.
-
-    The shares come from the file `OUTCOMES`, which `scripts/tune/outcomes.py` writes.
-    """
+    """Compute the table `DECIDED` from `OUTCOMES`, which `scripts/tune/outcomes.py` writes."""
     shares = np.full(16 ** (KNOWN_MEN - 2), 1_000)
     kinds = {letter: kind for kind, letter in zip(PieceType, LETTERS, strict=True)}
     for line in OUTCOMES.read_text("ascii").splitlines()[1:]:
@@ -63,10 +60,7 @@ that is not in `OUTCOMES`. Index: codes of the pieces without kings, sorted, fou
 
 @part
 def _decided_share(state, row):
-    """Return the share of won and lost positions of the material on the board, in thousandths.
-
-    Returns 1000 for more than `KNOWN_MEN` pieces, and for a material that is not in `OUTCOMES`.
-    """
+    """Return the entry of `DECIDED` for the material on the board."""
     if state.men_left[row] > KNOWN_MEN:
         return np.int64(1_000)
     number = np.int64(0)

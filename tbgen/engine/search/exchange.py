@@ -10,17 +10,25 @@ from __future__ import annotations
 
 from tbgen.compiling.jit import part
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
-from tbgen.engine.search.geometry import LENGTHS, SOURCE_LEGS, SOURCES, STEPS
-from tbgen.engine.search.pieces import ADVISOR, CANNON, ELEPHANT, KING, KNIGHT, PAWN, ROOK
+from tbgen.engine.search.geometry import (
+    ADVISOR,
+    CANNON,
+    ELEPHANT,
+    KING,
+    KNIGHT,
+    LENGTHS,
+    PAWN,
+    ROOK,
+    SOURCE_LEGS,
+    SOURCES,
+    STEPS,
+)
 from tbgen.indexing.squares import EMPTY
 
 
 @part
 def _short_range_attacker(board, code, target):
-    """Return the square of a piece of this code that attacks the target, or -1.
-
-    code : int64; code of a short-range piece
-    """
+    """Return the square of a short-range piece of this code that attacks the target, or -1."""
     i = 0
     while SOURCES[code, target, i] >= 0:
         source, leg = SOURCES[code, target, i], SOURCE_LEGS[code, target, i]
@@ -68,25 +76,19 @@ def _cheapest_attacker(board, side, target):
 
 @part
 def is_sound(state, row, side, source, target):
-    """Return whether a capture loses no material by static exchange; restores the board.
-
-    Follows the captures and recaptures on the target square, the cheapest piece first. In the loop,
-    `balance` is the gain of the last capturer if its piece is then lost without compensation. Once
-    `balance` is not negative, that side loses nothing, and the exchange ends.
-    """
+    """Return whether a capture loses no material by static exchange; restores the board."""
     board = state.boards[row]
+    # Gain of the last capturer if its piece is then lost without compensation.
     balance = EXCHANGE_VALUES[board[target]] - EXCHANGE_VALUES[board[source]]
     taker, lifted = side, 0
     state.lifted[0, 0], state.lifted[0, 1] = source, board[source]
     board[source] = EMPTY
     while balance < 0:
         # The other side recaptures, and must not lose material in its turn.
-        taker = 1 - taker
-        at = _cheapest_attacker(board, taker, target)
+        at = _cheapest_attacker(board, 1 - taker, target)
         if at < 0:
-            taker = 1 - taker
             break
-        code = board[at]
+        taker, code = 1 - taker, board[at]
         lifted += 1
         state.lifted[lifted, 0], state.lifted[lifted, 1] = at, code
         board[at] = EMPTY

@@ -11,16 +11,17 @@ import numpy as np
 
 from tbgen.compiling.jit import part
 from tbgen.engine.search.geometry import (
+    CANNON,
     FIRST_SHIFT,
     FREE,
     LEGS,
+    ROOK,
     SECOND_SHIFT,
     STEPS,
     TARGETS,
     WAY_SHIFT,
     sights,
 )
-from tbgen.engine.search.pieces import CANNON, ROOK
 from tbgen.indexing.squares import EMPTY
 
 

@@ -8,6 +8,7 @@
     SOURCES           squares from which a short-range piece attacks a square
     DISTANCES         distance of two squares in king's steps, diagonal ones included
     EXPOSES_KING      pairs of a changed square and a king's square, where the king may be exposed
+    KING, ... PHASES  piece codes as plain numbers, and the game phase
 
 A *line* is a file or a rank. A *sight* is the view along a line from a square, in one direction.
 A *short-range piece* is any piece but rook and cannon. The tables are computed from the rules in
@@ -24,6 +25,18 @@ from tbgen.indexing.squares import FILES, RANKS, SQUARES, PieceType, Side, area,
 from tbgen.rules.attacks import attacks
 from tbgen.rules.board import LEAPS
 from tbgen.rules.board import STEPS as DIRECTIONS
+
+KING, ADVISOR, ELEPHANT, ROOK, KNIGHT, CANNON, PAWN = (piece_code(0, kind) for kind in PieceType)
+"""Codes of Red's pieces in ascending order; from `ROOK` on, pieces can cross the river."""
+
+FULL_PHASE = 32
+"""Game phase of the starting position, the largest one. The phase is the sum of `PHASES` over all
+pieces, and 0 in an endgame without rooks, knights and cannons.
+"""
+PHASES = np.zeros(16, np.int64)
+"""int64 (16,): weight of a piece code in the game phase; 0 for all but rook, knight and cannon."""
+for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
+    PHASES[[_code, _code + 8]] = _weight
 
 MAX_TARGETS = 8
 """Maximum moves of a short-range piece: a knight has eight, all others at most four."""
@@ -52,10 +65,7 @@ def _leg(kind: PieceType, source: int, target: int) -> int:
 
 
 def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Compute the tables `TARGETS` and `LEGS`, for pieces other than rook and cannon.
-
-    `TARGETS` has the squares that a piece attacks, `LEGS` the square that blocks each attack.
-    """
+    """Compute the tables `TARGETS` and `LEGS`."""
     targets, legs = np.full((2, 16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     for side in Side:
         for kind in SHORT_RANGE:
@@ -72,10 +82,7 @@ def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 
 def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Compute `SOURCES` and `SOURCE_LEGS`: from which squares a piece attacks a square.
-
-    They are the inverse of `TARGETS` and `LEGS`.
-    """
+    """Compute `SOURCES` and `SOURCE_LEGS`, the inverse of `TARGETS` and `LEGS`."""
     sources, legs = np.full_like(TARGETS, -1), np.full_like(LEGS, -1)
     for code, square in np.ndindex(sources.shape[:2]):
         for number, (at, i) in enumerate(np.argwhere(TARGETS[code] == square)):
@@ -86,15 +93,12 @@ def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 LINES = RANKS + FILES
 """Number of lines of the board: first the ranks, then the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
-"""Layout of a sight, the view along a line from a square in one direction. It has three numbers of
-four bits: the number of empty squares before the first piece, the distance of the first piece
-(shifted by `FIRST_SHIFT`), and that of the second (`SECOND_SHIFT`). A distance is 0 without a
-piece. `FREE` is the mask of four bits for each number.
+"""Layout of a sight: three numbers of four bits (mask `FREE`). They are the number of empty squares
+before the first piece, the distance of the first piece (shifted by `FIRST_SHIFT`), and that of the
+second (`SECOND_SHIFT`). A distance is 0 without a piece.
 """
 WAY_SHIFT = 12
-"""Number of bits by which the sight in the second direction is shifted. One integer holds the
-sights (views along a line from a square) in both directions.
-"""
+"""Shift of the sight in the second direction: one integer holds the sights both ways on a line."""
 
 
 def _directions() -> NDArray[np.int8]:
@@ -126,18 +130,14 @@ def _sights() -> NDArray[np.int32]:
 
 
 SIGHTS = _sights()
-"""int32 (2, 10, 1024): sights, the distances of the first two pieces along a line, in both
-directions from a square (layout: `FREE`, `WAY_SHIFT`). Indices: the axis (0 file, 1 rank:
-`direction >> 1`), the index of the square on the line, and the bit mask of occupied squares of the
-line.
+"""int32 (2, 10, 1024): sights in both directions. Indices: the axis (0 file, 1 rank: `direction >>
+1`), the index of the square on the line, and the bit mask of occupied squares of the line.
 """
 
 
 @part
 def sights(state, row, square, axis):
-    """Return the distances of the first two pieces seen from a square, both ways along a line.
-
-    The result is an entry of `SIGHTS`: two sights packed into one integer.
+    """Return the entry of `SIGHTS` for a square: its sights in both directions of a line.
 
     axis : int64; the line: 0 for the square's file, 1 for its rank
     """
@@ -161,6 +161,5 @@ DISTANCES = np.maximum(*_APART)
 
 EXPOSES_KING = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
 """bool (90, 90): True where a piece that comes to or leaves the first square may attack, or uncover
-an attack on, a king on the second: on the same line, or within a knight's leap. Other moves do not
-change the king's safety.
+an attack on, a king on the second: on the same line, or within a knight's leap.
 """

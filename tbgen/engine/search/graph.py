@@ -51,17 +51,13 @@ NODE = np.dtype([
 """Layout of a node, one position of the graph."""
 
 NODES, EDGES, EXPANDED, CLOCK = range(4)
-"""Indices of `Graph.counts`. The first three count nodes, edges and expanded nodes. `CLOCK` counts
-the nodes settled so far; this number is the `rank` of the next settled node.
-"""
+"""Indices of `Graph.counts`: nodes, edges, expanded nodes, and nodes settled so far."""
 
 _EDGES = 8
 """Number of edges (moves) allocated per node; 1.5 to 7 moves per position were measured."""
 
 INFINITE = 1 << 24
-"""Proof or disproof number that stands for infinity: a node that cannot be won, or cannot be
-refuted. Sums of finite numbers are limited to values below it.
-"""
+"""Proof or disproof number that stands for infinity; sums of finite numbers are below it."""
 _NOWHERE = 1 << 20
 """Value for "no place", above every place: the numbers depend on no node of the current path."""
 
@@ -76,19 +72,13 @@ class Graph(NamedTuple):
     expanded: NDArray[np.int32]
     """int32 (N,): the expanded nodes, in order of expansion."""
     children: NDArray[np.int32]
-    """int32 (E,): number of the node to which each edge (move) leads; the edges of a parent are
-    consecutive.
-    """
+    """int32 (E,): the node to which each edge leads; the edges of a parent are consecutive."""
     moves: NDArray[np.int16]
     """int16 (E,): move of each edge."""
     buckets: NDArray[np.int32]
-    """int32 (H,): hash table from a position's key to its node: 1 + the node's number, 0 in a free
-    slot. H is a power of two above N.
-    """
+    """int32 (H,): hash table by key, H a power of two: 1 + the node's number, 0 in a free slot."""
     counts: NDArray[np.int64]
-    """int64 (4,): the counters of the graph, at the indices `NODES`, `EDGES`, `EXPANDED` and
-    `CLOCK`.
-    """
+    """int64 (4,): the counters of the graph, at the indices `NODES` to `CLOCK`."""
 
 
 def new_graph(nodes: int) -> Graph:
@@ -122,11 +112,7 @@ def number_of(graph, key):
 
 @part
 def add(graph, key, in_check, defender):
-    """Return the node of a position; creates it if there is none.
-
-    in_check : int64; 1 if the side to move is in check
-    defender : int64; 1 if the side to move is the defender
-    """
+    """Return the node of a position; creates it if there is none."""
     at = find_bucket(graph, key)
     if graph.buckets[at] != 0:
         return np.int64(graph.buckets[at] - 1)
@@ -143,10 +129,7 @@ def add(graph, key, in_check, defender):
 
 @part
 def set_status(graph, number, status):
-    """Mark a node as won or lost, and set its proof numbers accordingly.
-
-    status : int64; `WON` or `LOST`
-    """
+    """Mark a node as won or lost, and set its proof numbers accordingly."""
     node = graph.nodes[number]
     node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1
@@ -155,10 +138,7 @@ def set_status(graph, number, status):
 
 @part
 def settle_node(graph, number):
-    """Mark a node as won or lost if its children decide it; return whether they do.
-
-    number : int64; the node, already expanded
-    """
+    """Mark an expanded node as won or lost if its children decide it; return whether they do."""
     node = graph.nodes[number]
     first, children, defender = node.first_edge, node.children, node.defender
     # One good move is enough for the side to move; without any move it has lost.
@@ -178,10 +158,7 @@ def settle_node(graph, number):
 
 @part
 def settle(state, graph):
-    """Mark all open nodes as won or lost that their children decide.
-
-    Repeats until no such node is left; ends early on `state.stop`.
-    """
+    """Mark open nodes as won or lost until their children decide none; ends on `state.stop`."""
     changed = True
     while changed and state.stop == 0:
         changed = False
@@ -193,10 +170,9 @@ def settle(state, graph):
 
 @part
 def _stays(graph, number, inside):
-    """Return whether a node may stay in a candidate set of perpetual checks by the defender.
+    """Return whether enough moves of a node lead into the set `inside` or to a won node.
 
-    A node of the attacker stays if one of its moves leads into the set or to a won node. A node of
-    the defender stays if all of its moves do.
+    One move is enough for the attacker; the defender has no other one.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
@@ -210,10 +186,9 @@ def _stays(graph, number, inside):
 
 @part
 def find_patterns(state, graph, inside):
-    """Settle nodes of perpetual checks by the defender as won; return their number.
+    """Settle the greatest set of perpetual checks by the defender as won; return its size.
 
-    Computes a greatest fixpoint: nodes that break the conditions are removed until none does.
-    Returns 0 when the search is stopped.
+    Nodes that break the conditions are removed until none does. Returns 0 on `state.stop`.
     """
     count = graph.counts[EXPANDED]
     for i in range(count):
@@ -241,13 +216,9 @@ def find_patterns(state, graph, inside):
 def _child_numbers(graph, number, place, loop):
     """Return a child's proof and disproof numbers, and the place on the path on which they depend.
 
-    This is the place of the node at which a loop closes; `_NOWHERE` for numbers that do not depend
-    on the path.
+    This is the place of the node at which a loop closes, or `_NOWHERE`.
 
-    number : int64; the child
-    place : int64; the parent's place on the path; 0 without a path
-    loop : int64; a loop is a win if it begins at this place or later: from there on, every move of
-        the defender on the path gives check, and no move of the attacker
+    number, place : int64; the child; the parent's place
     """
     node = graph.nodes[number]
     at = np.int64(node.place)
@@ -270,15 +241,9 @@ def _child_numbers(graph, number, place, loop):
 
 @part
 def estimate(graph, path, number, place, loop):
-    """Compute a node's proof numbers from its children; return the edge to follow, or -1.
+    """Compute an open node's proof numbers from its children; return the edge to follow.
 
-    The edge leads to the child that the proof search should visit next. It is -1 if every child is
-    settled against the side to move.
-
-    number : int64; the node, open, with children
-    place : int64; 1 + the node's index on the path; 0 without a path
-    loop : int64; a loop is a win if it begins at this place or later: from there on, every move of
-        the defender on the path gives check, and no move of the attacker
+    The edge is -1 if every child is settled against the side to move.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

@@ -16,8 +16,7 @@ Its use depends on where the repetition began:
 The value of a repetition holds for the current path only (graph history interaction).
 `state.depends[ply]` is the first row on which the value just returned for the ply depends: the
 start of the loop, or `CLEAN`. A node's value is stored in the hash table only if that row is not
-before the node. One error remains: a value from the hash table may rest on a line of moves that
-would repeat a position of the current path.
+before the node.
 """
 
 from __future__ import annotations
@@ -30,37 +29,25 @@ from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_boar
 from tbgen.referee import record
 
 CLEAN = 1 << 40
-"""Value of `state.depends` for a score that depends on no earlier position of the line. It is
-greater than every row number.
-"""
+"""Value of `state.depends`, above all rows, for a score that depends on no earlier position."""
 
 
 @part
 def verdict_score(state, row, side, beta):
     """Return the score of a repetition by the referee's verdict, or `UNKNOWN` without a verdict.
 
-    Sets `state.depends` of the ply to the first row of the loop, on which the score depends. If the
-    verdict is ignored as a win of the side to move at the root (see the module), `UNKNOWN` is
-    returned and `state.depends` is `CLEAN`.
-
-    beta : int64; the opponent's chases are not computed where a draw causes a cutoff
-        (Tan & Watkinson Medina, section 5.2)
+    Sets `state.depends` of the ply to the first row of the loop, on which the score depends. The
+    opponent's chases are not computed where a draw causes a cutoff (Tan & Watkinson Medina,
+    section 5.2).
     """
     start = record.find_span(state.boards, state.log, row, 2)
     if start == record.NO_SPAN:
         return UNKNOWN
+    scratch = state.scratch[0], state.scratch[1]
     verdict = record.judge_record(
-        state.boards,
-        state.ids,
-        state.log,
-        row,
-        side,
-        state.offences,
-        2,
-        state.chase_rules,
-        beta <= DRAW,
-        (state.scratch[0], state.scratch[1]),
-    )
+        state.boards, state.ids, state.log, row, side, state.offences, 2, state.chase_rules,
+        beta <= DRAW, scratch,
+    )  # fmt: skip
     state.judged += 1
     ply = row - state.root
     state.depends[ply] = start
@@ -83,10 +70,10 @@ def verdict_score(state, row, side, beta):
 
 @part
 def table_score(state, shared, row, side):
-    """Return the table score right after a capture or a pawn's advance, or `UNKNOWN`.
+    """Return the table score right after a capture or a pawn's advance, else `UNKNOWN`.
 
     Right after such a move no position can have been repeated, so the value does not depend on the
-    path. `UNKNOWN` is returned at the root, after any other move, and if there is no table.
+    path. The root is not probed.
     """
     may_repeat = state.log[row, record.FIRST] != row or row == state.root
     if may_repeat or state.men_left[row] > state.table_pieces:

@@ -7,9 +7,8 @@
 
 There is a view for each side: own pieces and the opponent's pieces, from the own side of the board.
 The view of the side to move comes first in the outputs. Each view is computed plain and mirrored
-left to right with the same weights, so that evaluation is symmetric. A move updates the sums by
-a few vector instructions: one row of `INPUT_ROWS` is added, and one subtracted, or two if the move
-captures.
+left to right with the same weights, so that evaluation is symmetric. A move adds one row of
+`INPUT_ROWS` to the sums, and subtracts one, or two if it captures.
 
 All numbers are integers, so that a position has the same value on every machine. The weights are in
 `weights.json`, which `scripts/tune/train.py` writes:
@@ -33,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.pieces import FULL_PHASE
+from tbgen.engine.search.geometry import FULL_PHASE
 from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, mirror_square, piece_code
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
@@ -48,13 +47,9 @@ ACCUMULATOR_SIZE = 2 * VIEW_SIZE
 INPUTS = 2 * len(PieceType) * SQUARES
 
 FULL = 181
-"""Integer that stands for 1.0 in the sums, which are clipped to it: the largest whose square fits
-into 15 bits.
-"""
+"""Integer for 1.0 in the sums, which are clipped to it: the largest whose square has 15 bits."""
 FINE = 4
-"""Factor between the network's output and the engine's score: the score is the output divided by
-`FINE`.
-"""
+"""Divisor of the network's output that gives the engine's score."""
 
 
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
@@ -84,9 +79,7 @@ def _input_rows() -> NDArray[np.int16]:
 
 
 INPUT_ROWS = _input_rows()
-"""int16 (16, 90, ACCUMULATOR_SIZE): weights of the first layer. A piece code on a square adds its
-row to the sums.
-"""
+"""int16 (16, 90, ACCUMULATOR_SIZE): weights of the first layer, by piece code and square."""
 EMPTY_ACCUMULATOR = np.tile(np.array(WEIGHTS["biases"], np.int16), 4)
 """int16 (ACCUMULATOR_SIZE,): sums for an empty board, which are the biases."""
 
@@ -106,10 +99,7 @@ def add_piece(state, row, code, square):
 
 @part
 def update_accumulator(state, row, code, source, target, taken):
-    """Compute the sums of the next row, the position after a move, from those of the row.
-
-    code, taken : int64; piece codes of the moved and the captured piece; `taken` 0 for none
-    """
+    """Compute the sums of the next row, the position after a move, from those of the row."""
     before, after = state.accumulator[row], state.accumulator[row + 1]
     come, gone = INPUT_ROWS[code, target], INPUT_ROWS[code, source]
     if taken == 0:

@@ -9,7 +9,7 @@ History counts cutoffs of quiet moves by piece and target: of the move itself, a
 opponent's last move, and as a follow-up to the own last move. It is kept from search to search.
 
 Moves are generated and ranked when their stage is reached: most nodes with a cutoff never generate
-quiet moves. Quiescence search uses the captures only.
+quiet moves.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REMAINING, CAPTURES_ONLY, GOOD_ONLY = range(7)
-"""Stages of `next_move`, which yields moves group by group. The first stage is `HASH_MOVE`, or
-`CAPTURES_ONLY` in quiescence search. `CAPTURES`, `CAPTURES_ONLY` and `QUIETS` generate and rank
-moves. `GOOD` and `GOOD_ONLY` yield the captures that lose nothing, `REMAINING` all other moves.
+"""Stages of `next_move`. The first one is `HASH_MOVE`, or `CAPTURES_ONLY` in quiescence search.
+`CAPTURES`, `CAPTURES_ONLY` and `QUIETS` generate and rank moves. `GOOD` and `GOOD_ONLY` yield the
+captures that lose nothing, `REMAINING` all other moves.
 """
 
 _KILLER_RANK = 1 << 24
@@ -36,9 +36,7 @@ _LOSING_RANK = -(1 << 23)
 """Number added to the ranks of losing captures, so that they are below all quiet moves."""
 _PLACE_BITS = MAX_MOVES.bit_length()
 _PLACES = (1 << _PLACE_BITS) - 1
-"""Bit mask of a move's index in a number that packs the move's rank and its index. The index is in
-the lower bits.
-"""
+"""Bit mask of a move's index in a number that packs the move's rank and, below it, its index."""
 _SOUND = 0
 """Least rank of captures that lose no material by static exchange evaluation."""
 HISTORY_LIMIT = 1 << 14
@@ -62,8 +60,7 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Rank the captures of a ply: most valuable victim first, then the cheapest attacker.
 
-    If the victim is cheaper than the attacker, static exchange evaluation (`exchange`) tests the
-    capture. A capture that loses material ranks below all quiet moves.
+    Captures of a cheaper piece are tested by static exchange evaluation.
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
@@ -92,20 +89,13 @@ def _history_sum(state, code, target, before, earlier):
 
 @part
 def _earlier(state, ply):
-    """Return the entry of `state.played` for the move before the last one; -1 for none.
-
-    The entry is the number of a kind of piece and its target square, `90 * kind + target`.
-    """
+    """Return the entry of `state.played` for the move before the last one; -1 for none."""
     return np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
 
 
 @part
 def history_of(state, row, ply, move):
-    """Return the history value of a quiet move: the sum of its three history counters.
-
-    The counters record cutoffs by the move itself, as a reply to the opponent's last move, and
-    after the own last move. Each is within +-`HISTORY_LIMIT`.
-    """
+    """Return the sum of a quiet move's three history counters, each within +-`HISTORY_LIMIT`."""
     code = np.int64(state.boards[row, move >> 7])
     earlier = _earlier(state, ply)
     return _history_sum(state, code, move & 127, np.int64(state.played[ply]), earlier)
@@ -136,11 +126,9 @@ def _rank_quiets(state, row, ply, first):
 
 @part
 def _pick(state, ply, least):
-    """Return the highest-ranked move that has not been returned; 0 for none.
+    """Return the highest-ranked move that has not been returned, except the hash move; 0 for none.
 
-    The hash move and moves with a rank below `least` are left out.
-
-    least : int64; a rank
+    least : int64; the least rank of a move to return
     """
     begin, count = np.int64(state.next[ply]), np.int64(state.count[ply])
     ranks, moves = state.ranks[ply], state.moves[ply]
@@ -200,9 +188,7 @@ def next_move(state, row, side, ply):
 
 @part
 def _updated(known, bonus):
-    """Return a history counter after a bonus.
-
-    The closer the counter is to `HISTORY_LIMIT`, the smaller is the change.
+    """Return a history counter after a bonus, which changes it less close to `HISTORY_LIMIT`.
 
     known : int64; the value before
     """

@@ -51,20 +51,16 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""Number of descents without a new leaf after which perpetual checks are searched again. A descent
-follows a path from the root. A 64th of the number of expanded nodes is added.
+"""Number of descents without a new leaf after which perpetual checks are searched again, plus a
+64th of the number of expanded nodes.
 """
 _MAX_IDLE_ROUNDS = 8
 """Number of pattern searches in a row without a new leaf before the proof is given up."""
 
 _LEAST_ROOM = 32 * MAX_MOVES
-"""Number of free nodes and edges in the graph required to expand a leaf: enough for all its moves,
-and up to 31 captures after each.
-"""
+"""Free nodes and edges required to expand a leaf: its moves, and up to 31 captures after each."""
 _PASSES = 2
-"""Number of times that the estimates of all open nodes are recomputed in a row, the last expanded
-nodes first.
-"""
+"""Number of times that the estimates of all open nodes are recomputed, the latest nodes first."""
 
 
 @part
@@ -77,8 +73,7 @@ def _mover(graph, number, winner):
 def _settle_by_table(state, buffers, graph, row, number, winner):
     """Mark a node as lost if the attacker has no attacking pieces left, else by its table value.
 
-    The attacker is the side whose win is to be proven. A draw counts as lost. Without a table the
-    node stays open.
+    A draw counts as lost. Without a table the node stays open.
     """
     if state.attackers_left[row, winner] == 0:
         set_status(graph, number, LOST)
@@ -92,10 +87,9 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_by_capture(state, buffers, graph, row, number, winner):
-    """Mark a new node as won or lost if one of its captures is enough to decide it.
+    """Mark a new node as won or lost if one of its captures decides it for the side to move.
 
-    A capture by the attacker is enough if the position after it is won, a capture by the defender
-    if that position is lost for the attacker. Adds the positions after captures to the graph.
+    Adds the positions after captures to the graph.
     """
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON if side == winner else LOST
@@ -166,8 +160,7 @@ def _expand(state, buffers, graph, row, number, winner):
 def _settle_all(state, graph, path, inside, recompute):
     """Settle all nodes whose outcome the graph implies.
 
-    recompute : bool; also recompute the estimates of all open nodes as if on no path. This removes
-        estimates that depend on loops; needed when no descent has reached a leaf
+    recompute : bool; also recompute the estimates of all open nodes as if on no path, without loops
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:
@@ -183,9 +176,8 @@ def _settle_all(state, graph, path, inside, recompute):
 def _grow(state, buffers, graph, path, loops):
     """Descend to a leaf, expand it, and update the estimates along the path.
 
-    Returns True if a leaf was expanded, or if the path has the maximum length. At the maximum
-    length, the last node of the path gets the numbers of a failure, so that the next descent takes
-    another path. Returns False if the path ends in a loop or at a settled node.
+    Returns False if the path ends in a loop or at a settled node. At the maximum length, the last
+    node of the path gets the numbers of a failure, so that the next descent takes another path.
 
     loops : int64 (MAX_PLY,), scratch
     """
@@ -228,10 +220,7 @@ def _grow(state, buffers, graph, path, loops):
 
 @part
 def _begin(state, buffers, graph):
-    """Add the root to an empty graph, and the earlier positions of the game as lost nodes.
-
-    So no proof uses a repetition that reaches back into the game.
-    """
+    """Add the root to an empty graph, and the earlier positions of the game as lost nodes."""
     root = np.int64(state.root)
     add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
     for row in range(state.log[root, FIRST], root):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tbgen.engine.search.graph import NODES, WON, Graph, new_graph, number_of
 from tbgen.engine.search.proof_search import prove
-from tbgen.engine.search.state import MAX_PLY
+from tbgen.engine.search.state import MAX_PLY, unpacked
 from tbgen.indexing import Move
 from tbgen.probing import Buffers
 from tbgen.referee.record import FIRST
@@ -25,10 +25,8 @@ from tbgen.referee.record import FIRST
 FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATE_SHARE = 2, 8
-"""Number of nodes that the proof search may use for each node of the ordinary search. `_SHARE`
-applies to the first `_LATE_NODES` nodes of the ordinary search, the larger `_LATE_SHARE` to all
-later ones.
-Reason: the ordinary search rarely finds a win that it has not found by then.
+"""Number of nodes that the proof search may use for each node of the ordinary search, up to
+`_LATE_NODES` of these and beyond. The ordinary search rarely finds a win later.
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
@@ -54,17 +52,11 @@ class Prover:
         self._found = None
 
     def warm_up(self, state: NDArray[np.void], buffers: Buffers) -> None:
-        """Compile or load the kernel of the proof search, by a call that may visit no node.
-
-        `state` must be set up, for any position.
-        """
+        """Compile or load the kernel of the proof search; `state` is set up for any position."""
         prove(state, buffers, new_graph(_MAX_NODES), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
-        """Start a proof that the side to move wins; with more than `FEW_MEN` pieces start none.
-
-        `state` is the record of the search, set up for the current position.
-        """
+        """Start a proof that the side to move wins, with at most `FEW_MEN` pieces."""
         few = state["men_left"][0, state["root"][0]] <= FEW_MEN
         self._graph = new_graph(_MAX_NODES) if few else None
         self._nodes = 0
@@ -90,24 +82,20 @@ class Prover:
         return None
 
     def least_to_prove(self) -> Move | None:
-        """Return the move whose position has the smallest proof number: the one closest to a proof.
-
-        None if there is no proof, or if several moves share the smallest number.
-        """
+        """Return the only move after which the smallest proof number is left; None without one."""
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
             return None
         left = sorted((int(child.proof), move) for child, move in _children(graph, 0))
         if not left or (left[1:] and left[0][0] == left[1][0]):
             return None
-        return _move(left[0][1])
+        return left[0][1]
 
     def known(self, state: NDArray[np.void]) -> Move | None:
-        """Return the winning move of the last completed proof for the current position.
+        """Return the winning move of the last completed proof for the current position, or None.
 
-        None if the game has left the won nodes of the proof's graph: all positions of the game
-        since the root of the proof must be won nodes. Earlier positions, back to the last capture
-        or pawn's advance, must not be in the graph.
+        All positions of the game since the root of the proof must be won nodes of its graph.
+        Earlier ones, back to the last capture or pawn's advance, must not be in the graph.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:
@@ -125,22 +113,15 @@ class Prover:
         return None if graph.nodes[inside[-1]].defender else winning_move(graph, inside[-1])
 
 
-def _children(graph: Graph, number: int) -> list[tuple[np.record, int]]:
+def _children(graph: Graph, number: int) -> list[tuple[np.record, Move]]:
     """Return the children of a node with the moves to them; empty before expansion."""
     first = int(graph.nodes[number].first_edge)
     edges = range(first, first + int(graph.nodes[number].children))
-    return [(graph.nodes[graph.children[edge]], int(graph.moves[edge])) for edge in edges]
+    return [(graph.nodes[graph.children[edge]], unpacked(graph.moves[edge])) for edge in edges]
 
 
 def winning_move(graph: Graph, number: int) -> Move | None:
-    """Return a move from a node to a won child; None if no child is won.
-
-    Of several won children, the one settled first is taken.
-    """
+    """Return the move from a node to the won child that was settled first; None without one."""
     children = _children(graph, number)
     won = [(int(child.rank), move) for child, move in children if child.status == WON]
-    return _move(min(won)[1]) if won else None
-
-
-def _move(number: int) -> Move:
-    return Move(number >> 7, number & 127)
+    return min(won)[1] if won else None

@@ -17,13 +17,18 @@ import numpy as np
 
 from tbgen.compiling.jit import part
 from tbgen.engine.search.geometry import (
+    CANNON,
     DIRECTION_TO,
     DISTANCES,
     EXPOSES_KING,
     FILE_OF,
     FIRST_SHIFT,
     FREE,
+    KING,
+    KNIGHT,
+    PAWN,
     RANK_OF,
+    ROOK,
     SECOND_SHIFT,
     SIGHTS,
     SOURCE_LEGS,
@@ -31,12 +36,10 @@ from tbgen.engine.search.geometry import (
     STEPS,
     WAY_SHIFT,
 )
-from tbgen.engine.search.pieces import CANNON, KING, KNIGHT, PAWN, ROOK
 from tbgen.indexing.squares import EMPTY, RANKS
 from tbgen.referee.record import CHECKED
 
-_NOWHERE = -1
-"""Value that stands for "no square" or "no direction"."""
+_NOWHERE = -1  # no square, or no direction
 
 
 @part

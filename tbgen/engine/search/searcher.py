@@ -3,12 +3,10 @@
 
     Searcher.think(game, ...)  ->  one Iteration after another, each with its best lines
 
-Plain Python around kernels that run without the GIL, so that `stop` may be called from another
-thread at any time. Table blocks that a search did not find in memory are loaded before the next
-iteration, when no search is running.
-
-Further threads search the same root, each in its own record and some one ply deeper, and share
-only the hash table (lazy SMP). The result is that of the first thread.
+Plain Python around kernels that run without the GIL. Table blocks that a search did not find in
+memory are loaded before the next iteration. Further threads search the same root, each in its own
+record and some one ply deeper, and share only the hash table (lazy SMP). The result is that of the
+first thread.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from tbgen.compiling.second_process import is_compiled, note_compiled
 from tbgen.engine.search import scores, transposition
 from tbgen.engine.search.prover import Prover
 from tbgen.engine.search.scores import Iteration, Line
-from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, Shared, begin
+from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, Shared, begin, packed, unpacked
 from tbgen.engine.search.tree import search_root
 from tbgen.indexing import Move, Position
 from tbgen.probing import NumbaTables, probe_board
@@ -36,18 +34,14 @@ from tbgen.tables.names import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""Half-width of the first aspiration window around the last score (`_WINDOW`), and the half-width
-from which the window has no limit on the side of the score (`_WIDEST`).
-"""
+"""Half-width of the first aspiration window, and the one from which the window has no limit."""
 _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
 """Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _NOTHING = 25
-"""Score up to which neither side has an advantage, in units of the score. Such a line may be
-replaced by a move that is easier to prove (`Searcher._easier_to_prove`).
-"""
-_KEPT = ("generation", "stop", "history", "followups", "countermoves")
-"""Names of the fields of the search's record that are not cleared before the next search."""
+"""Score up to which neither side has an advantage (`Searcher._easier_to_prove`)."""
+_HISTORIES = ("history", "followups", "countermoves")
+"""Names of the fields of the search's record that are kept from search to search."""
 _WXF = RuleSet(Rules.WXF)
 
 
@@ -129,7 +123,7 @@ class Searcher:
         """Clear the hash table, the histories and the last proof."""
         self.resize(self._hash)
         self._prover.forget()
-        for name in ("history", "followups", "countermoves"):
+        for name in _HISTORIES:
             self._states[name] = 0
 
     def use_tables(self, tables: NumbaTables | None) -> None:
@@ -175,7 +169,7 @@ class Searcher:
         state = self._begin(positions, moves, rule_set)
         state["node_limit"] = nodes or NO_LIMIT
         state["full_width"] = full_width
-        root_moves = np.array([move.source << 7 | move.target for move in legal], np.int32)
+        root_moves = packed(legal)
         # No proof where a depth is given: a proven win may take more plies than necessary.
         proves = depth is None and only is None and lines == 1 and not full_width
         proves = proves and self.tries_proofs and rule_set.rules != Rules.NONE
@@ -202,18 +196,17 @@ class Searcher:
                 return
 
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
-        """Replace a line without advantage by the move that is closest to a proof of a win.
+        """Replace a line without advantage by the move with the smallest proof number.
 
-        This is the move with the smallest proof number. It is searched and taken if its score is at
-        most `_NOTHING` lower. A stopped search keeps the choice of the last iteration.
+        It is searched, and taken if its score is at most `_NOTHING` lower. A stopped search keeps
+        the choice of the last iteration.
         """
         if abs(line.score) > _NOTHING:
             return line
         state, move = self._states[:1], self._prover.least_to_prove()
         least, score = line.score - _NOTHING, -scores.INFINITE
         if move is not None and move != line.moves[0]:
-            alone = np.array([move.source << 7 | move.target], np.int32)
-            score = search_root(state, self._shared, alone, 0, depth, least - 1, least)
+            score = search_root(state, self._shared, packed([move]), 0, depth, least - 1, least)
         if not state["stop"][0]:
             self._preferred = move if score >= least else None
         return line if self._preferred is None else Line(line.score, (self._preferred,))
@@ -235,20 +228,16 @@ class Searcher:
     def _begin(
         self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet
     ) -> NDArray[np.void]:
-        """Set up the searches of all threads, each in a record of its own, from the game so far.
-
-        Begins a new generation of hash table entries, so that new results may replace older ones.
-        """
+        """Set up all threads' records from the game, with a new generation of hash entries."""
         state = self._states[:1]
         for name in STATE.names or ():
-            if name not in _KEPT:
+            if name not in (*_HISTORIES, "generation", "stop"):
                 state[name] = 0
         state["generation"] = (state["generation"] + 1) % 128
         self._expected.clear()
         first = max(0, len(moves) - GAME_PLIES)
         state["boards"][0, 0] = np.frombuffer(positions[first].board, np.int8)
-        played = [move.source << 7 | move.target for move in moves[first:]]
-        begin(state, np.array(played, np.int32), int(positions[first].side))
+        begin(state, packed(moves[first:]), int(positions[first].side))
         rules = rule_set.rules or Rules.WXF
         state["offences"], state["chase_rules"] = rules.offences, rule_set.chase_rules
         state["table_pieces"] = max((m.men for m in self._tables.materials), default=0)
@@ -278,10 +267,7 @@ class Searcher:
                 task.result()
 
     def _search_lines(self, root_moves: NDArray[np.int32], lines: int, depth: int) -> list[Line]:
-        """Search to a depth, once for each line.
-
-        The best moves are moved to the front of `root_moves`.
-        """
+        """Search to a depth, once for each line; the best moves come first in `root_moves` then."""
         state, found = self._states[:1], []
         for first in range(lines):
             with self._other_threads(root_moves, depth):
@@ -289,19 +275,14 @@ class Searcher:
             length = int(state["pv_length"][0, 0])
             if length == 0:
                 break
-            numbers = state["pv"][0, 0, :length].tolist()
-            found.append(Line(score, tuple(Move(n >> 7, n & 127) for n in numbers)))
+            found.append(Line(score, tuple(map(unpacked, state["pv"][0, 0, :length]))))
             self._expected[first] = score
         return sorted(found, key=lambda line: -line.score)
 
     def _search_line(self, root_moves: NDArray[np.int32], first: int, depth: int) -> int:
-        """Search the root moves from `first` on in an aspiration window about the last score.
-
-        The window is widened on the side where the score lies outside.
-        """
+        """Search the root moves from `first` on, in a window that widens from the last score."""
         state, expected = self._states[:1], self._expected.get(first)
-        width = _WINDOW
-        low, high = -scores.INFINITE, scores.INFINITE
+        width, low, high = _WINDOW, -scores.INFINITE, scores.INFINITE
         if expected is not None and not scores.is_decided(expected):
             low, high = expected - width, expected + width
         while True:
@@ -320,8 +301,5 @@ class Searcher:
         return Shared(self._table, self._tables.buffers)
 
     def clear_stop(self) -> None:
-        """Clear the stop flag before a search.
-
-        `stop` may have been called while no search was running.
-        """
+        """Clear the stop flag before a search: `stop` may have been called without one."""
         self._states["stop"][0] = 0

@@ -19,9 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.geometry import EXPOSES_KING
+from tbgen.engine.search.geometry import EXPOSES_KING, PHASES
 from tbgen.engine.search.ordering import HISTORY_LIMIT, REMAINING, history_of
-from tbgen.engine.search.pieces import PHASES
 from tbgen.engine.search.scores import INFINITE, MAX_EVALUATION
 from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
@@ -40,17 +39,14 @@ _LOSING_DEPTH = 5
 _SIZE = 64
 _LOGARITHMS = np.log(np.arange(1, _SIZE + 1))
 REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
-"""int64 (64, 64): number of plies by which the search of a late move is shortened. Indices: depth -
-1, and the number of moves searched before.
+"""int64 (64, 64): plies by which the search of a late move is shortened, by depth - 1 and the
+number of moves searched before.
 """
 
 
 @part
 def is_improving(state, ply):
-    """Return whether the estimate of this ply is higher than that of two plies before.
-
-    True in the first two plies, which have no earlier estimate.
-    """
+    """Return whether the estimate is higher than two plies before; True in the first two plies."""
     return ply < 2 or state.estimate[ply] > state.estimate[ply - 2]
 
 
@@ -91,16 +87,15 @@ def null_depth(state, row, side, depth, beta):
 
 @part
 def reduction(state, row, depth, searched, move, narrow):
-    """Return the number of plies to reduce the first search of a late move by.
-
-    The move has been made already: row `row + 1` has the position after it.
+    """Return the plies to reduce the first search of a late move by, which has been made already.
 
     narrow : bool; a null window: not on the principal variation
     """
     ply = row - state.root
+    is_quiet = state.boards[row, move & 127] == EMPTY
     if state.full_width != 0 or depth < 2 or searched < 2:
         return 0
-    if state.boards[row, move & 127] != EMPTY and state.stage[ply] != REMAINING:
+    if not is_quiet and state.stage[ply] != REMAINING:
         return 0
     less = REDUCTIONS[min(depth, _SIZE) - 1, min(searched, _SIZE - 1)]
     if not narrow:
@@ -109,7 +104,7 @@ def reduction(state, row, depth, searched, move, narrow):
         less += 1
     if state.log[row, CHECKED] != 0 or state.log[row + 1, CHECKED] != 0:
         less -= 1
-    if state.boards[row, move & 127] == EMPTY:
+    if is_quiet:
         less -= 2 * history_of(state, row, ply, move) // HISTORY_LIMIT
     return max(0, min(less, depth - 2))
 

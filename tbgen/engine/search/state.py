@@ -13,21 +13,22 @@ record, which kernels pass by address. Rows before `root` are the last plies of 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
-from tbgen.engine.search.geometry import FILE_OF, LINES, RANK_OF
+from tbgen.engine.search.geometry import FILE_OF, KING, LINES, PHASES, RANK_OF, ROOK
 from tbgen.engine.search.network import (
     ACCUMULATOR_SIZE,
     EMPTY_ACCUMULATOR,
     add_piece,
     update_accumulator,
 )
-from tbgen.engine.search.pieces import KING, PHASES, ROOK
 from tbgen.engine.search.safety import gives_check
+from tbgen.indexing import Move
 from tbgen.indexing.squares import EMPTY, RANKS, SQUARES
 from tbgen.probing import Buffers
 from tbgen.referee import record
@@ -109,14 +110,22 @@ class Shared(NamedTuple):
     """The tables, empty where there are none."""
 
 
+def packed(moves: Iterable[Move]) -> NDArray[np.int32]:
+    """Return moves as numbers `source << 7 | target`, as kernels take them: int32 (n,)."""
+    return np.array([move.source << 7 | move.target for move in moves], np.int32)
+
+
+def unpacked(number: int) -> Move:
+    """Return a move from its number in kernels."""
+    return Move(int(number) >> 7, int(number) & 127)
+
+
 State = np.record
 """Type of a search's record (`STATE`) in kernels. Python passes an array of one such record."""
 
 _random = np.random.default_rng(14)
 PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
-"""Zobrist keys: a random number for each piece code and square. A position's key is the XOR of the
-numbers of its pieces, and of `SIDE_KEY` if Black is to move.
-"""
+"""int64 (16, 90): Zobrist keys; their XOR is a position's key, with `SIDE_KEY` if Black moves."""
 SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 
@@ -132,9 +141,7 @@ def _toggle(state, row, square):
 def begin(states, moves, side):
     """Set up the record from the board in row 0, and play the moves of the game.
 
-    states : `State` (1,), inout; `boards[0]` holds the first position. Row 0 and the lists of
-        pieces are computed from it, and each move writes the next row. Fields by ply are left
-        unchanged
+    states : `State` (1,), inout; `boards[0]` holds the first position; fields by ply are unchanged
     moves : int32 (n,), in; legal moves from the first position, one after another
     side : int64; the side to move in row 0
     """
@@ -187,10 +194,7 @@ def key_after(state, row, source, target):
 
 @part
 def _copy(state, row):
-    """Copy a position's fields to the next row, before a move changes some of their values there.
-
-    These are piece squares, occupancy masks, phase and piece counts.
-    """
+    """Copy piece squares, occupancy masks, phase and piece counts to the next row."""
     after = row + 1
     for i in range(PIECES):
         state.squares[after, i] = state.squares[row, i]
@@ -226,11 +230,7 @@ def push(state, row, side, source, target):
 
 @part
 def push_null(state, row):
-    """Make a null move (pass): the next row has the same board and the other side to move.
-
-    No repetition may span a null move. So `FIRST`, the log's first row to search for repetitions,
-    is the new row itself.
-    """
+    """Make a null move (pass), which no repetition may span: `FIRST` is the new row itself."""
     after = row + 1
     for square in range(SQUARES):
         state.boards[after, square] = state.boards[row, square]

@@ -29,9 +29,7 @@ _SCORE_OFFSET = 1 << 23
 MAX_DEPTH = 255
 ENTRY_BYTES = 16
 _LINE_NUMBERS = 8
-"""Number of int64 values in a cache line of the processor (64 bytes), to which the table is
-aligned.
-"""
+"""Number of int64 values in a cache line of the processor (64 bytes)."""
 
 
 def new_table(mebibytes: int) -> NDArray[np.int64]:
@@ -57,18 +55,13 @@ def _bucket(table, key):
 @part
 def prefetch_bucket(shared, key):
     """Prefetch the bucket that `look_up` will read."""
-    table = shared.table
-    prefetch(table, _bucket(table, key))
+    prefetch(shared.table, _bucket(shared.table, key))
 
 
 @part
 def look_up(state, shared, row):
-    """Return the hash table's data of the position in a row, or 0 if it has no entry.
-
-    The data are one integer with move, bound, depth, generation and score.
-    """
-    table = shared.table
-    key = state.keys[row]
+    """Return the hash table's data of the position in a row, or 0 if it has no entry."""
+    table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
         data = table[entry, 1]
@@ -110,8 +103,6 @@ def score_of(data, ply):
 def cutoff_score(state, data, ply, depth, alpha, beta):
     """Return the stored score if it causes a cutoff, else `UNKNOWN`.
 
-    data : int64; an entry's data, not 0
-
     Decided scores apply at any depth. In a full-width search (`full_width`) the depth must be
     equal, so that values equal those of a search without hash table.
     """
@@ -130,11 +121,7 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 @part
 def store_move(state, shared, row, move):
-    """Store a move for move ordering, without its value, because the value depends on the path.
-
-    If the position has an entry, only its move is replaced. A new entry replaces the second one of
-    the bucket.
-    """
+    """Store a move without its value, in the position's entry or else the bucket's second one."""
     table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
@@ -150,11 +137,7 @@ def store_move(state, shared, row, move):
 
 @part
 def store(state, shared, row, ply, depth, bound, score, move):
-    """Store the result of a node.
-
-    bound : int64; `UPPER`, `LOWER` or `EXACT`
-    score : int64; a decided score counts plies from the root of the search
-    """
+    """Store the result of a node."""
     if score > MAX_EVALUATION:
         score += ply
     elif score < -MAX_EVALUATION:

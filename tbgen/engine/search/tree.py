@@ -2,7 +2,8 @@
 """Principal variation search over positions that are judged first.
 
     known value      a verdict or a table's value ends the line (`judging`)
-    depth 0          quiescence search; in check the depth is extended by one ply
+    depth 0          quiescence search: captures, or all evasions of a check, until a position is
+                     quiet enough for a static evaluation; in check the depth is one ply more
     hash table       a stored bound cuts off if it is deep enough or decided; never on the
                      principal variation
     selectivity      pruning by estimate and null move, outside the principal variation
@@ -17,30 +18,21 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part, recursive_part
+from tbgen.engine.search import selectivity
 from tbgen.engine.search import transposition as entry
-from tbgen.engine.search.evaluation import evaluate
+from tbgen.engine.search.evaluation import EXCHANGE_VALUES, evaluate
 from tbgen.engine.search.judging import CLEAN, table_score, verdict_score
 from tbgen.engine.search.ordering import next_move, reward, start_moves
-from tbgen.engine.search.quiescence import quiesce
 from tbgen.engine.search.safety import is_safe
 from tbgen.engine.search.scores import INFINITE, MATE, MAX_EVALUATION, UNKNOWN
-from tbgen.engine.search.selectivity import (
-    NO_ESTIMATE,
-    is_late,
-    is_pruned,
-    is_razored,
-    is_reverse_futile,
-    null_depth,
-    reduction,
-)
 from tbgen.engine.search.state import MAX_PLY, key_after, push, push_null
 from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
 _IIR_DEPTH = 4
-"""Least depth of internal iterative reduction: a node without hash move is searched one ply less
-deep.
-"""
+"""Least depth at which a node without hash move is searched one ply less deep."""
+_MARGIN = 150
+"""Margin of delta pruning: assumed largest gain of a capture beyond the captured piece's value."""
 
 
 @part
@@ -55,10 +47,9 @@ def _store_pv(state, ply, move):
 
 @part
 def _begin_node(state, shared, row, side, beta):
-    """Start a node: return its score if it is known without search, else `UNKNOWN`.
+    """Start a node: return its score by verdict or table, else `UNKNOWN`.
 
-    The score is known by the referee's verdict on a repetition, or by a table. Sets `state.stop` at
-    the node limit; returns 0 once the search is stopped.
+    Sets `state.stop` at the node limit; returns 0 once the search is stopped.
     """
     ply = row - state.root
     state.depends[ply] = CLEAN
@@ -74,19 +65,10 @@ def _begin_node(state, shared, row, side, beta):
 
 
 @part
-def _static_evaluation(state, row, side):
-    """Return the static evaluation; `NO_ESTIMATE` in check and in a full-width search."""
-    if state.log[row, CHECKED] != 0 or state.full_width != 0:
-        return np.int64(NO_ESTIMATE)
-    return np.int64(evaluate(state, row, side))
-
-
-@part
 def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if hash table or estimate cut the node off, else `UNKNOWN`.
 
-    Sets `state.estimate` to the static evaluation, or to the hash table's score if that bounds the
-    true score more closely.
+    Sets `state.estimate` to the static evaluation, or to a closer bound from the hash table.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`
     """
@@ -98,21 +80,17 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
                 return known
         score = entry.score_of(data, ply)
         closer = entry.bound_of(data) & (entry.UPPER if score < estimate else entry.LOWER)
-        if estimate != NO_ESTIMATE and abs(score) <= MAX_EVALUATION and closer:
+        if estimate != selectivity.NO_ESTIMATE and abs(score) <= MAX_EVALUATION and closer:
             estimate = score
     state.estimate[ply] = estimate
-    if narrow and is_reverse_futile(state, ply, depth, beta):
+    if narrow and selectivity.is_reverse_futile(state, ply, depth, beta):
         return np.int64(estimate)
     return UNKNOWN
 
 
 @part
 def play(state, row, side, move):
-    """Make a move in the search tree, and note it for the history counters.
-
-    Stores the moved piece's kind and its target, `90 * kind + target`, in `state.played` of the
-    next ply.
-    """
+    """Make a move, and store it for the history counters: `90 * kind + target`."""
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
@@ -121,15 +99,9 @@ def play(state, row, side, move):
 
 @part
 def _store_result(state, shared, row, depth, depends, bound, score, move):
-    """Store a node's score in the hash table, unless the score depends on the path to the node.
+    """Store a node's score in the hash table; only its move if the score depends on the path.
 
-    A score depends on the path if it comes from a repetition of an earlier position. Then only the
-    move is stored. In both cases the first row that the score depends on is stored in
-    `state.depends`.
-
-    depends : int64; first row that the score depends on
-    bound : int64; bound of the score (`transposition`)
-    score : int64; a decided score counts plies from the root of the search
+    depends : int64; first row that the score depends on (`judging`), kept in `state.depends`
     """
     ply = row - state.root
     state.depends[ply] = depends
@@ -137,6 +109,72 @@ def _store_result(state, shared, row, depth, depends, bound, score, move):
         entry.store(state, shared, row, ply, depth, bound, score, move)
     elif move != 0:
         entry.store_move(state, shared, row, move)
+
+
+@recursive_part
+def quiesce(state, shared, row, side, alpha, beta):
+    """Return the score of a position by quiescence search; fail-soft.
+
+    The side to move may stand pat (take the static evaluation) unless it is in check; then all
+    evasions are searched. Left out are captures that lose material by static exchange evaluation,
+    and captures that cannot raise the score to alpha (delta pruning).
+    """
+    # Repetitions are not tested: the search has judged the first position, and every later one
+    # follows a capture, or evasions of the check that a capture gave. So values from the hash
+    # table always apply.
+    ply = row - state.root
+    state.nodes += 1
+    if ply > state.deepest:
+        state.deepest = ply
+    if ply >= MAX_PLY:
+        return np.int64(evaluate(state, row, side))
+    if state.table_pieces > 0:
+        known = table_score(state, shared, row, side)
+        if known != UNKNOWN:
+            return known
+    checked = state.log[row, CHECKED] != 0
+    estimate = np.int64(-INFINITE)
+    if not checked:
+        # Evaluate before the look-up, while the bucket is prefetched; most nodes need both.
+        estimate = np.int64(evaluate(state, row, side))
+    data = entry.look_up(state, shared, row)
+    if data != 0 and beta - alpha == 1:
+        known = entry.cutoff_score(state, data, ply, 0, alpha, beta)
+        if known != UNKNOWN:
+            return known
+    best, best_move, bound = estimate, np.int64(0), entry.UPPER
+    if checked:
+        best = ply - MATE
+    elif best >= beta:
+        return best
+    elif best > alpha:
+        alpha, bound = best, entry.EXACT
+    first = entry.move_of(data) if checked else np.int64(0)
+    start_moves(state, ply, first, not checked)
+    while best < beta:
+        move = next_move(state, row, side, ply)
+        if move == 0:
+            break
+        source, target = move >> 7, move & 127
+        if not checked and state.full_width == 0:
+            hope = estimate + EXCHANGE_VALUES[state.boards[row, target]] + _MARGIN
+            if hope <= alpha:
+                best = max(best, hope)
+                continue
+        entry.prefetch_bucket(shared, key_after(state, row, source, target))
+        if not is_safe(state, row, side, source, target):
+            continue
+        push(state, row, side, source, target)
+        score = -quiesce(state, shared, row + 1, 1 - side, -beta, -alpha)
+        if score > best:
+            best = score
+            if score > alpha:
+                alpha, best_move, bound = score, move, entry.EXACT
+    if state.stop == 0:
+        if best >= beta:
+            bound = entry.LOWER
+        entry.store(state, shared, row, ply, 0, bound, best, best_move)
+    return best
 
 
 @recursive_part
@@ -155,7 +193,9 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
         return quiesce(state, shared, row, side, alpha, beta)
     state.nodes += 1
     # Evaluate before the look-up, while the bucket is prefetched.
-    estimate = _static_evaluation(state, row, side)
+    estimate = np.int64(selectivity.NO_ESTIMATE)
+    if state.log[row, CHECKED] == 0 and state.full_width == 0:
+        estimate = np.int64(evaluate(state, row, side))
     data = entry.look_up(state, shared, row)
     known = _cutoff_score(state, ply, estimate, data, depth, alpha, beta)
     if known != UNKNOWN:
@@ -163,11 +203,11 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     # Recursive calls must not pass literals (`recursive_part`).
     yes, no = ply >= 0, ply < 0
     if narrow:
-        if is_razored(state, ply, depth, alpha):
+        if selectivity.is_razored(state, ply, depth, alpha):
             score = quiesce(state, shared, row, side, alpha, beta)
             if score <= alpha:
                 return score
-        less = np.int64(null_depth(state, row, side, depth, beta))
+        less = np.int64(selectivity.null_depth(state, row, side, depth, beta))
         if may_pass and less >= 0:
             push_null(state, row)
             state.played[ply + 1] = 0
@@ -184,16 +224,16 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
         move = next_move(state, row, side, ply)
         if move == 0:
             break
-        if narrow and is_late(state, row, depth, searched, best):
+        if narrow and selectivity.is_late(state, row, depth, searched, best):
             break
-        if narrow and is_pruned(state, row, side, depth, searched, move, alpha, best):
+        if narrow and selectivity.is_pruned(state, row, side, depth, searched, move, alpha, best):
             continue
         # Prefetch: legality and making the move take about as long as the memory access.
         entry.prefetch_bucket(shared, key_after(state, row, move >> 7, move & 127))
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
         play(state, row, side, move)
-        less = depth - 1 - reduction(state, row, depth, searched, move, narrow)
+        less = depth - 1 - selectivity.reduction(state, row, depth, searched, move, narrow)
         window = alpha + 1 if searched > 0 else beta
         while True:
             score = -search(state, shared, row + 1, 1 - side, less, -window, -alpha, yes)
