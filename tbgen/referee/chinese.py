@@ -58,7 +58,7 @@ def _label(game: Game, ply: int, start: int) -> Ply:
     found = label_ply(game, ply, game.chases(ply, start))
     if found.label == Label.CHECK:
         return found
-    side = game.positions[ply].side
+    side = game.side(ply)
     if can_mate(game.boards[ply + 1], side):
         # If the side was in check, the opponent's move may have created the threat.
         new = not game.log[ply][record.CHECKED] and not can_mate(game.boards[ply], side)

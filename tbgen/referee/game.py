@@ -86,6 +86,15 @@ class Game:
         """Last position of the game."""
         return self.positions[-1]
 
+    def side(self, ply: int) -> Side:
+        """Return the side that plays a ply."""
+        return self.positions[ply].side
+
+    def move(self, ply: int) -> Move:
+        """Return the move of a ply."""
+        row = self.log[ply]
+        return Move(row[record.SOURCE], row[record.TARGET])
+
     def push(self, move: Move) -> None:
         """Play a move; an illegal one raises `MoveTextError` and changes nothing."""
         now, ply = self.last, self.plies

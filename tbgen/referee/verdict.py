@@ -183,8 +183,7 @@ def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
     label = Label.CHECK if is_check else Label.CHASE if pairs else Label.IDLE
     by = tuple(sorted({attacker for attacker, _ in pairs}))
     chased = tuple(sorted({victim for _, victim in pairs}))
-    move = Move(game.log[ply][record.SOURCE], game.log[ply][record.TARGET])
-    return Ply(move, game.positions[ply].side, label, chased, by)
+    return Ply(game.move(ply), game.side(ply), label, chased, by)
 
 
 def judge_unrepeated(game: Game, occurrences: int) -> tuple[Verdict, str]:
