@@ -33,6 +33,7 @@ Parameters of kernels, unless a kernel says otherwise:
     side : int64; the side to move, 0 Red, 1 Black
     depth : int64; plies left to search
     alpha, beta : int64; the window: scores for the side to move
+    may_pass : bool; whether a null move may be tried: not right after another one
     bound : int64; `UPPER`, `LOWER` or `EXACT` (`transposition`)
     score : int64; a decided score counts plies from the root of the search
     move : int64; `source << 7 | target`, 0 for none

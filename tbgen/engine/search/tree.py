@@ -179,10 +179,7 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return the score of a position; 0 once the search is stopped.
-
-    may_pass : bool; whether a null move may be tried; False right after a null move
-    """
+    """Return the score of a position; 0 once the search is stopped."""
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
