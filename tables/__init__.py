@@ -10,7 +10,7 @@
     choosing    choice of the order of slots with which a table compresses best
     writer      writing a file
     blockfile   reading a file, with a `cache` of blocks: `reader` of tables, `wdl` of outcomes
-    compression, repacking         zstd parameters; recompression of a finished table
+    repacking   recompression of a finished table
     tablebase   probing directories of files; `batches` of boards; the `result` of a probe
     certificates, proofs           certificate of a proven table; proof status of tables
     errors      errors of tables and probing

@@ -17,8 +17,6 @@ from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.blocks import Codes
-from tbgen.tables.codes import value_columns
-from tbgen.tables.outcomes import DRAW, outcomes_of
 from tbgen.tables.reader import TableFile
 from tbgen.tables.wdl import WdlFile
 
@@ -64,30 +62,6 @@ def look_up(
             chosen = np.flatnonzero(movers == side)
             if chosen.size:
                 yield own[chosen], file, file.codes(side, slots[chosen])
-
-
-def outcomes_at(
-    boards: Boards, sides: NDArray[Any], file_of: Callable[[Material], TableFile | WdlFile]
-) -> NDArray[np.int8]:
-    """Return outcomes (n,) of boards: 1 win, 0 draw, -1 loss; raises like `look_up`."""
-    found = np.zeros(len(sides), np.int8)
-    for numbers, file, codes in look_up(boards, sides, file_of):
-        if isinstance(file, TableFile):
-            codes = outcomes_of(codes, file.code_space)
-        found[numbers] = codes.astype(np.int8) - np.int8(DRAW)
-    return found
-
-
-def values_at(
-    boards: Boards, sides: NDArray[Any], file_of: Callable[[Material], TableFile]
-) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return outcomes, orders and plies (n,) of boards; raises like `look_up`."""
-    outcomes = np.zeros(len(sides), np.int8)
-    orders, plies = np.zeros(len(sides), np.uint32), np.zeros(len(sides), np.uint32)
-    for numbers, file, codes in look_up(boards, sides, file_of):
-        values = value_columns(codes, file.code_space)
-        outcomes[numbers], orders[numbers], plies[numbers] = values
-    return outcomes, orders, plies
 
 
 def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:

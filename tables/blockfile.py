@@ -21,12 +21,13 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
+from tbgen.indexing import Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.system.platform import read_at
 from tbgen.system.threads import thread_pool
@@ -44,6 +45,9 @@ from tbgen.tables.header import (
 )
 from tbgen.tables.names import TableName, WdlName
 from tbgen.tables.outcomes import AnyBlock, BlockCodec
+from tbgen.tables.statistics import FileStatistics
+
+Statistics = TypeVar("Statistics", bound=FileStatistics)
 
 _thread = threading.local()
 
@@ -288,12 +292,28 @@ class BlockFile(Generic[Spec]):
         """Index of the file's material: the numbering of its positions by slots."""
         return Layout.of(self.header.spec.name.material)
 
+    def place(self, position: Position) -> tuple[Side, int]:
+        """Return side to move and slot of a position of the material, in either colouring."""
+        if position.is_swapped:
+            position = position.swapped()
+        return position.side, self.layout.slot(position)
+
     def metadata(self) -> bytes:
         """Return the JSON text of the metadata, after checking its checksum."""
         data = self._read(self.header.metadata_offset, self.header.metadata_length)
         if zlib.crc32(data) != self.header.metadata_checksum:
             raise CorruptTableError(self.path, "the checksum of the statistics is wrong")
         return self._unpack(data, MAX_METADATA, None)
+
+    def _read_statistics(self, kind: type[Statistics]) -> Statistics:
+        """Return the statistics in the metadata; raises `CorruptTableError`."""
+        try:
+            found = kind.from_text(self.metadata().decode("ascii"))
+        except ValueError:
+            raise CorruptTableError(self.path, "the statistics cannot be read") from None
+        if found.index_size != self.header.slots:
+            raise CorruptTableError(self.path, "the statistics have another number of slots")
+        return found
 
     def is_same_file(self, path: Path) -> bool:
         """Return whether the file at a path is the open file, not a replacement."""
@@ -342,12 +362,12 @@ class BlockFile(Generic[Spec]):
             return codec.constant_content(check)
         if zlib.crc32(data) != check:
             raise CorruptTableError(self.path, "the checksum is wrong", number)
-        plain = codec.plain_length(slots)
-        if plain is None:
-            return self._unpack(data, codec.max_content(slots), number)
-        if length > plain:
+        limit = codec.max_content(slots)
+        if not codec.may_be_plain:
+            return self._unpack(data, limit, number)
+        if length > limit:
             raise CorruptTableError(self.path, "the block has the wrong size", number)
-        content = data if length == plain else self._unpack(data, plain, number)
+        content = data if length == limit else self._unpack(data, limit, number)
         if codec.constant_code(content) is not None:  # must be stored without bytes
             raise CorruptTableError(self.path, "a byte is not five outcomes", number)
         return content

@@ -6,15 +6,21 @@
               for a block of more than 256 codes
 
 Slots without a position (code 0) are filled before encoding: no block contains code 0.
+
+zstd compresses blocks: `FAST` when a table is built, `DENSE` to publish it, `SMALLEST` those of
+win-draw-loss files; `COMPARING` samples. No digest depends on these parameters. Frames state their
+size. Checksums are in the block table, not in frames (docs/format.md, decision 14).
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 
 from tbgen.tables.codes import CodeSpace
@@ -209,16 +215,13 @@ class DistanceCodec(CodeSpace):
 
     max_slots: ClassVar[int] = MAX_BLOCK_BYTES
     """Most slots of a block."""
+    may_be_plain: ClassVar[bool] = False
+    """Whether blocks may be stored uncompressed; they then have `max_content` bytes."""
 
     def max_content(self, slots: int) -> int:
         """Return an upper bound of the uncompressed bytes of a block of `slots` slots."""
         longest = max(slots * self.width, MAX_PALETTE * self.width + slots)
         return min(MAX_BLOCK_BYTES, _COUNT_BYTES + longest)
-
-    def plain_length(self, slots: int) -> int | None:
-        """Return None: blocks of distances are never stored uncompressed."""
-        del slots
-        return None
 
     def constant_content(self, code: int) -> bytes:
         """Return the uncompressed bytes of a block in which every slot has the code `code`."""
@@ -233,3 +236,44 @@ class DistanceCodec(CodeSpace):
     def block(self, content: bytes, slots: int) -> Block:
         """Check and wrap the bytes of a block; raises `BlockError`."""
         return Block(content, slots, self.width)
+
+
+# -- compression -------------------------------------------------------------------------------
+
+Parameters = zstandard.ZstdCompressionParameters
+
+_COMMON = {"window_log": 16, "write_content_size": True, "write_checksum": False}
+"""Parameters shared by `FAST` and `DENSE`. The window is 64 KiB, the largest size of a block."""
+
+FAST: Parameters = Parameters(
+    **_COMMON, hash_log=15, chain_log=16, search_log=4, min_match=5, target_length=64,
+    strategy=zstandard.STRATEGY_LAZY2,
+)  # fmt: skip
+"""Parameters of a fast parse: a quarter of the time of an optimal parse with a short search, and
+output 7 % larger.
+"""
+
+DENSE: Parameters = Parameters(
+    **_COMMON, hash_log=14, chain_log=16, search_log=5, min_match=3, target_length=256,
+    strategy=zstandard.STRATEGY_BTOPT,
+)  # fmt: skip
+"""Parameters of a long optimal parse: a ninth smaller than `FAST`, ten times slower."""
+
+SMALLEST: Parameters = Parameters.from_level(
+    19, source_size=1 << 16, write_content_size=True, write_checksum=False
+)
+"""Parameters of the strongest parse of zstd (decision 11)."""
+
+COMPARING: Parameters = Parameters(compression_level=1)
+"""Fast parameters: a comparison of arrangements depends on the choice of sampled blocks, not on how
+densely they are compressed.
+"""
+
+
+class Compressor(threading.local):
+    """Compressor of blocks with one zstd compressor per thread, since threads cannot share one."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        """Create a compressor with zstd parameters."""
+        self.compress = zstandard.ZstdCompressor(compression_params=parameters).compress
+        """Compress bytes to one zstd frame."""

@@ -71,7 +71,7 @@ class Certificate:
 
     table: Annotated[TableName, _table]
     digest: Annotated[str, checked_json.DIGEST]
-    supporting: Annotated[tuple[Premise, ...], checked_json.as_read]
+    supporting: tuple[Premise, ...]
     method: Annotated[str, checked_json.text(r"[a-z0-9 -]{1,40}", "method")]
     tbgen: Annotated[str, checked_json.text(r"[0-9A-Za-z.+!_-]{1,40}", "version")]
     seconds: Annotated[float, checked_json.non_negative]
@@ -97,19 +97,10 @@ class Certificate:
         """
         if len(text) > MAX_CERTIFICATE:
             raise checked_json.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
-        found = checked_json.parse_object(text, {"supporting": _PREMISE})
-        if found.get("certificate") != FORM:
-            raise checked_json.SchemaError(f"not of the form {FORM}")
-        certificate: Certificate = _CERTIFICATE(
-            {name: value for name, value in found.items() if name in cls.__slots__}
-        )
+        certificate = checked_json.parse_record(text, cls, certificate=FORM)
         if not _are_premises(certificate.table, certificate.supporting):
             raise checked_json.SchemaError("other supporting tables than captures lead to")
         return certificate
-
-
-_PREMISE = checked_json.record(Premise)
-_CERTIFICATE = checked_json.record(Certificate)
 
 
 def certificate_path(table: Path) -> Path:

@@ -13,7 +13,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Any, get_type_hints
+from functools import cache
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 MAX_VALUE = 512
 """Most characters of one value; an entry with a FEN has fewer than 250."""
@@ -23,6 +24,8 @@ MAX_COUNT = 2**63 - 1
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")
+
+Record = TypeVar("Record")
 
 Check = Callable[[object], Any]
 """Function that checks one JSON value and converts it; raises `SchemaError` for other kinds."""
@@ -86,11 +89,6 @@ def optional(check: Check) -> Check:
     return lambda value: None if value is None else check(value)
 
 
-def as_read(value: object) -> Any:
-    """Return any value unchanged: a check for lists whose entries `parse_object` has checked."""
-    return value
-
-
 DIGEST = text(r"[0-9a-f]{32}", "digest")
 """Check for the digest of a table: 32 hexadecimal digits."""
 
@@ -98,22 +96,51 @@ DIGEST = text(r"[0-9a-f]{32}", "digest")
 def record(kind: type) -> Check:
     """Return a check for JSON objects, which converts them to objects of the dataclass `kind`.
 
-    Annotations of fields have their checks: `Annotated[int, integer(1)]`. Fields with a default may
-    be missing.
+    A field is annotated with its check, `Annotated[int, integer(1)]`, or its type is a dataclass.
+    Fields with a default may be missing.
     """
-    hints = get_type_hints(kind, include_extras=True)
-    checks: dict[str, Check] = {name: hint.__metadata__[0] for name, hint in hints.items()}
 
     def check(value: object) -> Any:
+        checks, _ = _checks(kind)
         if not isinstance(value, dict) or not value.keys() <= checks.keys():
             raise SchemaError(f"no {kind.__name__}")
-        fields = {name: checks[name](member) for name, member in value.items()}
-        try:
-            return kind(**fields)
-        except TypeError:
-            raise SchemaError(f"incomplete {kind.__name__}") from None
+        return _made(kind, {name: checks[name](member) for name, member in value.items()})
 
     return check
+
+
+@cache
+def _checks(kind: type) -> tuple[dict[str, Check], dict[str, Check]]:
+    """Return the checks of a dataclass's fields, and of the entries of those that are tuples."""
+    checks, lists = {}, {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if get_origin(hint) is tuple:
+            lists[name] = record(get_args(hint)[0])
+        else:
+            checks[name] = hint.__metadata__[0] if get_origin(hint) is Annotated else record(hint)
+    return checks, lists
+
+
+def _made(kind: type[Record], fields: dict[str, Any]) -> Record:
+    try:
+        return kind(**fields)
+    except TypeError:
+        raise SchemaError(f"incomplete {kind.__name__}") from None
+
+
+def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
+    """Parse the text of a JSON object into an object of the dataclass `kind` (see `record`).
+
+    A field that is a tuple of dataclasses is a list. Unknown members are ignored. Raises
+    `SchemaError`, also unless the members `versions` have these values.
+    """
+    checks, lists = _checks(kind)  # type: ignore[arg-type]
+    found = parse_object(text, lists)
+    for name, version in versions.items():
+        if found.get(name) != version:
+            raise SchemaError(f"not of the form {version}")
+    fields = {name: check(found[name]) for name, check in checks.items() if name in found}
+    return _made(kind, fields | {name: found[name] for name in lists if name in found})
 
 
 def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:

@@ -25,8 +25,7 @@ import numpy as np
 from tbgen.indexing.arrangement import Arrangement, BlockMap, possible_arrangements
 from tbgen.indexing.layout import Layout
 from tbgen.system.threads import thread_pool
-from tbgen.tables.blocks import BLOCK_SLOTS, Codes
-from tbgen.tables.compression import COMPARING, Compressor
+from tbgen.tables.blocks import BLOCK_SLOTS, COMPARING, Codes, Compressor
 
 TILE_SLOTS = 4 * BLOCK_SLOTS
 """Slots of a tile of a table; a tile has more slots if a single lead (one placement of the kings,

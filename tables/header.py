@@ -27,7 +27,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.tables.blocks import DistanceCodec
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
-from tbgen.tables.names import Metric, RuleOption, RuleSet, TableName, WdlName
+from tbgen.tables.names import Metric, RuleSet, TableName, WdlName
 from tbgen.tables.outcomes import OUTCOMES, OutcomeCodec
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
@@ -206,7 +206,7 @@ class Header(Generic[Spec]):
         metadata. Files with equal contents have equal digests, however they are compressed.
         """
         name, (width, _, span) = self.spec.name, self.spec.fields
-        options = int(name.rule_set.options)
+        options = name.rule_set.options
         orders = [f"{int(a.by_black)} {','.join(map(str, a.axes))}" for a in self.arrangements]
         identity = (
             f"{self.spec.version} {name} {width} {span} {options} "
@@ -241,7 +241,7 @@ class Header(Generic[Spec]):
         try:
             # Only wxf leaves minor chases open, and stores the choice.
             open_choice = list(Rules)[rules].leaves_minor_chases_open
-            minor_chases = not open_choice or options != RuleOption.NONE
+            minor_chases = not open_choice or options != 0
             spec = kind.of_fields(
                 Material.parse(material.rstrip(b"\0").decode("ascii")),
                 RuleSet(list(Rules)[rules], orders or None, minor_chases), width, metric, span,

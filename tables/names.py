@@ -17,7 +17,7 @@ import json
 import os
 import re
 from dataclasses import dataclass, replace
-from enum import IntFlag, StrEnum
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
@@ -56,15 +56,6 @@ class Metric(StrEnum):
     def number(self) -> int:
         """Index stored in files, one byte."""
         return list(Metric).index(self)
-
-
-class RuleOption(IntFlag):
-    """Bit flags for variants of the rules, as stored in files."""
-
-    NONE = 0
-    MINOR_CHASES = 1
-    """Under `wxf`, an advisor or elephant that attacks a protected rook, knight or cannon chases
-    it. Never set under other rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +109,9 @@ class RuleSet:
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
-    def options(self) -> RuleOption:
-        """Variants of the rules as flags, in the form stored in a file's header."""
-        return RuleOption.MINOR_CHASES if self.choice else RuleOption.NONE
+    def options(self) -> int:
+        """Variants of the rules in a file's header: 1 if `choice` is True, else 0."""
+        return int(self.choice or False)
 
     @property
     def unlimited(self) -> RuleSet:

@@ -28,7 +28,6 @@ from tbgen.tables.codes import CodeSpace, Outcome
 SLOTS_PER_BYTE = 5
 BYTES = 3**SLOTS_PER_BYTE
 """Number of values that a byte of five outcomes can have: 3^5, from 0 to 242."""
-MAX_SLOTS = SLOTS_PER_BYTE * MAX_BLOCK_BYTES
 
 LOSS, DRAW, WIN = (int(outcome) + 2 for outcome in Outcome)
 """Codes of the three outcomes."""
@@ -149,15 +148,12 @@ class OutcomeCodec:
     dtype: np.dtype[Any] = np.dtype(np.uint8)
     top = WIN
     draw = DRAW
-    max_slots = MAX_SLOTS
+    max_slots = SLOTS_PER_BYTE * MAX_BLOCK_BYTES
+    may_be_plain = True
 
     def max_content(self, slots: int) -> int:
         """Return the uncompressed bytes of a block of `slots` slots: five slots per byte."""
         return -(-slots // SLOTS_PER_BYTE)
-
-    def plain_length(self, slots: int) -> int:
-        """Return the length in bytes of a block of `slots` slots that is stored uncompressed."""
-        return self.max_content(slots)
 
     def constant_content(self, code: int) -> bytes:
         """Return the byte that stores a block of one outcome; no other block begins with it."""

@@ -15,7 +15,7 @@ This module neither proves nor writes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 from tbgen.tables.certificates import (
     Certificate,
     CertificateError,
+    Premise,
     certificate_path,
     is_unmodified,
     read_certificate,
@@ -101,25 +102,12 @@ class ProofStatus:
         return f"{self.state}: {self.reason}" if self.reason else str(self.state)
 
 
-@dataclass(frozen=True, slots=True)
-class _OwnStatus:
-    """Digest and certificate of one table, regardless of its supporting tables.
-
-    `certificate` is None if there is no valid one; `reason` is then why an existing one is
-    invalid.
-    """
-
-    digest: str
-    certificate: Certificate | None
-    reason: str | None = None
-
-
 class Proofs:
     """Statuses of tables; each file is read once, so create a new object after files change."""
 
     def __init__(self, find: Find) -> None:
         self._find = find
-        self._own_statuses: dict[TableName, _OwnStatus | TablebaseError | OSError] = {}
+        self._own: dict[TableName, tuple[str, ProofStatus] | TablebaseError | OSError] = {}
         self._gaps: dict[TableName, frozenset[Gap]] = {}
 
     def status(self, name: TableName) -> ProofStatus:
@@ -131,10 +119,10 @@ class Proofs:
         own = self._own_status(name)
         if isinstance(own, Exception):
             raise own
-        if own.certificate is None:
-            return ProofStatus(None, reason=own.reason)
+        if own[1].certificate is None:
+            return own[1]
         gaps = sorted(self._gaps_of(name), key=lambda gap: (gap.table.material.men, str(gap.table)))
-        return ProofStatus(own.certificate, tuple(gaps))
+        return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
         """Return the state of a table's proof; None if whole files must be read to know it.
@@ -147,71 +135,66 @@ class Proofs:
         """Return whether the status of a table is known, or found without reading whole files."""
         if name in self._gaps:
             return True
-        path = None if name in self._own_statuses else self._find(name)
+        path = None if name in self._own else self._find(name)
         if path is not None and certificate_path(path).exists() and not is_unmodified(path):
             return False
-        own = self._own_status(name)
-        if isinstance(own, Exception) or own.certificate is None:
-            return True
-        known = all(self._is_known(premise.table) for premise in own.certificate.supporting)
+        known = all(self._is_known(premise.table) for premise in self._premises(name))
         if known:
             self._gaps_of(name)  # so that each supporting table is visited once
         return known
 
-    def _gaps_of(self, name: TableName) -> frozenset[Gap]:
-        """Return the unproven or faulty tables on which the proof of a table depends.
+    def _premises(self, name: TableName) -> tuple[Premise, ...]:
+        """Return the premises of a table's certificate; none without a valid one."""
+        own = self._own_status(name)
+        if isinstance(own, Exception) or own[1].certificate is None:
+            return ()
+        return own[1].certificate.supporting
 
-        `name` is a table with a valid certificate. The search also follows the supporting tables of
-        supporting tables. It ends, because captures form no cycles.
-        """
+    def _gaps_of(self, name: TableName) -> frozenset[Gap]:
+        """Return the unproven or faulty tables below a table; captures form no cycles."""
         if name not in self._gaps:
-            own = self._own_status(name)
-            assert isinstance(own, _OwnStatus)
-            assert own.certificate is not None
             gaps: set[Gap] = set()
-            for premise in own.certificate.supporting:
+            for premise in self._premises(name):
                 below = self._own_status(premise.table)
                 if isinstance(below, FileNotFoundError):
                     gaps.add(Gap(premise.table, Fault.MISSING))
                 elif isinstance(below, Exception):
                     gaps.add(Gap(premise.table, Fault.DAMAGED))
-                elif below.digest != premise.digest:
+                elif below[0] != premise.digest:
                     gaps.add(Gap(premise.table, Fault.CHANGED))
-                elif below.certificate is None:
+                elif below[1].certificate is None:
                     gaps.add(Gap(premise.table, Fault.UNPROVEN))
                 else:
                     gaps |= self._gaps_of(premise.table)
             self._gaps[name] = frozenset(gaps)
         return self._gaps[name]
 
-    def _own_status(self, name: TableName) -> _OwnStatus | TablebaseError | OSError:
-        """Return a table's status without its supporting tables, or the error of reading it."""
-        if name not in self._own_statuses:
+    def _own_status(self, name: TableName) -> tuple[str, ProofStatus] | TablebaseError | OSError:
+        """Return a table's digest, and its status without its supporting tables, or the error."""
+        if name not in self._own:
             try:
-                self._own_statuses[name] = self._open(name)
+                self._own[name] = self._read(name)
             except (TablebaseError, OSError) as error:
-                self._own_statuses[name] = error
-        return self._own_statuses[name]
+                self._own[name] = error
+        return self._own[name]
 
-    def _open(self, name: TableName) -> _OwnStatus:
+    def _read(self, name: TableName) -> tuple[str, ProofStatus]:
         path = self._find(name)
         if path is None:
             raise FileNotFoundError(f"there is no {name.filename}")
         with TableFile(path, name=name) as file:
-            digest = file.header.digest.hex()
+            digest, certificate, reason = file.header.digest.hex(), None, None
             try:
                 certificate = read_certificate(path)
             except CertificateError as error:
-                return _OwnStatus(digest, None, str(error))
-            if certificate is None:
-                return _OwnStatus(digest, None)
-            if certificate.table != name:
-                return _OwnStatus(digest, None, f"its certificate is one of {certificate.table}")
-            if certificate.digest != digest:
-                return _OwnStatus(digest, None, "it has changed since it was proven")
-            if not is_unmodified(path):
+                reason = str(error)
+            if certificate is not None and certificate.table != name:
+                reason = f"its certificate is one of {certificate.table}"
+            elif certificate is not None and certificate.digest != digest:
+                reason = "it has changed since it was proven"
+            elif certificate is not None and not is_unmodified(path):
                 file.check()
-            return _OwnStatus(digest, certificate)
+            return digest, ProofStatus(None if reason else certificate, reason=reason)
 
 
 def find_in_directory(directory: Path) -> Find:

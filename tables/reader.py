@@ -33,13 +33,7 @@ class TableFile(BlockFile[TableSpec]):
     @cached_property
     def statistics(self) -> TableStatistics:
         """Statistics stored with the table."""
-        try:
-            statistics = TableStatistics.from_text(self.metadata().decode("ascii"))
-        except ValueError:
-            raise CorruptTableError(self.path, "the statistics cannot be read") from None
-        if statistics.index_size != self.header.slots:
-            raise CorruptTableError(self.path, "the statistics have another number of slots")
-        return statistics
+        return self._read_statistics(TableStatistics)
 
     def occurring_codes(self, side: int) -> set[int]:
         """Return all codes that occur with one side to move, taken from the stored statistics.

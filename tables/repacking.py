@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tbgen.system.threads import thread_pool
-from tbgen.tables.compression import DENSE, Compressor
+from tbgen.tables.blocks import DENSE, Compressor
 from tbgen.tables.files import replacing
 from tbgen.tables.header import HEADER_BYTES
 from tbgen.tables.reader import TableFile

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from tbgen.indexing import InputError, Position, Side
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables import checked_json
-from tbgen.tables.checked_json import as_read, enum_member, one_of, optional
+from tbgen.tables.checked_json import enum_member, one_of, optional
 from tbgen.tables.codes import DIRECT_WIN, CodeSpace, Outcome, Value
 from tbgen.tables.names import MAX_ORDERS, Metric, TableName
 
@@ -28,8 +28,6 @@ Histogram = Mapping[int, int]
 
 # -- types and ranges in files -----------------------------------------------------------------
 
-MATERIAL = checked_json.text(r"K[A-Z]{1,31}", "material")
-ORDERS_LIMIT = optional(checked_json.integer(1, MAX_ORDERS))
 _COUNT, _POSITIONS = checked_json.integer(), checked_json.integer(1)
 _ORDER = checked_json.integer(0, MAX_ORDERS)
 _PLIES = checked_json.integer(0, MAX_ORDERS)
@@ -109,28 +107,56 @@ class HistogramLine:
         return Value(self.outcome, self.order, self.plies or 0)
 
 
-@dataclass(frozen=True, slots=True)
-class TableStatistics:
-    """Statistics of one table.
+@dataclass(frozen=True)
+class FileStatistics:
+    """Statistics of a table or of a win-draw-loss file, as stored in the file.
 
-    `orders_limit` is None without a limit. `max_distance` is the largest distance of order 0 in
-    plies, and 0 if no position is decided. `max_rule_distance` is the largest distance of higher
-    orders, losses included: 255 minus the smallest value; None without such orders.
-    `orders` lists orders from 1 on. `longest` has at most one position per order and side to move.
+    `orders_limit` is None without a limit.
     """
 
-    material: Annotated[str, MATERIAL]
+    material: Annotated[str, checked_json.text(r"K[A-Z]{1,31}", "material")]
     rules: Annotated[str, one_of(Rules)]
     metric: Annotated[str, one_of(Metric)]
-    orders_limit: Annotated[int | None, ORDERS_LIMIT]
+    orders_limit: Annotated[int | None, optional(checked_json.integer(1, MAX_ORDERS))]
     index_size: Annotated[int, _COUNT]
-    red_to_move: Annotated[SideCounts, SIDE_COUNTS]
-    black_to_move: Annotated[SideCounts, SIDE_COUNTS]
+    red_to_move: SideCounts
+    black_to_move: SideCounts
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Parse the text of a `to_json` object; derived figures are not compared.
+
+        Raises `checked_json.SchemaError`, a `ValueError`, for values of another type or range, and
+        for inconsistent counts. `tbgen.verify` checks whether the counts are true.
+        """
+        found = checked_json.parse_record(text, cls)
+        for counts in (found.red_to_move, found.black_to_move):
+            if counts.legal != counts.wins + counts.draws + counts.losses:
+                raise checked_json.SchemaError("the counts do not add up")
+            if counts.legal > found.index_size:
+                raise checked_json.SchemaError("more positions than slots")
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object stored in a file."""
+        return asdict(self, dict_factory=_named)
+
+
+@dataclass(frozen=True)
+class TableStatistics(FileStatistics):
+    """Statistics of one table.
+
+    `max_distance` is the largest distance of order 0 in plies, and 0 if no position is decided.
+    `max_rule_distance` is the largest distance of higher orders, losses included: 255 minus the
+    smallest value; None without such orders. `orders` lists orders from 1 on. `longest` has at most
+    one position per order and side to move.
+    """
+
     max_distance: Annotated[int, _PLIES]
     max_rule_distance: Annotated[int | None, optional(_PLIES)]
-    orders: Annotated[tuple[OrderCounts, ...], as_read]
-    longest: Annotated[tuple[LongestPosition, ...], as_read]
-    histogram: Annotated[tuple[HistogramLine, ...], as_read]
+    orders: tuple[OrderCounts, ...]
+    longest: tuple[LongestPosition, ...]
+    histogram: tuple[HistogramLine, ...]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.legal:,} positions of {self.material}, {self.rules}>"
@@ -217,7 +243,7 @@ class TableStatistics:
     def to_json(self) -> dict[str, Any]:
         """Return the part of `tbgen stats --json` that the file stores, as an object."""
         return {
-            **asdict(self, dict_factory=_named),
+            **super().to_json(),
             "legal": self.legal,
             "draws": self.draws,
             "rule_decided": self.rule_decided,
@@ -225,34 +251,13 @@ class TableStatistics:
         }
 
     @classmethod
-    def from_text(cls, text: str) -> TableStatistics:
-        """Parse the text of a `to_json` object; derived figures are not compared.
-
-        Raises `checked_json.SchemaError`, a `ValueError`, for values of another type or range, and
-        for inconsistent counts. `tbgen.verify` checks whether the counts are true.
-        """
-        found = checked_json.parse_object(text, _LISTS)
-        statistics: TableStatistics = _STATISTICS(
-            {name: value for name, value in found.items() if name in cls.__slots__}
-        )
-        for side, counts in zip(
-            Side, (statistics.red_to_move, statistics.black_to_move), strict=True
-        ):
-            if counts != _side_counts(side, statistics.histogram):
+    def from_text(cls, text: str) -> Self:
+        """Parse like `FileStatistics.from_text`; the histogram must have the same counts."""
+        found = super().from_text(text)
+        for side, counts in zip(Side, (found.red_to_move, found.black_to_move), strict=True):
+            if counts != _side_counts(side, found.histogram):
                 raise checked_json.SchemaError(f"the counts of {side.name.lower()} do not add up")
-            if counts.legal > statistics.index_size:
-                raise checked_json.SchemaError("more positions than slots")
-        return statistics
-
-
-SIDE_COUNTS = checked_json.record(SideCounts)
-"""Check for objects with the fields of `SideCounts`."""
-_LISTS = {
-    "orders": checked_json.record(OrderCounts),
-    "longest": checked_json.record(LongestPosition),
-    "histogram": checked_json.record(HistogramLine),
-}
-_STATISTICS = checked_json.record(TableStatistics)
+        return found
 
 
 def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:

@@ -9,6 +9,7 @@ of an illegal one holds an arbitrary value.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -24,9 +25,9 @@ from numpy.typing import NDArray
 from tbgen.indexing import Material, Position, as_position
 from tbgen.indexing.errors import enum_member
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables.batches import Boards, look_up, outcomes_at, values_at
+from tbgen.tables.batches import Boards, look_up
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
-from tbgen.tables.codes import DRAW, Outcome
+from tbgen.tables.codes import DRAW, Outcome, value_columns
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
 from tbgen.tables.names import (
     SUFFIX,
@@ -40,6 +41,7 @@ from tbgen.tables.names import (
     parse_name,
     tables_directory,
 )
+from tbgen.tables.outcomes import OUTCOMES, outcomes_of
 from tbgen.tables.reader import TableFile
 from tbgen.tables.result import ProbeResult, require_index, result_of
 from tbgen.tables.statistics import TableStatistics
@@ -219,9 +221,6 @@ class Tablebase:
             raise RulesMismatchError("several rule sets", listed, f"say which one to use{where}")
         return next(iter(self._present), self._requested_rule_set)
 
-    def _missing(self, material: Material, rule_set: RuleSet) -> MissingTableError:
-        return MissingTableError(material.name, rule_set, self.directories)
-
     def _choose(self, material: Material) -> TableName:
         """Return the name of the table that probes of a material use, by rule set and metric."""
         if material in self._chosen:
@@ -234,14 +233,11 @@ class Tablebase:
             and (name := TableName(material, rule_set, metric)) in self._paths
         ]
         if not names:
-            raise self._missing(material, rule_set)
-        if len(names) > 1:
-            names = [name for name in names if name.metric == self.metric]
-            if not names:
-                both = list(map(str, Metric))
-                raise RulesMismatchError(
-                    f"several metrics of {material}", both, "say which one to use"
-                )
+            raise MissingTableError(material.name, rule_set, self.directories)
+        if len(names) > 1 and self.metric is None:
+            both = list(map(str, Metric))
+            raise RulesMismatchError(f"several metrics of {material}", both, "say which one to use")
+        names = [name for name in names if name.metric == self.metric] or names
         self._chosen[material] = names[0]
         return names[0]
 
@@ -252,39 +248,37 @@ class Tablebase:
         `CorruptTableError`, `FormatVersionError` and `OSError`; `MaterialError` for a text that is
         no material, and `ValueError` after `close`.
         """
-        if isinstance(material, str):
-            material = Material.parse(material)
-        self.checkpoint()
+        material = self._requested(material)
         with self._lock:
             self._require_open()
             try:
-                name = self._choose(material)
+                file = self._opened(self._choose(material))
             except MissingTableError:
                 require_index(material)
                 raise
-            file = self._opened(name)
             assert isinstance(file, TableFile)
             return file
+
+    def _requested(self, material: Material | str) -> Material:
+        self.checkpoint()
+        return Material.parse(material) if isinstance(material, str) else material
 
     def wdl_file(self, material: Material | str) -> WdlFile | None:
         """Return the open win-draw-loss file of a material, or None.
 
         Raises like `table`, except `MissingTableError` and `UnsupportedMaterialError`.
         """
-        if isinstance(material, str):
-            material = Material.parse(material)
-        self.checkpoint()
+        material = self._requested(material)
         with self._lock:
             self._require_open()
             rule_set = self._rule_set(material)
             if rule_set.rules is None or (name := WdlName(material, rule_set)) not in self._paths:
                 return None
-            try:
+            with contextlib.suppress(MissingTableError):
                 file = self._opened(name)
-            except MissingTableError:
-                return None
-            assert isinstance(file, WdlFile)
-            return file
+                assert isinstance(file, WdlFile)
+                return file
+            return None
 
     def _require_open(self) -> None:
         """Raise `ValueError` after `close`; the caller holds the lock."""
@@ -302,7 +296,7 @@ class Tablebase:
             file = kind(self._paths[name], self._cache, name=name)
         except FileNotFoundError:  # removed since it was added
             self._forget(name)
-            raise self._missing(name.material, name.rule_set) from None
+            raise MissingTableError(name.material.name, name.rule_set, self.directories) from None
         self._open[name] = file
         # Dropped, not closed: another thread may be reading. The last reference closes it.
         beyond = len(self._open) - len(self._held) - self._max_open
@@ -326,10 +320,7 @@ class Tablebase:
         if not material.needs_table:
             return self._draw_without_table(material)
         file = self.table(material)
-        if position.is_swapped:
-            position = position.swapped()
-        code = file.code(position.side, file.layout.slot(position))
-        return result_of(file, code)
+        return result_of(file, file.code(*file.place(position)))
 
     def get(
         self, position: Position | str, default: Default | None = None
@@ -352,9 +343,7 @@ class Tablebase:
         file = self.wdl_file(material)
         if file is None:
             return self.probe(position).outcome
-        if position.is_swapped:
-            position = position.swapped()
-        return file.outcome(position.side, file.layout.slot(position))
+        return file.outcome(*file.place(position))
 
     def get_wdl(
         self, position: Position | str, default: Default | None = None
@@ -384,25 +373,36 @@ class Tablebase:
         ]
 
     def probe_wdl_boards(self, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
-        """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
+        """Return outcomes (n,) of legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
 
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
         """
-        return outcomes_at(boards, sides, lambda each: self.wdl_file(each) or self.table(each))
+        outcomes = np.zeros(len(sides), np.int8)
+        for numbers, file, codes in look_up(
+            boards, sides, lambda each: self.wdl_file(each) or self.table(each)
+        ):
+            if isinstance(file, TableFile):
+                codes = outcomes_of(codes, file.code_space)
+            outcomes[numbers] = codes.astype(np.int8) - np.int8(OUTCOMES.draw)
+        return outcomes
 
     def probe_boards(
         self, boards: Boards, sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-        """Outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
-        return values_at(boards, sides, self.table)
+        """Return outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
+        outcomes = np.zeros(len(sides), np.int8)
+        orders, plies = np.zeros(len(sides), np.uint32), np.zeros(len(sides), np.uint32)
+        for numbers, file, codes in look_up(boards, sides, self.table):
+            values = value_columns(codes, file.code_space)
+            outcomes[numbers], orders[numbers], plies[numbers] = values
+        return outcomes, orders, plies
 
     def _draw_without_table(self, material: Material) -> ProbeResult:
         """Return the result for a material without attackers, which has no table: a draw."""
-        try:
+        rule_set = UNKNOWN_RULES
+        with contextlib.suppress(RulesMismatchError):
             rule_set = self.rule_set
-        except RulesMismatchError:
-            rule_set = UNKNOWN_RULES
         return ProbeResult(DRAW.outcome, DRAW.number, 0, None, material, rule_set, None)
 
     def hold_wdl(

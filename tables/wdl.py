@@ -8,24 +8,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing.rulesets import Rules
 from tbgen.tables import checked_json
 from tbgen.tables.blockfile import BlockFile
-from tbgen.tables.blocks import Codes
+from tbgen.tables.blocks import SMALLEST, Codes
 from tbgen.tables.codes import Outcome
-from tbgen.tables.compression import SMALLEST
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.header import WdlSpec
 from tbgen.tables.names import TableName, WdlName
 from tbgen.tables.outcomes import DRAW, OUTCOMES, SLOTS_PER_BYTE, digits_at
-from tbgen.tables.statistics import MATERIAL, ORDERS_LIMIT, SIDE_COUNTS, SideCounts, TableStatistics
+from tbgen.tables.statistics import FileStatistics, TableStatistics
 from tbgen.tables.writer import Packing
 
 WDL_BLOCK_SLOTS = 81_000
@@ -56,18 +54,12 @@ class SourceTable:
     digest: Annotated[str, checked_json.DIGEST]
 
 
-@dataclass(frozen=True, slots=True)
-class WdlStatistics:
+@dataclass(frozen=True)
+class WdlStatistics(FileStatistics):
     """Metadata of a win-draw-loss file; counts are of legal positions, mirror images once."""
 
-    material: Annotated[str, MATERIAL]
-    rules: Annotated[str, checked_json.one_of(Rules)]
     metric: Annotated[str, checked_json.one_of(["wdl"])]
-    orders_limit: Annotated[int | None, ORDERS_LIMIT]
-    index_size: Annotated[int, checked_json.integer()]
-    red_to_move: Annotated[SideCounts, SIDE_COUNTS]
-    black_to_move: Annotated[SideCounts, SIDE_COUNTS]
-    source: Annotated[SourceTable, checked_json.record(SourceTable)]
+    source: SourceTable
 
     @classmethod
     def of_table(cls, name: TableName, statistics: TableStatistics, digest: bytes) -> WdlStatistics:
@@ -77,31 +69,6 @@ class WdlStatistics:
             statistics.index_size, statistics.red_to_move, statistics.black_to_move,
             SourceTable(name.filename, digest.hex()),
         )  # fmt: skip
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object stored in a file."""
-        return asdict(self)
-
-    @classmethod
-    def from_text(cls, text: str) -> WdlStatistics:
-        """Parse the text of a `to_json` object.
-
-        Raises `checked_json.SchemaError`, a `ValueError`, for values of another type or range, and
-        for inconsistent counts. `tbgen.verify` checks whether the counts are true.
-        """
-        found = checked_json.parse_object(text, {})
-        statistics: WdlStatistics = _WDL_STATISTICS(
-            {name: found[name] for name in found.keys() & set(cls.__slots__)}
-        )
-        for counts in (statistics.red_to_move, statistics.black_to_move):
-            if counts.legal != counts.wins + counts.draws + counts.losses:
-                raise checked_json.SchemaError("the counts do not add up")
-            if counts.legal > statistics.index_size:
-                raise checked_json.SchemaError("more positions than slots")
-        return statistics
-
-
-_WDL_STATISTICS = checked_json.record(WdlStatistics)
 
 
 class WdlFile(BlockFile[WdlSpec]):
@@ -180,7 +147,7 @@ class WdlFile(BlockFile[WdlSpec]):
         Blocks of a single outcome, which take no bytes, do not count.
         """
         plain = [
-            length == OUTCOMES.plain_length(self._slots_in(number))
+            length == OUTCOMES.max_content(self._slots_in(number))
             for number, length in enumerate(self._entries[:, 0].tolist())
             if length
         ]
@@ -189,12 +156,7 @@ class WdlFile(BlockFile[WdlSpec]):
     @cached_property
     def statistics(self) -> WdlStatistics:
         """Counts, and the table that the file was derived from."""
-        try:
-            statistics = WdlStatistics.from_text(self.metadata().decode("ascii"))
-        except ValueError:
-            raise CorruptTableError(self.path, "the statistics cannot be read") from None
-        if statistics.index_size != self.header.slots:
-            raise CorruptTableError(self.path, "the statistics have another number of slots")
+        statistics = self._read_statistics(WdlStatistics)
         name = TableName.parse(statistics.source.file)
         own = self.header.spec.name
         if name is None or WdlName.of(name) != own or statistics.material != own.material.name:

@@ -19,8 +19,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, NamedTuple, Protocol
+from typing import Any, BinaryIO, Generic, NamedTuple
 
 import numpy as np
 
@@ -29,19 +30,22 @@ from tbgen.indexing.layout import Layout
 from tbgen.system.threads import thread_pool
 from tbgen.tables.blocks import (
     BLOCK_SLOTS,
+    FAST,
     MAX_BLOCK_BYTES,
     MAX_PALETTE,
     Codes,
+    Compressor,
     Encode,
+    Parameters,
     encode_filled,
     safe_slots,
 )
 from tbgen.tables.choosing import TILE_SLOTS, choose_arrangement
-from tbgen.tables.compression import FAST, Compressor, Parameters
 from tbgen.tables.files import replacing, sync_directory
 from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
 from tbgen.tables.outcomes import BlockCodec
 from tbgen.tables.palettes import Palette
+from tbgen.tables.statistics import FileStatistics
 
 CodeSource = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
@@ -61,13 +65,6 @@ A task is pending until its blocks are written.
 """
 
 
-class Metadata(Protocol):
-    """Interface of the metadata stored with a file."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object."""
-
-
 @dataclass(frozen=True, slots=True)
 class Packing:
     """Settings by which a kind of file is cut into blocks and compressed."""
@@ -78,7 +75,7 @@ class Packing:
     """Slots per tile; more if a single lead (one placement of the defenders) has more slots."""
     compression: Parameters = FAST
     uncompressed: bool = False
-    """Whether blocks are stored uncompressed; only codecs with a `plain_length` allow it."""
+    """Whether blocks are stored uncompressed; only codecs with `may_be_plain` allow it."""
 
 
 class PackedBlock(NamedTuple):
@@ -128,7 +125,7 @@ def write_table(
     path: Path,
     spec: Spec,
     source: CodeSource,
-    statistics: Callable[[], Metadata],
+    statistics: Callable[[], FileStatistics],
     *,
     threads: int = 1,
     packing: Packing = TABLES,
@@ -195,7 +192,7 @@ class _Writer(Generic[Spec]):
     source: CodeSource
     dtypes: tuple[np.dtype[Any], ...]
     encoders: tuple[Encode, ...]
-    statistics: Callable[[], Metadata]
+    statistics: Callable[[], FileStatistics]
     threads: int
     spool_directory: Path | None
     """Folder for a temporary file of Black's blocks, if Black's side has more different codes than
@@ -298,25 +295,22 @@ class _Writer(Generic[Spec]):
 
     def _pack(self, side: int, codes: Codes, compressor: Compressor) -> list[PackedBlock]:
         """Cut codes in file order into blocks, and pack them; called from any thread."""
-        return [
-            self._pack_block(side, codes[first : first + self.packing.block_slots], compressor)
-            for first in range(0, len(codes), self.packing.block_slots)
-        ]
+        codec, blocks = self.spec.codec, []
+        for first in range(0, len(codes), self.packing.block_slots):
+            some = codes[first : first + self.packing.block_slots]
+            content = self.encoders[side](some, codec.draw)
+            if len(content) > MAX_BLOCK_BYTES:
+                raise _BlockTooLargeError
+            store = compressor.compress
+            if codec.may_be_plain:
+                store = partial(self._shorter, compressor, codec.max_content(some.size))
+            blocks.append(PackedBlock.of(content, codec, store))
+        return blocks
 
-    def _pack_block(self, side: int, codes: Codes, compressor: Compressor) -> PackedBlock:
-        codec = self.spec.codec
-        content = self.encoders[side](codes, codec.draw)
-        if len(content) > MAX_BLOCK_BYTES:
-            raise _BlockTooLargeError
-        plain = codec.plain_length(codes.size)
-
-        def stored(content: bytes) -> bytes:
-            if plain is not None and self.packing.uncompressed:
-                return content
-            data = compressor.compress(content)
-            return content if plain is not None and len(data) >= plain else data
-
-        return PackedBlock.of(content, codec, stored)
+    def _shorter(self, compressor: Compressor, plain: int, content: bytes) -> bytes:
+        """Return a block compressed, or as it is if that is asked for or takes `plain` bytes."""
+        data = content if self.packing.uncompressed else compressor.compress(content)
+        return data if len(data) < plain else content
 
 
 def complete_file(
