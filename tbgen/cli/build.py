@@ -48,7 +48,7 @@ _MAX_NAMED = 8
     help="Distance to mate, to conversion, or (auto) to mate where that fits one byte.",
 )  # fmt: skip
 @click.option(
-    "--jobs", type=options.Jobs(), default=1, metavar="N|auto",
+    "--jobs", type=options.jobs, default=1, metavar="N|auto",
     help="Number of tables built at once, each in a process of its own; auto: one per core, if "
     "worthwhile. Default: 1.",
 )  # fmt: skip

@@ -10,8 +10,8 @@ import click
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
-from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments
+from tbgen.cli.streams import LiveLine
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
 from tbgen.system.units import format_bytes

@@ -14,7 +14,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command
 from tbgen.cli.streams import json_text
 from tbgen.finding.query import SORTS, read_range
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import Material
 from tbgen.notation import parse_material
 
 # Numba and the tables package are imported when a table is searched.
@@ -61,8 +61,8 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
 @options.table_options
 @options.json_option
 def find(
-    material: str, selection: options.Selection, style: str, counted: bool, as_json: bool,
-    **asked: Any,
+    material: str, order: str | None, plies: str | None, selection: options.Selection, style: str,
+    counted: bool, as_json: bool, **asked: Any,
 ) -> None:  # fmt: skip
     """List all positions of a table that meet conditions.
 
@@ -77,7 +77,9 @@ def find(
     from tbgen.finding.search import find as search
 
     with selection.open() as opened:
-        found = search(wanted, opened, **_described(asked))
+        orders = None if order is None else read_range(order, "orders")
+        lengths = None if plies is None else read_range(plies, "plies")
+        found = search(wanted, opened, orders=orders, plies=lengths, **asked)
         if as_json:
             _write_json(wanted, opened, found.count() if counted else found)
         elif counted:
@@ -88,19 +90,6 @@ def find(
             _write_pgn(found, opened)
         else:
             sys.stdout.writelines(f"{each.fen}\n" for each in found)
-
-
-def _described(asked: dict[str, Any]) -> dict[str, Any]:
-    from tbgen.tables import Outcome
-
-    order = asked.pop("order")
-    return asked | {
-        "turn": None if asked["turn"] is None else Side[asked["turn"].upper()],
-        "outcome": None if asked["outcome"] is None else Outcome[asked["outcome"].upper()],
-        "orders": None if order is None else read_range(order, "orders"),
-        "plies": None if asked["plies"] is None else read_range(asked["plies"], "plies"),
-        "after": None if asked["after"] is None else Position.from_fen(asked["after"]),
-    }
 
 
 def _write_csv(found: Search) -> None:

@@ -11,8 +11,8 @@ import click
 from tbgen.building.contents import digest_of_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import MaterialChoice, choice_arguments
+from tbgen.cli.streams import LiveLine
 from tbgen.system.units import format_bytes
 from tbgen.tables.errors import MissingTableError
 

@@ -37,58 +37,38 @@ _LEAST_SIZE = 1 << 20
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """Number of bytes on the command line, at least 1 MiB: `900M`, `1.5GiB`, `1e9`."""
-
-    name = "size"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return the bytes of a size such as `900M`; 1 K is 1024. Overrides click's method."""
-        if isinstance(value, int):
-            return value
-        match = _SIZE.fullmatch(str(value).strip())
-        if match is None or not float(match[1]):
-            self.fail(f"'{value}' is no size; write 900M or 1.5GiB", param, ctx)
-        size = int(float(match[1]) * _UNITS[match[2].upper()])
-        if size < _LEAST_SIZE:
-            self.fail(f"'{value}' is {size:,} bytes; write 900M or 1.5GiB", param, ctx)
-        return size
+def size(value: str | int) -> int:
+    """Return a number of bytes, at least 1 MiB: `900M`, `1.5GiB`, `1e9`; 1 K is 1024."""
+    if isinstance(value, int):
+        return value
+    match = _SIZE.fullmatch(value.strip())
+    if match is None or not float(match[1]):
+        raise click.BadParameter(f"'{value}' is no size; write 900M or 1.5GiB")
+    found = int(float(match[1]) * _UNITS[match[2].upper()])
+    if found < _LEAST_SIZE:
+        raise click.BadParameter(f"'{value}' is {found:,} bytes; write 900M or 1.5GiB")
+    return found
 
 
-class Directory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """Directory on the command line, which may be missing; an empty name is an error."""
-
-    name = "directory"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:
-        """Return the path of a directory; overrides click's method."""
-        if value == "":
-            self.fail("an empty name is no directory; write . for this one", param, ctx)
-        path = Path(str(value)) if not isinstance(value, Path) else value
-        if path.is_symlink() and not path.exists():
-            self.fail(f"{path} is a link to a directory that is missing", param, ctx)
-        return path
+def directory(value: str | Path) -> Path:
+    """Return the path of a directory, which may be missing; an empty name is an error."""
+    if value == "":
+        raise click.BadParameter("an empty name is no directory; write . for this one")
+    path = Path(value)
+    if path.is_symlink() and not path.exists():
+        raise click.BadParameter(f"{path} is a link to a directory that is missing")
+    return path
 
 
-class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """Number of processes, or `auto`."""
-
-    name = "jobs"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return the number of processes, 0 for `auto`; overrides click's method."""
-        text = str(value)
-        if text == "auto" or value == 0:
-            return 0
-        if not text.isdecimal() or not 1 <= int(text) <= 1024:
-            self.fail(f"'{value}' is no number of processes; write auto, or 1 to 1024", param, ctx)
-        return int(text)
+def jobs(value: str | int) -> int:
+    """Return a number of processes; 0 for `auto`."""
+    if value in ("auto", 0):
+        return 0
+    text = str(value)
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        message = f"'{text}' is no number of processes; write auto, or 1 to 1024"
+        raise click.BadParameter(message)
+    return int(text)
 
 
 class RulesName(click.Choice[str]):
@@ -115,7 +95,7 @@ class RulesName(click.Choice[str]):
 
 
 tables_option = click.option(
-    "--tables", type=Directory(), envvar="TBGEN_TABLES", default=DEFAULT_TABLES, metavar="DIR",
+    "--tables", type=directory, envvar="TBGEN_TABLES", default=DEFAULT_TABLES, metavar="DIR",
     help="The directory of the tables. Default: $TBGEN_TABLES, else ./egtb.",
 )  # fmt: skip
 """Add `--tables DIR`, as the parameter `tables` (a `Path`)."""
@@ -126,20 +106,16 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
 
     Without `default`, the only rule set present is used. With `judges`, `CHINESE` is allowed.
     """
-    usual = default or "the only ones present"
+    meanings = {str(rules): rules.meaning for rules in Rules} | SYNONYMS
+    listed = "; ".join(f"{name} = {meaning}" for name, meaning in meanings.items())
     chinese = "; chinese = the CXA's, where the verdict is certain" if judges else ""
+    usual = default or "the only ones present"
     return click.option(
         "--rules",
         type=RulesName(judges=judges),
         default=default,
-        help=f"Rules of repetition: {_meanings()}{chinese}. Default: {usual}.",
+        help=f"Rules of repetition: {listed}{chinese}. Default: {usual}.",
     )
-
-
-def _meanings() -> str:
-    """Return every name of a rule set with its meaning."""
-    own = [f"{rules} = {rules.meaning}" for rules in Rules]
-    return "; ".join((*own, *(f"{name} = {rules}" for name, rules in SYNONYMS.items())))
 
 
 def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
@@ -181,7 +157,7 @@ threads_option = click.option(
 """Add `--threads`, as the parameter `threads`; the default is all cores."""
 
 memory_option = click.option(
-    "--memory", type=Size(), default=0, metavar="SIZE",
+    "--memory", type=size, default=0, metavar="SIZE",
     help="Memory limit, as in 2GiB, for all tables together. Default: all that is available.",
 )  # fmt: skip
 """Add `--memory SIZE`, as the parameter `memory`: bytes, 0 if not given."""
@@ -236,12 +212,8 @@ class Selection:
 
     def narrowed_to(self, rule_set: RuleSet) -> Selection:
         """Return the selection restricted to one rule set, whose `rules` must not be None."""
-        return replace(
-            self,
-            rules=str(rule_set.rules),
-            minor_chases=rule_set.minor_chases,
-            orders=rule_set.orders or 0,
-        )
+        orders, minor_chases = rule_set.orders or 0, rule_set.minor_chases
+        return replace(self, rules=str(rule_set.rules), minor_chases=minor_chases, orders=orders)
 
     def open(self) -> GameTablebase:
         """Open the tables for probing.
@@ -274,17 +246,9 @@ def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--tables --rules --minor-chases --orders --metric`, as the parameter `selection`."""
 
     @wraps(function)
-    def with_selection(
-        *arguments: Any,
-        tables: Path,
-        rules: str | None,
-        minor_chases: bool | None,
-        orders: int | None,
-        metric: str | None,
-        **others: Any,
-    ) -> Any:
-        selection = Selection(tables, rules, minor_chases, orders, metric)
-        return function(*arguments, selection=selection, **others)
+    def with_selection(*arguments: Any, tables: Path, **others: Any) -> Any:
+        chosen = {name: others.pop(name) for name in ("rules", "minor_chases", "orders", "metric")}
+        return function(*arguments, selection=Selection(tables, **chosen), **others)
 
     command: Callable[..., Any] = with_selection
     minor = minor_chases_option(default=None)

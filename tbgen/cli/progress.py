@@ -14,7 +14,7 @@ import click
 
 from tbgen.building.builder import Built, Progress
 from tbgen.building.profile import PhaseCost, total
-from tbgen.cli.live import LiveLine
+from tbgen.cli.streams import LiveLine
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError

@@ -7,7 +7,7 @@ of `--json`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import click
 
 from tbgen.answers import failures
 from tbgen.cli.command import show_failure
-from tbgen.cli.live import LiveLine
+from tbgen.cli.streams import LiveLine
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tbgen.verify import VerifyReport
     from tbgen.verify.files import ProvenTable, TableProver
 
+CERTIFIED = "proven by certificate"
 COMPILING = "compiling the kernels of proofs, once on this machine: about 20 s"
 
 
@@ -116,7 +117,7 @@ class ClosureProgress(Observer):
         self._line = line
         self._quiet = quiet
         self._running: list[str] = []
-        self._counts = {"proven": 0, "certified": 0, "refuted": 0, "failed": 0, "left out": 0}
+        self._counts = {"proven": 0, CERTIFIED: 0, "refuted": 0, "failed": 0, "left out": 0}
 
     def started(self, start: Start) -> None:
         """Show that the proof of a table begins; overrides `Observer.started`."""
@@ -129,31 +130,22 @@ class ClosureProgress(Observer):
         self._end(start)
         self._forecast.finished(start, result)
         self._settled(start.job, result)
-        if result.report is None:
-            self._counts["certified"] += 1
-            if not self._quiet:
-                click.echo(f"{title(result.name)}: proven, by its certificate")
-        else:
-            self._counts["proven"] += 1
-            if not self._quiet:
-                show_verdict(result.name, result.report)
+        self._counts[CERTIFIED if result.report is None else "proven"] += 1
+        if not self._quiet and result.report is None:
+            click.echo(f"{title(result.name)}: proven, by its certificate")
+        elif not self._quiet and result.report is not None:
+            show_verdict(result.name, result.report)
         show_notes(result.notes)
         self.waiting()
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Report that a process ended without an answer, and its job is retried.
-
-        Overrides `Observer.retried`.
-        """
+        """Report that a process ended without an answer; overrides `Observer.retried`."""
         self._end(start)
         self._forecast.retried(start, error)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Report a table that is refuted, or whose proof ended in an error.
-
-        Overrides `Observer.failed`.
-        """
+        """Report a refuted table, or an error of a proof; overrides `Observer.failed`."""
         from tbgen.verify.files import RefutedError
 
         self._end(start)
@@ -177,24 +169,21 @@ class ClosureProgress(Observer):
         self.entries[start.job.key] = _unproven(start.job, failure.message, failure.hint)
         show_failure(failure)
 
-    def left_out(self, keys: Iterable[str]) -> None:
+    def left_out(self, keys: Container[str]) -> None:
         """Record tables that were not tried, because supporting tables are not proven."""
-        for key in keys:
-            job = next(job for job in self._jobs if job.key == key)
-            reason = "not tried, a supporting table is not proven"
-            self.entries[key] = _unproven(job, reason, "")
-            self._counts["left out"] += 1
-            self.worst = max(self.worst, failures.FINDINGS)
-            if not self._quiet:
-                click.echo(f"{title(name_of(job))}: {reason}")
+        reason = "not tried, a supporting table is not proven"
+        for job in self._jobs:
+            if job.key in keys:
+                self.entries[job.key] = _unproven(job, reason, "")
+                self._counts["left out"] += 1
+                self.worst = max(self.worst, failures.FINDINGS)
+                if not self._quiet:
+                    click.echo(f"{title(name_of(job))}: {reason}")
 
     def summary(self) -> str:
         """Return the totals, such as `6 tables: 5 proven, 1 proven by certificate`."""
-        words = {"certified": "proven by certificate"}
         counts = [
-            f"{count} {words.get(word, word)}"
-            for word, count in self._counts.items()
-            if count or word == "proven"
+            f"{count} {word}" for word, count in self._counts.items() if count or word == "proven"
         ]
         return f"{counted(len(self._jobs), 'table')}: {', '.join(counts)}"
 

@@ -49,7 +49,7 @@ _LISTEN_HINTS = {
     "--build-minutes", type=click.IntRange(1), default=10, show_default=True, metavar="N",
     help="Greatest planned time of such a build.",
 )  # fmt: skip
-@click.option("--build-memory", type=options.Size(), default=0, metavar="SIZE",
+@click.option("--build-memory", type=options.size, default=0, metavar="SIZE",
               help="Its memory, as in 2GiB. Default: half of what is available.")  # fmt: skip
 @click.option("--open/--no-open", "show", default=True, help="Open a browser. Default: yes.")
 @click.option(

@@ -1,4 +1,4 @@
-"""Text on the standard streams and in files, with any content and in any locale.
+"""Text on the standard streams and in files, with any content and in any locale; a live line.
 
 Input is UTF-8, with or without a mark of byte order, else in the locale's encoding, else GB 18030,
 else with replacement characters. UTF-16 and overlong input are refused. Arguments contain
@@ -14,9 +14,14 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+
+import click
 
 from tbgen.indexing.errors import InputError
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 MAX_TEXT = 1 << 20
 """Greatest number of bytes of a text, or of a line of input; a game of a thousand moves has
@@ -108,3 +113,45 @@ def _decode(data: bytes) -> str:
         except UnicodeDecodeError:
             continue
     return data.decode(sys.stdin.encoding, "replace")
+
+
+class LiveLine:
+    """A line on stderr that is overwritten, if stderr is a terminal; use as a `with` block."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> Self:
+        """Begin the line if stderr is a terminal."""
+        if sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(bar_format="{desc}", leave=False)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Remove the line."""
+        if self._bar is not None:
+            self._bar.close()
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether stderr is a terminal, so that the line is displayed."""
+        return self._bar is not None
+
+    def update(self, text: str) -> None:
+        """Replace the text of the line; do nothing without a terminal."""
+        if self._bar is not None:
+            self._bar.set_description_str(text)
+
+    def print(self, text: str) -> None:
+        """Print a permanent line above the line that is overwritten."""
+        if self._bar is not None:
+            self._bar.write(text, file=sys.stderr)
+        else:
+            click.echo(text, err=True)
+
+    def clear(self) -> None:
+        """Clear the line before other output."""
+        if self._bar is not None:
+            self._bar.clear()

@@ -1,15 +1,10 @@
-"""`tbgen verify`: prove finished tables from the rules, or compare their digests with a list.
-
-_prove_each, _prove_closure    tables, alone or after all tables that captures lead to
-_prove_outcomes                win-draw-loss files (`--wdl`)
-_compare_digests               digests (`--digests`)
-"""
+"""`tbgen verify`: prove finished tables from the rules, or compare their digests with a list."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +15,9 @@ from tbgen.building.contents import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.lessons import show_next
-from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
+from tbgen.cli.streams import LiveLine
 from tbgen.indexing import InputError, Material
 from tbgen.system.allowance import usable_memory
 from tbgen.system.importing import import_permanently
@@ -31,6 +26,7 @@ from tbgen.tables.proofs import Proofs, find_in_directory
 
 if TYPE_CHECKING:
     from tbgen.tables import TableName
+    from tbgen.verify.files import TableProver
 
 CORES = os.cpu_count() or 1
 
@@ -57,7 +53,7 @@ _STANDINGS = {
 @options.memory_option
 @click.option("--closure", is_flag=True, help="First prove all tables that captures lead to.")
 @click.option(
-    "--jobs", type=options.Jobs(), metavar="N|auto",
+    "--jobs", type=options.jobs, metavar="N|auto",
     help="With --closure, number of tables proven at once. Default: auto, one per core.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="With --closure, also prove certified tables.")
@@ -119,11 +115,13 @@ def verify(
     import_permanently("tbgen.verify")  # compiled kernels
     # Bottom-up, so that each proof rests on tables already proven.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
-    how = _ProofOptions(selection.directory, threads, plain, memory, certificate, quiet=as_json)
+    from tbgen.verify.files import TableProver
+
+    prover = TableProver(selection.directory, threads, plain, force, certificate)
     if closure:
-        status, tables = _prove_closure(ordered, how, jobs or CORES, force=force)
+        status, tables = _prove_closure(ordered, prover, memory, jobs or CORES, quiet=as_json)
     else:
-        status, tables = _prove_each(ordered, how)
+        status, tables = _prove_each(ordered, prover, memory, quiet=as_json)
     if as_json:
         show_json({"ok": status == failures.OK, "tables": tables})
     elif status == failures.OK and not closure:
@@ -132,12 +130,7 @@ def verify(
 
 
 def _require_kernels_memory(asked: int) -> None:
-    """Raise an error if the memory limit does not allow loading the kernels.
-
-    asked : bytes that `--memory` allows, 0 for free memory
-
-    Raises `MemoryError` if the limit of the process is too low, `InputError` if `asked` is.
-    """
+    """Raise `MemoryError` or `InputError` if kernels do not fit; asked : `--memory`, or 0."""
     if usable_memory().memory < KERNELS_BYTES:
         raise MemoryError("compiled kernels need more memory than this process may use")
     if 0 < asked < KERNELS_BYTES:
@@ -156,26 +149,14 @@ def _suggest(proven: list[Material]) -> None:
         show_next((f"tbgen verify --closure {names}", "proves what this rests on, too"))
 
 
-@dataclass(frozen=True, slots=True)
-class _ProofOptions:
-    """Options of a proof, common to all tables."""
-
-    directory: Path
-    threads: int
-    plain: bool
-    memory: int
-    """Bytes of memory given by `--memory`; 0 if it was not given."""
-    certificates: bool
-    quiet: bool
-    """Whether only JSON goes to stdout."""
-
-
-def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[dict[str, Any]]]:
+def _prove_each(
+    names: list[TableName], prover: TableProver, memory: int, *, quiet: bool
+) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables one by one; return the exit status and the entries of `--json`."""
     from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file
 
-    find, memory = find_in_directory(how.directory), usable_memory(how.memory).memory
+    find, memory = find_in_directory(prover.directory), usable_memory(memory).memory
     entries = []
     with LiveLine() as line, notify_before_compiling(lambda: line.print(COMPILING)):
         for name in names:
@@ -184,17 +165,18 @@ def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[d
                 line.update(f"{name.material}: {phase}, {100 * done // total} %")
 
             proof = verify_file(
-                find, name, threads=how.threads, progress=show, plain=how.plain, memory=memory
-            )
-            notes = certify(proof) if how.certificates else []
+                find, name, threads=prover.threads, progress=show, plain=prover.plain,
+                memory=memory,
+            )  # fmt: skip
+            notes = certify(proof) if prover.certificates else []
             status = Proofs(find).status(name)
             entries.append(
                 proof.report.to_json()
                 | {"digest": proof.digest, "proof": status.to_json(), "notes": notes}
             )
             line.clear()
-            if not how.quiet:
-                certified = how.certificates and not notes
+            if not quiet:
+                certified = prover.certificates and not notes
                 show_report(name, proof.report, status if certified else None)
             show_notes(notes)
     ok = all(entry["ok"] for entry in entries)
@@ -202,26 +184,24 @@ def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[d
 
 
 def _prove_closure(
-    names: list[TableName], how: _ProofOptions, jobs: int, *, force: bool
+    names: list[TableName], prover: TableProver, memory: int, jobs: int, *, quiet: bool
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and all below them; return the exit status and the entries of `--json`."""
     from tbgen.scheduling.forecast import Forecast
     from tbgen.scheduling.processes import Processes
     from tbgen.scheduling.run import Executor, InProcess, run
-    from tbgen.verify.files import TableProver, plan
+    from tbgen.verify.files import plan
 
-    find = find_in_directory(how.directory)
-    planned = plan(find, names, force=force)
-    prove = Prover(
-        TableProver(how.directory.absolute(), how.threads, how.plain, force, how.certificates)
-    )
-    memory = usable_memory(how.memory).memory
+    find = find_in_directory(prover.directory)
+    planned = plan(find, names, force=prover.force)
+    prove = Prover(replace(prover, directory=prover.directory.absolute()))
+    memory = usable_memory(memory).memory
     executor: Executor = InProcess(prove, memory) if jobs == 1 else Processes(prove, jobs, memory)
     with LiveLine() as line, executor:
-        progress = ClosureProgress(planned, Forecast(planned, jobs, memory), line, quiet=how.quiet)
+        progress = ClosureProgress(planned, Forecast(planned, jobs, memory), line, quiet=quiet)
         outcome = run(planned, executor, progress, keep_going=True)
         progress.left_out(outcome.left_out)
-    if not how.quiet:
+    if not quiet:
         click.echo(progress.summary())
     proofs = Proofs(find)
     entries = []
@@ -276,10 +256,7 @@ def _compare_digests(
     threads: int,
     as_json: bool,
 ) -> int:
-    """Compare the digests of tables with known ones, print the result, and return the exit status.
-
-    against : CSV file of known digests, None for the project's own
-    """
+    """Compare the digests of tables with a list (None: the project's); return the exit status."""
     from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing
 
     known = read_known(against or KNOWN)

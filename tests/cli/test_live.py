@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tbgen.cli.live import LiveLine
 from tbgen.cli.progress import LARGE_SET, SetProgress
+from tbgen.cli.streams import LiveLine
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import Metric, RuleSet, TableName
