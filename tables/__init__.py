@@ -8,10 +8,10 @@
     files       safe opening and atomic replacing of files; independent of tables
     checked_json                   types and ranges of JSON in files
     choosing    choice of the order of slots with which a table compresses best
-    writer      writing a file
-    blockfile   reading a file, with a `cache` of blocks: `reader` of tables, `wdl` of outcomes
-    repacking   recompression of a finished table
-    tablebase   probing directories of files; `batches` of boards; the `result` of a probe
+    writer      writing a file, and recompressing it
+    blockfile   reading a file, with a `cache` of blocks: `reader` of tables and results of probes,
+                `wdl` of outcomes
+    tablebase   probing directories of files; `batches` of boards
     certificates, proofs           certificate of a proven table; proof status of tables
     errors      errors of tables and probing
 
@@ -52,8 +52,7 @@ from tbgen.tables.names import (
     WdlName,
     read_build_record,
 )
-from tbgen.tables.reader import TableFile
-from tbgen.tables.result import ProbeResult
+from tbgen.tables.reader import ProbeResult, TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.tablebase import Tablebase
 from tbgen.tables.wdl import WdlFile

@@ -67,8 +67,7 @@ def look_up(
 def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:
     """Return the indices of boards with the same pieces, one array for each set of pieces.
 
-    codes : (pieces of all boards,), piece codes, board after board
-    starts : (n,), index in `codes` of each board's first piece
+    codes : piece codes, board after board; starts : (n,), index in `codes` of each board's first
     """
     if not len(starts):
         return []

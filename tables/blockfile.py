@@ -41,7 +41,6 @@ from tbgen.tables.header import (
     MAX_METADATA,
     Header,
     Spec,
-    verify_checksum,
 )
 from tbgen.tables.names import TableName, WdlName
 from tbgen.tables.outcomes import AnyBlock, BlockCodec
@@ -55,10 +54,9 @@ _BLOCKS_PER_TASK = 16
 
 
 class _Descriptor:
-    """An open file that is closed when its last reference is dropped.
+    """An open file that is closed when its last reference is dropped; each read holds one.
 
-    Each read holds a reference. So `close` in another thread cannot free the descriptor during a
-    read; the system could then give the descriptor's number to another file.
+    So `close` in another thread cannot give the descriptor's number to another file during a read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -106,7 +104,8 @@ class BlockFile(Generic[Spec]):
         if name not in (None, stored):
             raise CorruptTableError(self.path, f"the file holds {stored}, not what its name says")
         table = self._read(self.header.table_offset, BLOCK_ENTRY_BYTES * sum(self.header.blocks))
-        verify_checksum(raw, table, self.path)
+        if self.header.pack(table) != raw:
+            raise CorruptTableError(self.path, "the checksum of the header is wrong")
         self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)
         lengths = self._entries[:, 0].astype(np.int64)
         # uint64 cannot overflow: there are fewer than 2**32 blocks of less than 2**32 bytes.
@@ -119,10 +118,7 @@ class BlockFile(Generic[Spec]):
         self._maps = self.header.block_maps
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle path and name: the copy opens the file again, with a cache of its own.
-
-        Raises `ValueError` after `close`.
-        """
+        """Pickle path and name, to open the file again; raises `ValueError` after `close`."""
         self._require_open()
         return partial(type(self), name=self.header.spec.name), (self.path.absolute(),)
 
@@ -260,10 +256,9 @@ class BlockFile(Generic[Spec]):
         self.check_digest(digests)
 
     def check_digest(self, digests: Sequence[bytes]) -> None:
-        """Check the digest in the header against the digests of the blocks.
+        """Raise `CorruptTableError` unless the header's digest follows from blocks and metadata.
 
-        `digests` are the SHA-256 of every block's content, in file order. Raises
-        `CorruptTableError` if the header's digest does not follow from them and the metadata.
+        `digests` are the SHA-256 of every block's content, in file order.
         """
         header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
@@ -338,10 +333,8 @@ class BlockFile(Generic[Spec]):
     # -- blocks ------------------------------------------------------------------------------
 
     def _slots_in(self, number: int) -> int:
-        red = self.header.blocks[0]
-        if number < red:
-            return self._maps[0].slots_in(number)
-        return self._maps[1].slots_in(number - red)
+        red, maps = self.header.blocks[0], self._maps
+        return maps[0].slots_in(number) if number < red else maps[1].slots_in(number - red)
 
     def _block(self, number: int) -> AnyBlock:
         """Return a decoded block, from the cache or from the file."""
@@ -373,10 +366,9 @@ class BlockFile(Generic[Spec]):
         return content
 
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
-        """Decompress a block, or the metadata (`number` None).
+        """Decompress a block, or the metadata (`number` None), to at most `limit` bytes.
 
-        Raises `CorruptTableError` before allocation if the result would exceed `limit` bytes, and
-        for bytes that zstd cannot decompress.
+        Raises `CorruptTableError`, before allocation if the result would be larger.
         """
         try:
             # The size that `decompress` allocates; `frame_content_size` gives 0 for skippable
@@ -411,12 +403,8 @@ class BlockFile(Generic[Spec]):
 
 def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:
     """Call `task(number)` for every number, from `threads` threads, in any order."""
-    if threads == 1:
-        for number in numbers:
-            task(number)
-        return
-    with thread_pool(threads) as pool:
-        for _ in pool.map(task, numbers):
+    with thread_pool(threads) if threads > 1 else contextlib.nullcontext() as pool:
+        for _ in (pool.map if pool else map)(task, numbers):
             pass
 
 

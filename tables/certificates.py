@@ -5,10 +5,9 @@
                                tables named in it are
 
 A certificate identifies contents by digests and tables by names, not paths. So it also holds in a
-copy of the directory. The certificate file gets the modification time of its table, a cheap sign
-that the table has not been written since. This module reads, writes and checks one certificate
-(docs/format.md, "Certificates"); `proofs` follows chains of them, and `tbgen.verify` proves tables.
-Certificates are not signed: anyone who can change a table can forge one.
+copy of the directory. Its file gets the modification time of the table, a cheap sign that the table
+has not been written since. `proofs` follows chains of certificates, and `tbgen.verify` proves
+tables. Certificates are not signed: anyone who can change a table can forge one.
 """
 
 from __future__ import annotations
@@ -168,10 +167,7 @@ def metric_suffices(above: Metric, below: Metric) -> bool:
 
 
 def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
-    """Return whether premises are exactly the supporting tables that a proof of `name` needs.
-
-    That is one table for each supporting material, of the same rule set and of a fitting metric.
-    """
+    """Return whether premises are one table for each supporting material, of fitting rules."""
     needed = {child.name for child in name.material.supporting()}
     return {premise.table.material.name for premise in premises} == needed and all(
         premise.table.rule_set == name.rule_set

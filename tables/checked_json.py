@@ -3,8 +3,8 @@
     text   ->  `parse_object`  ->  {name: value, name: (entry, entry, ...)}
     value  ->  `Check`    ->  the checked value, or `SchemaError`
 
-Values are read one by one, each of bounded length, and lists are checked entry by entry. So a text
-takes no more memory than its checked part. Callers check the meaning of values.
+Values are read one by one, each of bounded length, and lists entry by entry: a text takes no more
+memory than its checked part.
 """
 
 from __future__ import annotations
@@ -190,11 +190,9 @@ class _Reader:
         return value
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
-        """Iterate over the elements between two brackets, which the caller reads one by one.
+        """Yield None before each element between two brackets, which the caller then reads.
 
-        Yields None before each element. The caller then reads the element by `value`; of an object,
-        it reads the name, the colon (`character`) and the value. Blanks before each of them are
-        skipped.
+        It reads a value of a list by `value`, of an object the name, the colon and the value.
         """
         if self.character() != begin:
             raise SchemaError(f"no {begin}")

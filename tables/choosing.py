@@ -6,13 +6,13 @@ compare them:
     a few blocks    of each possible arrangement
     more blocks     of the best few arrangements
 
-The sample is spread over all tiles, and over all places in a tile. Arrangements with the same
-order of leads are compared on the same tiles. Under the other order of leads, tiles contain other
-leads. Sizes of leads vary more than the sizes of one lead under different arrangements. So each
-size is divided by the size of the sampled leads, each compressed by itself.
+The sample is spread over all tiles, and over all places in a tile. Sizes of leads vary more than
+those of one lead under different arrangements. So arrangements with the same order of leads are
+compared on the same tiles. Under the other order, tiles contain other leads: each size is divided
+by the size of the sampled leads, each compressed by itself.
 
 Each thread compresses a few lists of blocks, since handing over a single block takes about as long
-as compressing it. The sample and the choice do not depend on the number of threads.
+as compressing it. The choice does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -96,9 +96,8 @@ def _compare(
 ) -> dict[Arrangement, float]:
     """Return a measure of the compressed size of a sample under each arrangement.
 
-    The measure is the size in bytes, if all arrangements have one order of leads or the sample has
-    all blocks. Otherwise the sampled leads differ between the two orders. Then the size is divided
-    by the size of the sampled leads, compressed one by one.
+    It is the size in bytes. If the sampled leads differ between the two orders of leads, it is
+    divided by the size of these leads, compressed one by one.
     """
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
@@ -126,10 +125,7 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Choose the sampled blocks of a side: for each tile, the numbers of blocks within the tile.
-
-    If the side has at most `blocks` blocks, all of them are chosen.
-    """
+    """Choose `blocks` blocks of a side, or all: numbers of blocks within the tile, by tile."""
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:
         return {tile: list(range(len(block_map.blocks_of(tile)))) for tile in tiles}

@@ -5,9 +5,8 @@
     continuing     fill a file in several attempts, and rename it when complete
     locked         hold a lock file, which is removed afterwards
 
-Names in a directory of tables can be guessed. Another user with write access can create a link or a
-pipe with such a name. A table that is read may be a link. Writing never follows a link: lock files
-and temporary files never change the link's target. This module is independent of tables.
+Names in a directory of tables can be guessed, and another user with write access can create a link
+or a pipe with such a name. A table that is read may be a link. Writing never follows a link.
 """
 
 from __future__ import annotations
@@ -103,10 +102,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
-        if isinstance(error, OSError) and (
-            error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
-        ):
-            error.filename = str(path)
+        _name_file(error, path, temporary)
         raise
 
 
@@ -118,6 +114,14 @@ def sync_directory(directory: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
+    """Name `path` in an error that names `temporary`, or of a full disk that names no file."""
+    if isinstance(error, OSError) and (
+        error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
+    ):
+        error.filename = str(path)
 
 
 def _sync(file: BinaryIO, path: Path) -> None:
@@ -153,8 +157,7 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
         _sync(file, path)
         part.replace(path)
     except BaseException as error:
-        if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
-            error.filename = str(path)
+        _name_file(error, path)
         with contextlib.suppress(OSError):
             file.flush()
         if not os.fstat(file.fileno()).st_size:

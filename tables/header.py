@@ -196,7 +196,7 @@ class Header(Generic[Spec]):
             red.by_black, bytes(red.axes).ljust(MAX_AXES, NO_AXIS),
             black.by_black, bytes(black.axes).ljust(MAX_AXES, NO_AXIS), 0,
         )[:_CHECKSUM_AT]  # fmt: skip
-        return packed + checksum(packed, block_table).to_bytes(4, "little")
+        return packed + zlib.crc32(block_table, zlib.crc32(packed)).to_bytes(4, "little")
 
     def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
         """Return 16 bytes that identify the contents of a file (see docs/format.md).
@@ -220,8 +220,8 @@ class Header(Generic[Spec]):
     def unpack(cls, data: bytes, file_size: int, path: Path, kind: type[Spec]) -> Header[Spec]:
         """Parse a header and check it against the size of the file and the kind of its spec.
 
-        The checksum is left to `verify_checksum`, which needs the block table. Raises
-        `CorruptTableError` and `FormatVersionError`.
+        The checksum is not verified: it needs the block table. Raises `CorruptTableError` and
+        `FormatVersionError`.
         """
         if len(data) < HEADER_BYTES:
             raise CorruptTableError(path, "shorter than a header")
@@ -271,10 +271,7 @@ class Header(Generic[Spec]):
         return header
 
     def _is_sound(self, file_size: int) -> bool:
-        """Return whether sizes and codes in the header are possible for a file of this size.
-
-        The check allocates no memory in proportion to these sizes, so a forged header does no harm.
-        """
+        """Return whether sizes and codes fit a file of this size; allocates no memory for them."""
         codec = self.spec.codec
         return (
             1 <= self.block_slots <= codec.max_slots
@@ -293,14 +290,3 @@ class Header(Generic[Spec]):
                 for count, block_map in zip(self.blocks, self.block_maps, strict=True)
             )
         )
-
-
-def checksum(header: bytes, block_table: bytes) -> int:
-    """CRC-32 of the header (without its checksum field) and the block table."""
-    return zlib.crc32(block_table, zlib.crc32(header[:_CHECKSUM_AT]))
-
-
-def verify_checksum(header: bytes, block_table: bytes, path: Path) -> None:
-    """Raise `CorruptTableError` if the header's checksum is wrong."""
-    if int.from_bytes(header[_CHECKSUM_AT:HEADER_BYTES], "little") != checksum(header, block_table):
-        raise CorruptTableError(path, "the checksum of the header is wrong")

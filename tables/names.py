@@ -183,16 +183,12 @@ _WDL = "wdl"
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Common base of `TableName` and `WdlName`: material and rule set.
-
-    Raises `InputError` for a rule set whose rules are unknown.
-    """
+    """Common base of `TableName` and `WdlName`; raises `InputError` if the rules are unknown."""
 
     material: Material
     rule_set: RuleSet
 
     def __post_init__(self) -> None:
-        """Check that the rules are known."""
         _ = self.rules
 
     @property

@@ -5,8 +5,7 @@
 
 Numbers keep the order of codes: the best of several values is also the largest number. A table
 with repetition rules has codes of two bytes, and usually fewer than 256 different ones. Blocks in
-files have palettes of their own (`blocks.py`). So replacing a palette turns a block of numbers
-into one of codes.
+files have palettes of their own: replacing one turns a block of numbers into one of codes.
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@
     unproven         no certificate, one of other contents, or an invalid one
 
 The digest in the header identifies contents, as reliably as the checksums of blocks. A file whose
-time of modification differs from its certificate's may have been written since. Such a file is read
-completely, and its digest is computed. The status of other files costs no more than opening them.
-This module neither proves nor writes.
+time of modification differs from its certificate's may have been written since, and is read
+completely. The status of other files costs no more than opening them.
 """
 
 from __future__ import annotations

@@ -1,17 +1,20 @@
-"""Reading a table file: a file of blocks whose codes are values, with its statistics.
-
-`blockfile.py` finds, checks and unpacks blocks.
-"""
+"""Reading a table file: a file of blocks whose codes are values; the result of a probe."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 
+from tbgen.indexing import Material, MaterialError
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables.blockfile import BlockFile
-from tbgen.tables.codes import CodeSpace, LimitExceededError
-from tbgen.tables.errors import CorruptTableError
+from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
+from tbgen.tables.errors import CorruptTableError, UnsupportedMaterialError
 from tbgen.tables.header import TableSpec
-from tbgen.tables.names import Metric
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.tables.statistics import TableStatistics
 
 
@@ -53,3 +56,73 @@ class TableFile(BlockFile[TableSpec]):
         """Read the whole file, and verify every checksum, block, digest and the statistics."""
         super().check(threads=threads)
         _ = self.statistics
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """Value of a position in a table, for the side to move.
+
+    `value` is the number printed by Fang, Hsu & Hsu: 0 for a draw (and for a side that is already
+    mated), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set` and
+    `metric` are those of the table. Two results need no table: a draw for lack of attackers, and,
+    with `tbgen.play`, the loss of a side without a legal move. Then `metric` is None, and
+    `rule_set` is that of the tablebase, with rules None if unknown.
+    """
+
+    outcome: Outcome
+    value: int
+    order: int
+    plies: int | None
+    material: Material
+    rule_set: RuleSet
+    metric: Metric | None
+
+    @property
+    def rules(self) -> Rules | None:
+        """Rules of the rule set, without its variants; None if unknown."""
+        return self.rule_set.rules
+
+    def _repr_html_(self) -> str:
+        """Return the HTML table for notebooks."""
+        return as_html({
+            "material": self.material,
+            "outcome": self.outcome.name.lower(),
+            "order": self.order,
+            "plies": "-" if self.plies is None else self.plies,
+            "rules": self.rule_set,
+        })  # fmt: skip
+
+    @property
+    def exact(self) -> Value:
+        """Value as an object of outcome, order and plies, which `CodeSpace.encode` accepts."""
+        return Value(self.outcome, self.order, self.plies or 0)
+
+
+def as_html(fields: Mapping[str, object]) -> str:
+    """Return an HTML table with a row for each name and value."""
+    rows = (
+        f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
+        for name, value in fields.items()
+    )
+    return f"<table>{''.join(rows)}</table>"
+
+
+def result_of(file: TableFile, code: int) -> ProbeResult:
+    """Return the probe result for a position whose code in the table `file` is `code`."""
+    spec = file.header.spec
+    value = spec.codes.decode(code)
+    plies = None if value.outcome == Outcome.DRAW else value.plies
+    name = spec.name
+    return ProbeResult(
+        value.outcome, value.number, value.order, plies, name.material, name.rule_set, name.metric
+    )
+
+
+def require_index(material: Material) -> None:
+    """Raise `UnsupportedMaterialError` if a material needs no table, or is too large for one."""
+    if not material.needs_table:
+        raise UnsupportedMaterialError(material.name, "without an attacker every position is drawn")
+    try:
+        Layout.of(material)
+    except MaterialError as error:
+        raise UnsupportedMaterialError(material.name, error.message) from None

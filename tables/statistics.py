@@ -1,10 +1,5 @@
 """Statistics of a table, as printed by `tbgen stats` and stored in the file.
 
-    histogram of codes per side to move         ->  counts, distances, orders
-    a FEN of the longest distance, for each     ->  longest
-    order and side to move
-    the text stored in a file                   ->  the same, with types and ranges checked
-
 Counts are of legal positions, mirror images once. Red is the side that the material names first.
 """
 
@@ -284,14 +279,8 @@ def _named(fields: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _line(side: Side, value: Value, positions: int) -> HistogramLine:
-    return HistogramLine(
-        side=side,
-        outcome=value.outcome,
-        order=value.order,
-        plies=None if value.outcome == Outcome.DRAW else value.plies,
-        value=value.number,
-        positions=positions,
-    )
+    plies = None if value.outcome == Outcome.DRAW else value.plies
+    return HistogramLine(side, value.outcome, value.order, plies, value.number, positions)
 
 
 def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:

@@ -3,8 +3,7 @@
     position  ->  material, colours swapped if need be  ->  table file  ->  slot  ->  value
                                                         or win-draw-loss file  ->  outcome
 
-A `Tablebase` returns what the files contain. The caller checks that a position is legal: the slot
-of an illegal one holds an arbitrary value.
+The caller checks that a position is legal: the slot of an illegal one holds an arbitrary value.
 """
 
 from __future__ import annotations
@@ -42,8 +41,7 @@ from tbgen.tables.names import (
     tables_directory,
 )
 from tbgen.tables.outcomes import OUTCOMES, outcomes_of
-from tbgen.tables.reader import TableFile
-from tbgen.tables.result import ProbeResult, require_index, result_of
+from tbgen.tables.reader import ProbeResult, TableFile, require_index, result_of
 from tbgen.tables.statistics import TableStatistics
 from tbgen.tables.wdl import WdlFile
 

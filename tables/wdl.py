@@ -1,10 +1,4 @@
-"""Reading a win-draw-loss file: a file of blocks whose codes are outcomes, and its source.
-
-    `WdlFile`         the file
-    `WdlStatistics`   its metadata: counts, and the table that it was derived from
-
-`blockfile.py` finds, checks and unpacks blocks; docs/format.md describes the bytes.
-"""
+"""Reading a win-draw-loss file: a file of blocks whose codes are outcomes, and its source."""
 
 from __future__ import annotations
 
@@ -104,10 +98,7 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """Return `count` consecutive blocks from `first` on, five outcomes per byte; None if 0.
-
-        Each block starts at a multiple of `_block_bytes`, the size of the largest block.
-        """
+        """Return `count` blocks, five outcomes per byte, each in `_block_bytes`; None if 0."""
         if not count:
             return None
         data = np.zeros((count, self._block_bytes), np.uint8)

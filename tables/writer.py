@@ -1,4 +1,4 @@
-"""Writing a table: planes of codes in, one complete file out.
+"""Writing a table: planes of codes in, one complete file out; recompression of such a file.
 
     source(side, first, count)  ->  tile, arranged  ->  fill  ->  block  ->  zstd  ->  file
     calling thread                                      worker threads             calling thread
@@ -30,6 +30,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.system.threads import thread_pool
 from tbgen.tables.blocks import (
     BLOCK_SLOTS,
+    DENSE,
     FAST,
     MAX_BLOCK_BYTES,
     MAX_PALETTE,
@@ -45,6 +46,7 @@ from tbgen.tables.files import replacing, sync_directory
 from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
 from tbgen.tables.outcomes import BlockCodec
 from tbgen.tables.palettes import Palette
+from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import FileStatistics
 
 CodeSource = Callable[[int, int, int], Codes]
@@ -110,10 +112,9 @@ class PackedBlock(NamedTuple):
 
 
 class _BlockTooLargeError(Exception):
-    """A block that is longer than `MAX_BLOCK_BYTES` before compression.
+    """A block longer than `MAX_BLOCK_BYTES`: too many different codes for its palette.
 
-    This happens if a block has too many different codes for its palette to shorten them. The file
-    is then written again with smaller blocks.
+    The file is then written again with smaller blocks.
     """
 
 
@@ -196,9 +197,8 @@ class _Writer(Generic[Spec]):
     threads: int
     spool_directory: Path | None
     """Folder for a temporary file of Black's blocks, if Black's side has more different codes than
-    the palette of a block; else None. With a folder, Black's blocks are packed before Red's: they
-    are usually the first to exceed 64 KiB, and then all blocks packed so far are packed again with
-    fewer slots.
+    the palette of a block; else None. Black's blocks are then packed first: they are usually the
+    first to exceed 64 KiB, after which all blocks are packed again with fewer slots.
     """
 
     def write(self, file: BinaryIO) -> Header[Spec]:
@@ -325,3 +325,54 @@ def complete_file(
     file.write(metadata)
     file.seek(0)
     file.write(header.pack(block_table))
+
+
+def pack_densely(
+    file: TableFile, *, threads: int = 1, report: Callable[[int, int], object] | None = None
+) -> int:
+    """Replace a table's file by a smaller one, and return its size in bytes.
+
+    threads : number of blocks packed at once; the bytes do not depend on it
+    report : called as report(blocks done, all blocks)
+
+    `file` keeps the old file open. Raises `CorruptTableError` for a damaged table, and `OSError`;
+    on both the old file stays.
+    """
+    header = file.header
+    with replacing(file.path) as out:
+        out.write(bytes(HEADER_BYTES))
+        entries: list[tuple[int, int]] = []
+        digests: list[bytes] = []
+        for blocks in _packed(file, threads):
+            out.writelines(block.data for block in blocks)
+            entries += [block.entry for block in blocks]
+            digests += [block.digest for block in blocks]
+            if report is not None:
+                report(len(digests), sum(header.blocks))
+        file.check_digest(digests)
+        table_offset = out.tell()
+        metadata = Compressor(DENSE).compress(file.metadata())
+        packed = replace(
+            header,
+            table_offset=table_offset,
+            metadata_length=len(metadata),
+            metadata_checksum=zlib.crc32(metadata),
+        )
+        complete_file(out, packed, entries, metadata)
+        return packed.file_size
+
+
+def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
+    """Yield the recompressed blocks of a file in lists, in order; few are in memory at a time."""
+    blocks = sum(file.header.blocks)
+    codec, compressor = file.header.spec.codec, Compressor(DENSE)
+
+    def pack(first: int) -> list[PackedBlock]:
+        contents = file.contents(first, min(first + _BLOCKS_AT_ONCE, blocks))
+        return [PackedBlock.of(each, codec, compressor.compress) for _, each in contents]
+
+    tasks = range(0, blocks, _BLOCKS_AT_ONCE)
+    with thread_pool(threads) as pool:
+        # Large groups of tasks: threads seldom wait for the slowest.
+        for group in range(0, len(tasks), 16 * threads):
+            yield from pool.map(pack, tasks[group : group + 16 * threads])

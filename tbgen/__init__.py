@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         UnsupportedMaterialError,
     )
     from tbgen.tables.names import Metric, RuleSet
-    from tbgen.tables.result import ProbeResult
+    from tbgen.tables.reader import ProbeResult
 
 # In a source checkout the folders `indexing` and `tables` are beside this one. It shadows an
 # installed tbgen if Python is started in the repository root.
@@ -100,7 +100,7 @@ _HOMES = {
         "UnsupportedMaterialError",
     ),
     "tables.names": ("Metric", "RuleSet"),
-    "tables.result": ("ProbeResult",),
+    "tables.reader": ("ProbeResult",),
 }
 """Public names by module, for loading on first use.
 

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from tbgen.answers.fields import Schema, array, boolean, integer, nullable, number, record, string
 from tbgen.answers.schema import (
     CHECKED,
     FEN,
@@ -24,6 +23,14 @@ from tbgen.answers.schema import (
     SIDE,
     SIDE_COUNTS,
     STATS,
+    Schema,
+    array,
+    boolean,
+    integer,
+    nullable,
+    number,
+    record,
+    string,
 )
 
 FOUND = ("fen", "side", "outcome", "order", "plies")

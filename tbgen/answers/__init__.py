@@ -3,8 +3,7 @@
     mechanism   the offence (check or chase) that decides a position, in the loop of its best play
     reasons     reasons for a value, as sentences in any language
     as_json     the objects that `--json` prints and the HTTP API sends
-    schema      JSON Schema of those objects
-    fields      JSON Schema of one field, by type: string, integer, array, ...
+    schema      JSON Schema of those objects, and of one field by type
     failures    expected errors: one line, a hint, an exit status
 
 Values, moves and lines come from `tbgen.play`. Nothing here prints or depends on an interface.

@@ -2,9 +2,8 @@
 
     0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted   141 broken pipe
 
-`describe` alone maps exceptions to failures; `tbgen.cli.command` adds the exceptions of click and
-the broken pipe. Most of the described exceptions are defined in the tables package. It is imported
-inside a function, so that importing this module does not load it.
+`tbgen.cli.command` adds the exceptions of click and the broken pipe. The tables package is imported
+in a function, so that importing this module does not load it.
 """
 
 from __future__ import annotations
@@ -76,8 +75,7 @@ def expected(error: BaseException, tables_option: str = "") -> Failure:
 def _lacks_memory(error: BaseException | None) -> bool:
     """Return whether an exception, or one that caused it, reports a lack of memory.
 
-    Two of these failures have no type of their own, and are recognised by their messages: a shared
-    library that cannot be loaded, and a thread that cannot be started.
+    A library that cannot be loaded, and a thread that cannot start, are known by their messages.
     """
     while error is not None:
         words = str(error).lower()

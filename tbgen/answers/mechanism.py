@@ -126,10 +126,7 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
-    """Return the square at the start of a line of the piece that stands on `square` later.
-
-    `moves` is the number of moves of the line after which the piece stands there.
-    """
+    """Return the square at a line's start of the piece that is on `square` after `moves` moves."""
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move
         if target == square:

@@ -141,7 +141,9 @@ def explain_position(
     if value.outcome == Outcome.WIN:
         key, offence = "forces" if value.order else "wins", None
         if is_direct_win(result):
-            key, offence = "has_forced", _offence_of_direct_win(in_check(position))
+            # In a pattern of checks the winner is in check, in one of chases never.
+            key = "has_forced"
+            offence = Offence.CHECK if in_check(position) else Offence.CHASE
         return words.sentence(Reason(key, side, value, metric, rules, offence, mechanism))
     if value.order:
         return words.sentence(Reason("offends", side, value, metric, rules, mechanism=mechanism))
@@ -183,7 +185,7 @@ def explain_move(
     if keeps and mechanism is not None:
         offence = mechanism.offence
     elif is_direct_win(after):
-        offence = _offence_of_direct_win(move.check)
+        offence = Offence.CHECK if move.check else Offence.CHASE
     if keeps:
         key = "move_keeps"
     elif worth.order:
@@ -209,13 +211,3 @@ def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
     return words.sentence(
         Reason("line_loop", winner, mechanism=mechanism_of(line), verdict=verdict.reason)
     )
-
-
-def _offence_of_direct_win(checked: bool) -> Offence:
-    """Return the offence, check or chase, that the opponent must commit in a direct win.
-
-    A direct win is a position in which the opponent is already in a losing pattern.
-
-    checked : whether the winner is in check; true in patterns of checks, false in those of chases
-    """
-    return Offence.CHECK if checked else Offence.CHASE

@@ -1,13 +1,61 @@
 """JSON Schema of the answers that commands and the board share, field by field.
 
-`tbgen.board.web.schemas` has the board's other answers, `scripts/docs/answers.py` those of the
-other commands.
+Those of the board alone are in `tbgen.board.web.schemas`.
 """
 
 from __future__ import annotations
 
-from tbgen.answers.fields import Schema, array, boolean, integer, nullable, number, record, string
+from typing import Any
+
 from tbgen.indexing.rulesets import Rules
+
+Schema = dict[str, Any]
+
+# -- fields, by type; `meaning` is the description in the schema --------------------------------
+
+
+def string(meaning: str, *choices: str) -> Schema:
+    """Return the schema of a string; with `choices`, of one of these strings."""
+    return {"type": "string", "description": meaning} | ({"enum": list(choices)} if choices else {})
+
+
+def integer(meaning: str) -> Schema:
+    """Return the schema of an integer of 0 or more."""
+    return {"type": "integer", "minimum": 0, "description": meaning}
+
+
+def number(meaning: str) -> Schema:
+    """Return the schema of a number of 0 or more."""
+    return {"type": "number", "minimum": 0, "description": meaning}
+
+
+def boolean(meaning: str) -> Schema:
+    """Return the schema of a boolean."""
+    return {"type": "boolean", "description": meaning}
+
+
+def nullable(schema: Schema) -> Schema:
+    """Return a schema that also accepts null."""
+    found = schema | {"type": [schema["type"], "null"]}
+    return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
+
+
+def record(meaning: str, **fields: Schema) -> Schema:
+    """Return the schema of an object, all of whose `fields` are required."""
+    return {
+        "type": "object",
+        "description": meaning,
+        "properties": fields,
+        "required": list(fields),
+    }
+
+
+def array(meaning: str, items: Schema) -> Schema:
+    """Return the schema of an array of `items`."""
+    return {"type": "array", "description": meaning, "items": items}
+
+
+# -- answers -----------------------------------------------------------------------------------
 
 SIDE = string("the side to move", "red", "black")
 FEN = string("canonical FEN of the position, six fields")

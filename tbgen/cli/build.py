@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -115,12 +114,10 @@ def build(
     except KeyboardInterrupt:
         kept = "finished tables and saved states are kept; the same command resumes"
         raise KeyboardInterrupt(kept) from None
-    failed = {
-        key: TablebaseError(f"{key} failed repeatedly: {error}")
-        if isinstance(error, LostError)
-        else error
-        for key, error in outcome.failures.items()
-    }
+    failed = dict(outcome.failures)
+    for key, error in failed.items():
+        if isinstance(error, LostError):
+            failed[key] = TablebaseError(f"{key} failed repeatedly: {error}")
     if failed and not keep_going:
         raise next(iter(failed.values()))
     if wdl:
@@ -135,15 +132,14 @@ def build(
     if len(collection.work) > 1 or progress.counts["present"]:
         click.echo(progress.summary(len(outcome.left_out)), err=True)
     if as_json:
-        answer: dict[str, Any] = {
+        show_json({
             "directory": str(tables),
             "rules": str(rule_set.rules),
             "minor_chases": rule_set.choice,
             "tables": progress.tables,
             "failed": [failure.to_json(key) for key, failure in described],
             "left_out": outcome.left_out,
-        }
-        show_json(answer)
+        })  # fmt: skip
     elif not described:
         _suggest(wanted)
     ctx.exit(described[0][1].status if described else failures.OK)
@@ -152,9 +148,7 @@ def build(
 def _check_first(
     collection: Collection, memory: int, threads: int, jobs: int, *, here: bool, confirmed: bool
 ) -> None:
-    """Raise an error if a set of tables cannot be built, before anything is built.
-
-    Prints the totals of a build that will take more than a minute.
+    """Raise an error if a set of tables cannot be built; print the totals of a long build.
 
     jobs : number of tables built at once
     here : whether this machine builds, so that its memory and disk must suffice

@@ -129,10 +129,7 @@ class Group(_Reporting, click.Group):
     """Group of all commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Load and run a command; overrides click's method.
-
-        On an interruption this prints the error itself, since click would print another line.
-        """
+        """Load and run a command; overrides click's method, which prints a line at Ctrl-C."""
         try:
             _have_room_to_load()
             return super().invoke(ctx)
@@ -169,8 +166,7 @@ class Command(_Reporting):
 def _end(error: BaseException, ctx: click.Context | None, *, as_json: bool = False) -> int:
     """Report an exception and return the exit status; raise the exception again if it is a bug.
 
-    ctx : the command that failed; None for an error before it ran
-    as_json : whether JSON is asked for, if there is no `ctx`
+    ctx : the command that failed; None for an error before it ran, then `as_json` says how
     """
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click treats it as Ctrl-D at a prompt
@@ -203,18 +199,14 @@ def _main_argument(ctx: click.Context) -> str:
 
 
 def _have_room_to_load() -> None:
-    """Raise `OSError` if there is too little memory to load numpy.
-
-    numpy's BLAS library would abort the process.
-    """
+    """Raise `OSError` if memory is too little to load numpy, whose BLAS would abort the process."""
     mmap.mmap(-1, _TO_LOAD_NUMPY, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
 
 def _replace_closed_streams() -> None:
     """Replace closed standard streams by streams that fail when used.
 
-    The replacement also occupies the file descriptor; otherwise a file opened later would get it,
-    and receive the program's output. Messages on stderr may be lost.
+    Otherwise a file opened later would get the descriptor, and receive the program's output.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")

@@ -1,7 +1,4 @@
-"""`tbgen convert`: a position or a move from any notation into any other.
-
-`tbgen.notation.positions` converts positions, `tbgen.notation.moves` moves. No tables are read.
-"""
+"""`tbgen convert`: a position or a move from any notation into any other; reads no tables."""
 
 from __future__ import annotations
 

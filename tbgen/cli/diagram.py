@@ -1,7 +1,4 @@
-"""`tbgen diagram`: a position as a picture, drawn by the board's own code.
-
-SVG needs no other package; PNG needs the extra `png`. No tables are read.
-"""
+"""`tbgen diagram`: a position as a picture, drawn by the board's own code; reads no tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`tbgen doctor`: properties of the environment that matter to tables.
 
-Versions come from the metadata of installed packages, because importing numba takes longer than
-everything else; `--numba` imports it.
+Versions are those of installed packages: importing numba takes longer than everything else.
 """
 
 from __future__ import annotations
@@ -41,13 +40,14 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
 
     Exit status: 0 ok, 1 something is missing or not writable.
     """
+    allowance, total = usable_memory(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     answer: dict[str, Any] = {
         "tbgen": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in _PACKAGES},
         "cores": usable_cores(),
-        "memory": _memory(),
+        "memory": {"total": total, "available": allowance.memory, "limit": allowance.limit},
         "kernel_cache": _kernel_cache(),
         "tables": _tables(tables),
     }
@@ -66,13 +66,6 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _memory() -> dict[str, int | str]:
-    """Return bytes of memory: total and available to a build, and the limit that applies."""
-    allowance = usable_memory()
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {"total": total, "available": allowance.memory, "limit": allowance.limit}
 
 
 def _kernel_cache() -> dict[str, Any]:
@@ -143,15 +136,12 @@ def _problems(answer: dict[str, Any]) -> list[str]:
 def _show(answer: dict[str, Any]) -> None:
     versions = ", ".join(f"{name} {version}" for name, version in answer["packages"].items())
     memory = answer["memory"]
+    allowed = f"{memory['available']:,} ({memory['limit']})"
     rows = [
         ("tbgen", f"{answer['tbgen']}, Python {answer['python']}, {answer['platform']}"),
         ("packages", versions),
         ("processors", str(answer["cores"])),
-        (
-            "memory",
-            f"{memory['total']:,} bytes, a build may use "
-            f"{memory['available']:,} ({memory['limit']})",
-        ),
+        ("memory", f"{memory['total']:,} bytes, a build may use {allowed}"),
     ]
     for name, key in (("kernel cache", "kernel_cache"), ("tables", "tables")):
         where = answer[key]

@@ -53,9 +53,8 @@ def dump(
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
     if out is None and (style != "csv" or as_json):
-        raise click.UsageError(
-            f"--out is needed with {'--json' if as_json else f'--format {style}'}"
-        )
+        what = "--json" if as_json else f"--format {style}"
+        raise click.UsageError(f"--out is needed with {what}")
     if out is not None and (out.is_dir() or not out.absolute().parent.is_dir()):
         what = "a directory" if out.is_dir() else "in a directory that is missing"
         raise click.BadParameter(f"{out} is {what}; name a file", param_hint="'--out'")

@@ -111,10 +111,7 @@ def fetch(
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: LiveLine, label: str
 ) -> tuple[str, failures.Failure | None]:
-    """Fetch a file unless it is present.
-
-    Returns `fetched`, `present` or `failed`, and the failure (None without one).
-    """
+    """Return `fetched`, `present` or `failed` for a file, and the failure, if any."""
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file
 
@@ -122,13 +119,14 @@ def _fetch_one(
         fetched = fetch_file(
             entry, sources, tables, lambda count: line.update(f"{label}: {format_bytes(count)}")
         )
-    except (FetchError, BlockingIOError) as error:
+    except FetchError as error:
+        why, hint = str(error.strerror), error.hint
+    except BlockingIOError:
         why, hint = "a build or another fetch uses the table", "run it again when that has ended"
-        if isinstance(error, FetchError):
-            why, hint = str(error.strerror), error.hint
-        failure = failures.Failure(failures.FINDINGS, f"{entry.file}: {why}", hint)
-        line.print(f"error: {failure.message}")
-        return "failed", failure
-    if fetched:
-        line.print(f"{label}: {format_bytes(entry.bytes)}")
-    return ("fetched" if fetched else "present"), None
+    else:
+        if fetched:
+            line.print(f"{label}: {format_bytes(entry.bytes)}")
+        return ("fetched" if fetched else "present"), None
+    failure = failures.Failure(failures.FINDINGS, f"{entry.file}: {why}", hint)
+    line.print(f"error: {failure.message}")
+    return "failed", failure

@@ -114,10 +114,9 @@ def _write_pgn(found: Search, tables: GameTablebase) -> None:
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
-    """Write one JSON object; `found` is the search, or the number of positions.
+    """Write one JSON object for a search, or for the number of positions.
 
-    Positions are kept in a file of their own until the search has ended: after an error nothing
-    but the object of the error is written.
+    Positions are written when the search has ended: an error writes only its own object.
     """
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}

@@ -1,17 +1,11 @@
-"""`tbgen judge`: verdicts under the repetition rules, with reasons.
-
-    tbgen judge FEN MOVE...     one game, in any form that `tbgen.notation.games` reads
-    tbgen judge FILE            the games of a file: PGN, a list of moves, or one game a line
-    tbgen judge -               the same from standard input
-
-Reads text, calls `tbgen.referee`, and prints. No tables are read.
-"""
+"""`tbgen judge`: verdicts under the repetition rules, with reasons; no tables are read."""
 
 from __future__ import annotations
 
 import itertools
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,10 +99,10 @@ def judge(
         games = _read(text)
         if not isinstance(games, list) or len(games) > 1:
             how = answer if isinstance(games, list) else answer_line
-            show = _show_json if as_json else _show_line
+            show = partial(_show, as_json=as_json, in_one_line=True)
             context.exit(answer_lines(context, how, show, games))
         text = games[0].text
-    (_show_json if as_json else _show)(answer(text))
+    _show(answer(text), as_json=as_json)
 
 
 class _Answer(NamedTuple):
@@ -120,13 +114,12 @@ class _Answer(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON answer."""
-        decided = None
-        if self.first is not None:
-            decided = {
-                "ply": len(self.first.plies),
-                "verdict": self.first.verdict.text,
-                "reason": self.first.reason,
-            }
+        first = self.first
+        decided = first and {
+            "ply": len(first.plies),
+            "verdict": first.verdict.text,
+            "reason": first.reason,
+        }
         return self.last.as_json() | {"decided": decided}
 
     @property
@@ -142,10 +135,9 @@ def _decided(judgement: Judgement) -> Judgement | None:
 
 
 def _read(name: str) -> list[Line] | Iterator[Line]:
-    """Return the games of a file, or of standard input for -.
+    """Return the games of a file, or of standard input for -: one a line, or a list of texts.
 
-    Each line is a game. But if any line of the file, or the first one of standard input, begins
-    with moves or tags, games may have several lines, and a list of them is returned.
+    Texts of several lines, if any line of a file or the first one of standard input begins so.
     """
     lines: Iterator[Line] = iter(())
     if name == "-":
@@ -161,23 +153,21 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
     return [Line(number, game, kind="game") for number, game in enumerate(games, 1)]
 
 
-def _show_json(found: _Answer) -> None:
-    show_json(found.as_json())
-
-
-def _show_line(found: _Answer) -> None:
-    earlier = f"; {found.earlier}" if found.earlier else ""
-    click.echo(f"{found.last.verdict.text}: {found.last.reason}{earlier}")
-
-
-def _show(found: _Answer) -> None:
-    """Print the plies with their labels, then the verdict and the reason."""
+def _show(found: _Answer, *, as_json: bool, in_one_line: bool = False) -> None:
+    """Print the plies with their labels, then the verdict and the reason; or one line, or JSON."""
+    if as_json:
+        show_json(found.as_json())
+        return
+    if in_one_line:
+        earlier = f"; {found.earlier}" if found.earlier else ""
+        click.echo(f"{found.last.verdict.text}: {found.last.reason}{earlier}")
+        return
     judgement = found.last
     start = judgement.span[0] if judgement.span else len(judgement.plies)
     for number, ply in enumerate(judgement.plies):
         note = ""
         if ply.label == Label.CHASE:
-            note = f"{_names(ply.chased)} by {_names(ply.by)}"
+            note = " by ".join(", ".join(map(square_name, each)) for each in (ply.chased, ply.by))
         mark = "*" if number >= start else " "
         side = ply.side.name.title()
         click.echo(f"{number + 1:4}{mark} {ply.move}  {side:5}  {ply.label:5}  {note}".rstrip())
@@ -188,8 +178,3 @@ def _show(found: _Answer) -> None:
     click.echo(f"{judgement.reason[0].upper()}{judgement.reason[1:]}.")
     if found.earlier:
         click.echo(f"{found.earlier[0].upper()}{found.earlier[1:]}.")
-
-
-def _names(squares: tuple[int, ...]) -> str:
-    """Return the names of squares, such as `c4, c6`."""
-    return ", ".join(square_name(square) for square in squares)

@@ -1,7 +1,6 @@
 """Examples in `tbgen` and `tbgen COMMAND --help`, and the pages of docs/ to read next.
 
-lessons.toml has the examples of all commands: terminals, docs/commands.md and the tests use the
-same lines. Options are documented where they are declared.
+lessons.toml has the examples: terminals, docs/commands.md and the tests use the same lines.
 """
 
 from __future__ import annotations
@@ -29,21 +28,16 @@ LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 class Lesson(NamedTuple):
     """Examples of a command: command lines with their meanings, and a page to read next."""
 
-    examples: tuple[tuple[str, str], ...]
+    examples: list[list[str]]
     page: str
 
 
 def _read() -> dict[str, Lesson]:
     """Read lessons.toml; its first entry is the lesson of `tbgen` itself."""
-    found = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text("utf-8"))
-    positions = {"checks": CHECKS, "loop": LOOP, "loop_fen": LOOP_FEN}
-    return {
-        name: Lesson(
-            tuple((line.format(**positions), meaning) for line, meaning in lesson["examples"]),
-            lesson["page"],
-        )
-        for name, lesson in found.items()
-    }
+    text = Path(__file__).with_name("lessons.toml").read_text("utf-8")
+    for name, example in (("checks", CHECKS), ("loop_fen", LOOP_FEN), ("loop", LOOP)):
+        text = text.replace(f"{{{name}}}", example)
+    return {name: Lesson(**lesson) for name, lesson in tomllib.loads(text).items()}
 
 
 LESSONS = _read()
@@ -57,7 +51,7 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:
     if lesson is None:
         return
     with formatter.section("Examples"):
-        formatter.write_dl(lesson.examples)
+        formatter.write_dl([(line, meaning) for line, meaning in lesson.examples])
     formatter.write_paragraph()
     formatter.write_text(f"More: {lesson.page}")
 

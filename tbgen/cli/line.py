@@ -52,20 +52,15 @@ def _show(answer: dict[str, Any]) -> None:
     click.echo(f"{answer['fen']}\n{answer['reason']}.")
     moves, loop_start = answer["moves"], answer["loop_start"]
     before = moves if loop_start is None else moves[:loop_start]
-    for row in _rows(before, 0):
-        click.echo(row)
+    _show_moves(before, 0)
     if loop_start is not None:
         click.echo("then for ever:")
-        for row in _rows(moves[loop_start:], loop_start):
-            click.echo(row)
+        _show_moves(moves[loop_start:], loop_start)
     click.echo(f"{answer['end']}.")
 
 
-def _rows(moves: list[dict[str, Any]], first: int) -> list[str]:
-    """Format moves in rows of two, with move numbers.
-
-    first : number of moves of the line before these
-    """
+def _show_moves(moves: list[dict[str, Any]], first: int) -> None:
+    """Print moves, two in a row, with numbers; `first` is the number of moves before these."""
     rows: list[str] = []
     for number, move in enumerate(moves, first):
         text = move["move"] + ("+" if move["check"] else "")
@@ -74,4 +69,5 @@ def _rows(moves: list[dict[str, Any]], first: int) -> list[str]:
             rows.append(f"{number // 2 + 1:>4}.{gap} {text}")
         else:
             rows[-1] += f"  {text}"
-    return rows
+    for row in rows:
+        click.echo(row)

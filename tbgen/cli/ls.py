@@ -64,13 +64,8 @@ def ls(
                 entry |= {"digest": wdl.header.digest.hex(), "source": wdl.statistics.source.file}
             outcomes.append(entry)
         elif selection.metric in (None, name.metric):
-            entry = name.to_json() | {
-                "bytes_on_disk": size,
-                "digest": None,
-                "checked": check,
-                "values": None,
-                "file": path.name,
-            }
+            entry = name.to_json() | {"bytes_on_disk": size, "digest": None, "checked": check}
+            entry |= {"values": None, "file": path.name}
             status = ProofStatus(None)
             with _errors_in(entry, statuses):
                 with TableFile(path, name=name) as file:
@@ -102,11 +97,7 @@ def ls(
 
 @contextlib.contextmanager
 def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
-    """Return a context that reports an exception inside it instead of raising it.
-
-    The message is printed, and added to the `entry` of a file; the exit status is added to
-    `statuses`.
-    """
+    """Print an exception inside the context; add message to `entry`, exit status to `statuses`."""
     try:
         yield
     except Exception as error:
@@ -119,10 +110,7 @@ def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
 def _show(
     entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]], heading: str
 ) -> None:
-    """Print the list of tables, with the rule set and the proof state of each table.
-
-    heading : title of the column of digests
-    """
+    """Print the tables, with their rule sets and proofs; `heading` is that of the digests."""
     width = max(8, *(len(entry["material"]) for entry in entries))
     rules = max(9, *(len(rule_set) for rule_set, _ in shown))
     click.echo(f"{'material':{width}}  {'rules':{rules}}  metric{'bytes':>16}  {heading:32}  proof")

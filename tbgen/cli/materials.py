@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import click
@@ -43,44 +43,19 @@ class MaterialChoice:
         return materials_among(present, self.words, self.men, self.attackers)
 
 
-def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the arguments MATERIAL..., --men N and --attackers N to a command.
-
-    The command receives `wanted`, the list of materials without duplicates.
-    """
-    meaning = (
-        "; --men 5 alone is every material of at most five men, --men 9 --attackers 2 that of at "
-        "most nine men, two of them attackers."
-    )
-    return _arguments(function, "wanted", materials_of, meaning)
-
-
-def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the arguments of `material_arguments` to a command, as the `MaterialChoice` `choice`."""
-    meaning = ". MATERIAL..., --men and --attackers select among the tables present."
-    return _arguments(function, "choice", MaterialChoice, meaning)
-
-
 def _arguments(
     function: Callable[..., Any], name: str, chosen: Callable[..., Any], meaning: str
 ) -> Callable[..., Any]:
-    """Add the arguments MATERIAL..., --men N and --attackers N to a command.
+    """Add MATERIAL..., --men N and --attackers N, as `chosen(materials, men, attackers)`.
 
-    The command receives `chosen(materials, men, attackers)` as its parameter `name`.
-
+    name : parameter of the command that receives it
     meaning : text on MATERIAL that ends the second paragraph of the command's help
     """
 
     @wraps(function)
-    def with_materials(
-        *arguments: Any,
-        materials: tuple[str, ...],
-        men: int | None,
-        attackers: int | None,
-        **others: Any,
-    ) -> Any:
-        others[name] = chosen(materials, men, attackers)
-        return function(*arguments, **others)
+    def with_materials(*arguments: Any, **others: Any) -> Any:
+        selected = [others.pop(each) for each in ("materials", "men", "attackers")]
+        return function(*arguments, **others, **{name: chosen(*selected)})
 
     first, _, rest = (function.__doc__ or "").partition("\n\n")
     with_materials.__doc__ = f"{first}\n\n    {_MATERIAL}{meaning}\n\n{rest}"
@@ -95,6 +70,20 @@ def _arguments(
         "them.",
     )(command)  # fmt: skip
     return click.argument("materials", nargs=-1, metavar="[MATERIAL...]")(command)
+
+
+material_arguments = partial(
+    _arguments, name="wanted", chosen=materials_of,
+    meaning="; --men 5 alone is every material of at most five men, --men 9 --attackers 2 that of "
+    "at most nine men, two of them attackers.",
+)  # fmt: skip
+"""Add the arguments to a command, as `wanted`: the list of materials without duplicates."""
+
+choice_arguments = partial(
+    _arguments, name="choice", chosen=MaterialChoice,
+    meaning=". MATERIAL..., --men and --attackers select among the tables present.",
+)  # fmt: skip
+"""Add the arguments to a command, as the `MaterialChoice` `choice`."""
 
 
 def require_tables(materials: Iterable[Material]) -> None:

@@ -2,8 +2,8 @@
 
     start, moves  ->  UCCI  ->  `tbgen engine`  ->  a move
 
-The process starts with the first request and ends with the server. Requests are processed one at a
-time. A process that does not answer in time is killed, and the next request starts another.
+The process starts with the first request and ends with the server. If it does not answer in time it
+is killed, and the next request starts another.
 """
 
 from __future__ import annotations
@@ -44,10 +44,7 @@ class Opponent:
         self._output: Queue[str] = Queue()
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
-        """Return the engine's move after the `moves` of a game from the position `start`.
-
-        Raises `NoReplyError` if the engine does not answer.
-        """
+        """Return the engine's move after `moves` from `start`; raises `NoReplyError`."""
         game = f"position fen {start.fen}"
         if moves:
             game += f" moves {' '.join(move.iccs for move in moves)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from tbgen.notation import MOVE_NOTATIONS
 if TYPE_CHECKING:
     from tbgen.indexing import Material
     from tbgen.play.tablebase import GameTablebase
-    from tbgen.tables import RuleChoice, RuleSet
+    from tbgen.tables import RuleChoice
 
 DEFAULT_RULES = "wxf"
 """Default rules for building tables and judging games."""
@@ -209,11 +209,6 @@ class Selection:
 
         rules = None if self.rules is None else Rules(self.rules)
         return RuleChoice(rules, self.orders, self.minor_chases)
-
-    def narrowed_to(self, rule_set: RuleSet) -> Selection:
-        """Return the selection restricted to one rule set, whose `rules` must not be None."""
-        orders, minor_chases = rule_set.orders or 0, rule_set.minor_chases
-        return replace(self, rules=str(rule_set.rules), minor_chases=minor_chases, orders=orders)
 
     def open(self) -> GameTablebase:
         """Open the tables for probing.

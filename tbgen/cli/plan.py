@@ -100,10 +100,8 @@ def _show_forecast(forecast: WorkerForecast) -> None:
         f"{100 * found.busy:.0f} % busy"
     )
     for each in forecast.classes:
-        limit = (
-            "more than that"
-            if each.memory_bytes is None
-            else f"at most {format_bytes(each.memory_bytes)}"
-        )
+        limit = "more than that"
+        if each.memory_bytes is not None:
+            limit = f"at most {format_bytes(each.memory_bytes)}"
         click.echo(f"  of memory {limit:>18}: {each.tables:5} tables, "
                    f"{format_duration(each.seconds):>6} of one worker")  # fmt: skip

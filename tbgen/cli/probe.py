@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -60,14 +61,10 @@ def probe(
     text = " ".join(position)
     with selection.open() as opened:
         if text == "-":
-            context.exit(
-                answer_lines(
-                    context,
-                    lambda line: _probe(opened, line, notation, explain is True),
-                    show_json if as_json else lambda answer: click.echo(_summary(answer)),
-                )
-            )
-        answer = _probe(opened, text, notation, explain is not False)
+            show = show_json if as_json else _show_line
+            answer_line = partial(_probe, opened, notation, explain is True)
+            context.exit(answer_lines(context, answer_line, show))
+        answer = _probe(opened, notation, explain is not False, text)
         if as_json:
             show_json(answer)
         else:
@@ -75,16 +72,16 @@ def probe(
             _suggest(answer)
 
 
-def _probe(opened: GameTablebase, text: str, notation: str, explain: bool) -> dict[str, Any]:
+def _probe(opened: GameTablebase, notation: str, explain: bool, text: str) -> dict[str, Any]:
     position = parse_position(text)
     result, moves = opened.probe_with_moves(position)
     mechanism = find_mechanism(opened, position) if explain else None
     return probe_answer(position, result, moves, notation, mechanism)
 
 
-def _summary(answer: dict[str, Any]) -> str:
+def _show_line(answer: dict[str, Any]) -> None:
     best = next((f"; best {move['move']}" for move in answer["moves"] if move["best"]), "")
-    return f"{answer['fen']}  {answer['outcome']}: {answer['reason']}{best}"
+    click.echo(f"{answer['fen']}  {answer['outcome']}: {answer['reason']}{best}")
 
 
 def _show(position: Position, answer: dict[str, Any]) -> None:

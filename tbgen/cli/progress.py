@@ -1,7 +1,6 @@
 """Progress of a build on stderr: one live line on a terminal, else a line for each table.
 
-A large set prints a line at intervals, not one for each table. The caller prints failures of
-tables.
+A large set prints a line at intervals. The caller prints failures of tables.
 """
 
 from __future__ import annotations
@@ -95,19 +94,10 @@ class SetProgress(LiveLine, Progress, Observer):
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
         """Show a table that has been written; implements `Progress.written`."""
-        self.tables.append(
-            {
-                "table": str(name),
-                "built": True,
-                "bytes_on_disk": size,
-                "build_seconds": round(seconds, 3),
-            }
-        )
-        text = f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}"
-        if self._prints_each:
-            self.print(text)
-        else:
-            self._show_at_intervals(text)
+        figures = {"bytes_on_disk": size, "build_seconds": round(seconds, 3)}
+        self.tables.append({"table": str(name), "built": True, **figures})
+        show = self.print if self._prints_each else self._show_at_intervals
+        show(f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}")
 
     def profile(self, costs: list[PhaseCost], threads: int) -> None:
         """Print the cost of each phase of the table just written."""
@@ -159,22 +149,20 @@ class SetProgress(LiveLine, Progress, Observer):
 
     def waiting(self) -> None:
         """Show the tables that workers are building; implements `Observer.waiting`."""
-        if self._by_workers and self._running:
-            names = f": {', '.join(self._running)}" if len(self._running) <= _MAX_NAMED else ""
-            done = f"{self.counts.total()}/{self._total} done, {len(self._running)} running{names}"
-            self._show_at_intervals(done)
+        running = self._running
+        if self._by_workers and running:
+            names = f": {', '.join(running)}" if len(running) <= _MAX_NAMED else ""
+            done = f"{self.counts.total()}/{self._total} done"
+            self._show_at_intervals(f"{done}, {len(running)} running{names}")
 
     def summary(self, left_out: int) -> str:
         """Return the totals, such as `209 tables: 205 built, 4 present; 143 MiB in 2 min`.
 
         left_out : number of tables that were not started
         """
-        counts = {**self.counts, "left out": left_out}
-        said = ", ".join(
-            f"{counts[what]} {what}"
-            for what in ("built", "present", "failed", "left out")
-            if counts.get(what)
-        )
+        counts = self.counts + Counter({"left out": left_out})
+        kinds = ("built", "present", "failed", "left out")
+        said = ", ".join(f"{counts[what]} {what}" for what in kinds if counts[what])
         built = sum(table.get("bytes_on_disk", 0) for table in self.tables)
         took = format_duration(time.monotonic() - self._began)
         return f"{counted(self._total, 'table')}: {said}; {format_bytes(built)} in {took}"

@@ -9,6 +9,7 @@ import socket
 import tempfile
 import webbrowser
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,10 +133,8 @@ def serve(
 def _shown(url: str, entry: str | None) -> Iterator[None]:
     """Open a browser at the board; return a context that ends when the server does.
 
-    The browser reads the address `entry` from a private file, which exists during the context.
-    Other users can read command lines, and the address must stay secret.
-
-    entry : address that allows the browser to build tables; None opens `url` instead
+    entry : secret address that allows the browser to build tables, instead of `url`; other users
+        can read command lines, so a private file has it during the context
     """
     if entry is None:
         webbrowser.open(url)
@@ -149,26 +148,23 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 
 
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
-    """Return a selection restricted to one rule set.
-
-    Tables of other rule sets that are built later then cause no ambiguity.
+    """Return a selection of one rule set, so that tables built later cause no ambiguity.
 
     new : whether tables of the requested rules will be built
     needed : whether a rule set must be chosen even without tables
+
     Raises `RulesMismatchError` if several are present and none is requested.
     """
-    asked = RuleSet(
-        Rules(selection.rules or options.DEFAULT_RULES),
-        selection.orders or None,
-        selection.minor_chases is not False,
-    )
-    if new:
-        return selection.narrowed_to(asked)
-    with selection.open() as opened:
-        present = opened.rule_set
-    if present.rules is not None:
-        return selection.narrowed_to(present)
-    return selection.narrowed_to(asked) if needed else selection
+    chosen = replace(selection, rules=selection.rules or options.DEFAULT_RULES).choice.rule_set
+    if not new:
+        with selection.open() as opened:
+            present = opened.rule_set
+        if present.rules is not None:
+            chosen = present
+        elif not needed:
+            return selection
+    minor_chases, orders = chosen.minor_chases, chosen.orders or 0
+    return replace(selection, rules=str(chosen.rules), minor_chases=minor_chases, orders=orders)
 
 
 def _rule_set(tables: GameTablebase) -> RuleSet:
@@ -200,10 +196,7 @@ def _require_extra() -> None:
 
 
 def _require_descriptors() -> None:
-    """Raise `OSError` if too few file descriptors are available to serve.
-
-    Without this check the event loop would fail with a traceback.
-    """
+    """Raise `OSError` if too few file descriptors are left: the event loop would fail."""
     with contextlib.ExitStack() as held:
         for _ in range(_LEAST_DESCRIPTORS):
             held.enter_context(socket.socket(socket.AF_UNIX))

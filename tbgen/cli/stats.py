@@ -114,12 +114,10 @@ def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
 
 def _order_counts(order: dict[str, Any]) -> str:
     text = f"{order['positions']:,}, at most {order['max_distance']} plies"
-    if order["check_patterns"] is None:
-        return text
-    return (
-        f"{text}; {order['check_patterns']:,} direct wins by check, "
-        f"{order['chase_patterns']:,} by chase"
-    )
+    if order["check_patterns"] is not None:
+        text += f"; {order['check_patterns']:,} direct wins by check"
+        text += f", {order['chase_patterns']:,} by chase"
+    return text
 
 
 def _counts(side: dict[str, int]) -> str:

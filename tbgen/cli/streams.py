@@ -1,13 +1,14 @@
 """Text on the standard streams and in files, with any content and in any locale; a live line.
 
 Input is UTF-8, with or without a mark of byte order, else in the locale's encoding, else GB 18030,
-else with replacement characters. UTF-16 and overlong input are refused. Arguments contain
-undecodable bytes as lone surrogates, as file names need them; JSON must not contain any.
+else with replacement characters. Arguments contain undecodable bytes as lone surrogates, as file
+names need them; JSON must not contain any.
 """
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import itertools
 import json
@@ -108,10 +109,8 @@ def _refuse_utf_16(data: bytes) -> None:
 def _decode(data: bytes) -> str:
     """Decode bytes of input; invalid bytes become replacement characters."""
     for encoding in ("utf-8-sig", sys.stdin.encoding, "gb18030"):
-        try:
+        with contextlib.suppress(UnicodeDecodeError):
             return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
     return data.decode(sys.stdin.encoding, "replace")
 
 

@@ -2,9 +2,8 @@
 
     materials  ->  Collection  ->  Processes  ->  Progress, for the board
 
-A reader is a user of the board in a browser. The server's own process builds nothing, and one core
-is left to it. If a build is cancelled, or its server ends or is killed, all finished tables are
-kept, and the next build resumes.
+One core is left to the server. If a build is cancelled, or its server ends or is killed, finished
+tables are kept, and the next build resumes.
 """
 
 from __future__ import annotations
@@ -136,10 +135,9 @@ class Workshop:
 
 @dataclass
 class _Build(Observer):
-    """One build that the board has requested: its thread and its progress.
+    """One build that the board has requested: thread, progress and `Observer` of its jobs.
 
-    Also the `Observer` of its jobs. Collections are built one after another; a job is identified by
-    the number of its collection and its own key.
+    A job is identified by the number of its collection and its own key.
     """
 
     collections: Sequence[Collection]
@@ -148,7 +146,6 @@ class _Build(Observer):
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        """Initialise the progress and the thread."""
         self._began = time.monotonic()
         self._number = 0
         self._running: dict[tuple[int, str], float] = {}
@@ -173,11 +170,7 @@ class _Build(Observer):
             )
 
     def _share(self) -> float:
-        """Return the share of the planned time that is done, 0 to 1.
-
-        A finished job counts with its planned time, a running one with its elapsed time, but at
-        most 90 % of its planned time.
-        """
+        """Return the share of the planned time that is done; a running job has at most 90 %."""
         now = time.monotonic()
         # fsum does not depend on the order, so that the share is at most 1.
         whole = fsum(self._planned.values())

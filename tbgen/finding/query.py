@@ -170,9 +170,8 @@ def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
                 f"{excerpt(text)}: the piece cannot stand there", "choose another square"
             )
         if found.setdefault(square, code) != code:
-            raise InputError(
-                f"two pieces on {square_name(square)}", "choose another square for one"
-            )
+            where = square_name(square)
+            raise InputError(f"two pieces on {where}", "choose another square for one")
     return tuple((code, square) for square, code in found.items())
 
 

@@ -7,6 +7,7 @@ parts, one after the other         ->  only moves, studies, loops            -> 
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -127,7 +128,6 @@ class Search:
         return position.side, self._file.layout.slot(position)
 
     def __repr__(self) -> str:
-        """Return the class name and the material."""
         return f"<{type(self).__name__}: {self.material}>"
 
     @property
@@ -180,14 +180,12 @@ class Search:
 
     def _sorted(self, sort: str) -> TableColumns:
         """Return the sorted rows; with a limit, few more than that are in memory at a time."""
-        best = self.nothing()
-        kept = []
+        kept = [self.nothing()]
         for part in self.unsorted():
             kept.append(part)
-            if self._limit is not None and sum(each.rows for each in kept) > self._limit:
-                best = first_rows(TableColumns.concatenate([best, *kept]), sort, self._limit)
-                kept = []
-        return first_rows(TableColumns.concatenate([best, *kept]), sort, self._limit)
+            if self._limit is not None and sum(each.rows for each in kept) > 2 * self._limit:
+                kept = [first_rows(TableColumns.concatenate(kept), sort, self._limit)]
+        return first_rows(TableColumns.concatenate(kept), sort, self._limit)
 
     def nothing(self) -> TableColumns:
         """Return an empty set of rows that has the columns of the rows of this search."""
@@ -199,7 +197,7 @@ class Search:
     def unsorted(self) -> Iterator[TableColumns]:
         """Yield the rows of the positions in parts as they are found, ignoring the limit."""
         with ExitStack() as opened:
-            others = tuple(self._others(opened)) if self.query.differs else ()
+            others = self._others(opened) if self.query.differs else ()
             value_filter = ValueFilter(self._file, self.query, others, self._codes())
             pool = opened.enter_context(thread_pool(self._threads))
             # Cancel pending work if the search is abandoned.
@@ -236,18 +234,17 @@ class Search:
     ) -> Iterator[tuple[Side, int, TableColumns]]:
         """Yield side to move, number of slots and rows of each chunk, some computed ahead.
 
-        Calls `Tablebase.checkpoint` before each chunk: an exception from it ends the search.
+        `Tablebase.checkpoint` is called before each chunk.
         """
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
-        for side, numbers in self._chunks_of_slots(value_filter.sides):
-            self._tables.checkpoint()
-            part = pool.submit(self._part, value_filter, side, numbers)
-            waiting.append((side, len(numbers), part))
-            if len(waiting) > 2 * self._threads:
-                done, slots, part = waiting.popleft()
-                yield done, slots, part.result()
-        while waiting:
+        chunks = self._chunks_of_slots(value_filter.sides)
+        while True:
+            for side, numbers in itertools.islice(chunks, 2 * self._threads + 1 - len(waiting)):
+                part = pool.submit(self._part, value_filter, side, numbers)
+                waiting.append((side, len(numbers), part))
+            if not waiting:
+                return
             self._tables.checkpoint()
             done, slots, part = waiting.popleft()
             yield done, slots, part.result()
@@ -263,13 +260,10 @@ class Search:
                 yield side, range(first, min(first + size, slots))
             return
         for side in sides:
-            first = 0
-            if self._after is not None:
-                if side < self._after[0]:
-                    continue
-                first = self._after[1] + 1 if side == self._after[0] else 0
-            for start in range(first, slots, CHUNK):
-                yield side, range(start, min(start + CHUNK, slots))
+            after, slot = self._after or (Side.RED, -1)
+            if side >= after:
+                for first in range(slot + 1 if side == after else 0, slots, CHUNK):
+                    yield side, range(first, min(first + CHUNK, slots))
 
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
         """Return matching rows of a range of slots; tests neither `only`, `study` nor `offence`."""
@@ -291,24 +285,24 @@ class Search:
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
-        planes: dict[Side, NDArray[Any]] = {}
-        needed = list(Side) if self.query.turn is None or self.query.zugzwang else [self.query.turn]
-        for side in needed:
-            planes[side] = file.plane(side, threads=self._threads)
+        both = self.query.turn is None or self.query.zugzwang
+        sides = [side for side in Side if both or side == self.query.turn]
+        planes = {side: file.plane(side, threads=self._threads) for side in sides}
         return lambda side, slots: planes[side][slots]
 
-    def _others(self, opened: ExitStack) -> Iterator[TableFile]:
-        """Open and yield the tables of other rule sets; raises `InputError` if there are none."""
-        found = False
-        for name in self._tables.available():
-            if name.material == self.material and name.rule_set != self._tables.rule_set:
-                found = True
-                yield opened.enter_context(TableFile(self._tables.path(name), name=name))
-        if not found:
+    def _others(self, opened: ExitStack) -> tuple[TableFile, ...]:
+        """Open the tables of other rule sets; raises `InputError` if there are none."""
+        others = [
+            opened.enter_context(TableFile(self._tables.path(name), name=name))
+            for name in self._tables.available()
+            if name.material == self.material and name.rule_set != self._tables.rule_set
+        ]
+        if not others:
             raise InputError(
                 f"no table of {self.material} under other rules than {self._tables.rule_set}",
                 f"build one, such as: tbgen build {self.material} --rules none",
             )
+        return tuple(others)
 
     def _studies(
         self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
@@ -321,7 +315,7 @@ class Search:
         return wins["slot"][unique].astype(np.int64), lengths[unique]
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-        """Test which rows have the pieces of the query on their squares; return squares and a mask.
+        """Return squares, and a mask of the rows that have the query's pieces on their squares.
 
         If only the mirror image of a row has these pieces, its squares are returned mirrored.
         """

@@ -22,7 +22,7 @@ from tbgen.play.repetition import is_lost_by, judge_repetition
 from tbgen.referee import Judgement
 from tbgen.rules import in_check
 from tbgen.tables import MissingTableError, Outcome, ProbeResult
-from tbgen.tables.result import as_html
+from tbgen.tables.reader import as_html
 
 MAX_OCCURRENCES = 4
 """Maximum number of times that a position may occur in a line. The next occurrence ends the line,

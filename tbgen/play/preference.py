@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tbgen.indexing import Move, Position
 from tbgen.tables import Outcome, ProbeResult, Value
-from tbgen.tables.result import as_html
+from tbgen.tables.reader import as_html
 
 _RANKS = {Outcome.WIN: 0, Outcome.DRAW: 1, None: 2, Outcome.LOSS: 3}
 

@@ -134,12 +134,13 @@ class NumbaTables:
         The number is 0 unless the cache is too small. Raises like `load_wanted`, and `KeyError` for
         a material that is not in `materials`.
         """
-        names = [str(material) for material in self.materials]
-        chosen = [names.index(_named(m, names)) for m in materials] or range(len(names))
-        blocks = [
-            np.arange(self._first_blocks[number], self._first_blocks[number + 1])
-            for number in chosen
-        ]
+        names = [material.name for material in self.materials]
+        asked = [Material.parse(str(material)).name for material in materials] or names
+        for name in asked:
+            if name not in names:
+                raise KeyError(f"{name} is none of {', '.join(names)}")
+        chosen = map(names.index, asked)
+        blocks = [np.arange(*self._first_blocks[number : number + 2]) for number in chosen]
         wanted = np.concatenate([np.empty(0, np.int64), *blocks])
         with self._lock:
             self._load(wanted[self.buffers.blocks[wanted] == _COLD_BLOCK])
@@ -166,12 +167,9 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load cold blocks in turn, until every frame holds a block loaded by this call.
+        """Load cold blocks (numbers, (n,)), until every frame holds a block loaded by this call.
 
-        Returns the number of loaded blocks. The flags in `wanted` of the blocks now loaded are
-        cleared.
-
-        blocks : (n,), numbers of blocks
+        Clears their flags in `wanted`, and returns their number.
         """
         buffers = self.buffers
         loaded: set[int] = set()
@@ -198,10 +196,7 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Return a free frame of the cache, if necessary after evicting the block in it.
-
-        `taken` are the frames that must be kept. Returns None if there are no others.
-        """
+        """Return a frame of the cache that is not in `taken`, emptied; None if all are taken."""
         buffers = self.buffers
         if len(taken) == len(self._owner):
             return None
@@ -243,14 +238,6 @@ def chosen_materials(
     return tuple(dict.fromkeys(material for material in chosen if material.needs_table))
 
 
-def _named(material: Material | str, names: list[str]) -> str:
-    """Return the canonical name of a material; raise `KeyError` if it is not in `names`."""
-    name = Material.parse(str(material)).name
-    if name not in names:
-        raise KeyError(f"{name} is none of {', '.join(names)}")
-    return name
-
-
 def counts_of(material: Material, *, swapped: bool = False) -> int:
     """Return the numbers of pieces of a material as one integer: four bits for each piece code.
 
@@ -276,9 +263,7 @@ def hash_table(materials: Iterable[Material]) -> tuple[NDArray[np.int64], NDArra
         for number, material in enumerate(materials)
         for swapped in (True, False)
     }
-    size = 4
-    while size < 2 * len(entries) + 2:
-        size *= 2
+    size = max(4, 1 << (2 * len(entries) + 1).bit_length())
     keys, numbers = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
     kernels.fill_hash(keys, numbers, np.array(list(entries.items()), np.int64).reshape(-1, 2))
     return keys, numbers
@@ -308,8 +293,5 @@ def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> N
 
 
 def _descriptors(file: TableFile) -> list[NDArray[np.int64]]:
-    """Return three arrays that describe a table's index: layout, Red's and Black's block map.
-
-    Concatenated, they are the table's part of `Buffers.descriptors`.
-    """
+    """Return a table's part of `Buffers.descriptors`: layout, Red's and Black's block map."""
     return [file.layout.descriptor, *(each.descriptor for each in file.header.block_maps)]

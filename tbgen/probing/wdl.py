@@ -107,10 +107,7 @@ class WdlTables:
 
 
 def _side_bytes(file: WdlFile, side: int) -> int:
-    """Return the number of bytes of memory for all outcomes with one side to move.
-
-    Each tile is padded to full bytes. The result is 0 if all outcomes are equal.
-    """
+    """Return the bytes of memory for all outcomes of a side; 0 if they are all equal."""
     block_map = file.header.block_maps[side]
     return block_map.tiles * _tile_bytes(block_map) if file.header.blocks[side] else 0
 
@@ -122,10 +119,7 @@ def _tile_bytes(block_map: BlockMap) -> int:
 
 
 def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
-    """Decompress all outcomes with one side to move into `out`, five to a byte.
-
-    Each tile is padded to full bytes.
-    """
+    """Decompress the outcomes of a side into `out`, five to a byte, each tile in full bytes."""
     block_map, base = file.header.block_maps[side], side * file.header.blocks[0]
     aligned = block_map.block_slots % SLOTS_PER_BYTE == 0
     out[:] = 0  # the last tile may be shorter
@@ -167,18 +161,14 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Return the index of one word on a kind of piece in a row of `WdlBuffers.tables`.
-
-    word : which of the words of the piece, such as `wdl_kernels.COUNT`
-    """
+    """Return the index of a piece's word, such as `wdl_kernels.COUNT`, in a row of `tables`."""
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
-    """Write a file's strides: the factors by which attackers' places add to an outcome's index.
+    """Write the factors by which attackers' places add to an outcome's index, for one side to move.
 
-    The strides are those for one side to move. The last tile of a side may be shorter than the
-    others, and has its own strides.
+    The last tile of a side may be shorter than the others, and has its own strides.
     """
     d, layout = block_map.descriptor, block_map.layout
     for last in (0, 1):
@@ -191,10 +181,9 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 
 
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
-    """Write those words of a file's row that describe pieces and hold for both sides to move.
+    """Write the words of a row that hold for both sides to move.
 
-    These are the number of pieces of each kind, and what each piece adds to the two sums: that for
-    the index in `joint`, and that for the slot.
+    They are the number of pieces of each kind, and what each adds to the sums for `joint` and slot.
     """
     for side in Side:
         for kind in PieceType:

@@ -26,7 +26,7 @@ from tbgen.tables.certificates import PROOF_SUFFIX
 from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, TableName
 from tbgen.tables.reader import TableFile
-from tbgen.tables.repacking import pack_densely
+from tbgen.tables.writer import pack_densely
 
 INDEX = "index.json"
 

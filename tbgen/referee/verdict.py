@@ -22,7 +22,7 @@ from tbgen.indexing.squares import Side, square_name
 from tbgen.referee import reasons, record
 from tbgen.referee.game import Game
 from tbgen.rules import is_terminal
-from tbgen.tables.result import as_html
+from tbgen.tables.reader import as_html
 
 
 class Verdict(IntEnum):

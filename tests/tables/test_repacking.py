@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tbgen.publishing.index import pack_all_densely
 from tbgen.tables import CorruptTableError, TableFile
-from tbgen.tables.repacking import pack_densely
+from tbgen.tables.writer import pack_densely
 from tests.helpers.random_tables import Planes, agrees, random_planes, spec_of, write
 
 

@@ -5,7 +5,6 @@ They are the schemas of the command line (`tbgen.answers.schema`) with the board
 
 from __future__ import annotations
 
-from tbgen.answers.fields import Schema, array, boolean, integer, nullable, number, record, string
 from tbgen.answers.schema import (
     FEN,
     JUDGEMENT,
@@ -20,7 +19,15 @@ from tbgen.answers.schema import (
     RULES,
     SIDE,
     STATS,
+    Schema,
+    array,
+    boolean,
     counted,
+    integer,
+    nullable,
+    number,
+    record,
+    string,
 )
 
 TEXT = string("the move in `notation`")
