@@ -41,18 +41,13 @@ _LISTS_PER_THREAD = 4
 _GOLDEN = (5**0.5 - 1) / 2
 """Golden ratio; its multiples modulo 1 give evenly spread places of sampled blocks."""
 
-ReadTile = Callable[[BlockMap, int], Codes]
-"""Function `read(block_map, tile)` that returns the codes of a tile, lead after lead in the order
-in which `block_map` stores them.
-"""
-
 MakeBlock = Callable[[], Codes]
 """Function that returns the codes of a block; called in a worker thread."""
 
 
 def choose_arrangement(
     layout: Layout,
-    read: ReadTile,
+    read: Callable[[BlockMap, int], Codes],
     encode: Callable[[Codes], bytes],
     block_slots: int,
     tile_slots: int = TILE_SLOTS,
@@ -62,7 +57,7 @@ def choose_arrangement(
 
     All possible arrangements are compared by the compressed size of a sample of blocks.
 
-    read : returns the codes of a tile
+    read : returns the codes of a tile, in the order in which the block map stores its leads
     encode : returns the bytes of a block before compression; called from any thread
     block_slots, tile_slots : slots per block, and per tile
     """
@@ -90,7 +85,7 @@ def choose_arrangement(
 
 def _compare(
     maps: list[BlockMap],
-    read: ReadTile,
+    read: Callable[[BlockMap, int], Codes],
     compressed_sizes: Callable[[list[MakeBlock]], list[int]],
     blocks: int,
 ) -> dict[Arrangement, float]:

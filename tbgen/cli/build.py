@@ -40,7 +40,6 @@ _MAX_NAMED = 8
 
 @click.command(cls=Command)
 @material_arguments
-@options.tables_option
 @options.rule_set_options
 @click.option(
     "--metric", type=click.Choice(["auto", "dtm", "dtc"]), default="auto",

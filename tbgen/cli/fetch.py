@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     "--index", "index_file", type=click.Path(path_type=Path), metavar="FILE",
     help="The index to check files against. Default: index.json of the first source that has one.",
 )  # fmt: skip
-@options.tables_option
 @options.rule_set_options
 @options.metric_option
 @options.json_option

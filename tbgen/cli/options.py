@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,8 +66,7 @@ def jobs(value: str | int) -> int:
         return 0
     text = str(value)
     if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        message = f"'{text}' is no number of processes; write auto, or 1 to 1024"
-        raise click.BadParameter(message)
+        raise click.BadParameter(f"'{text}' is no number of processes; write auto, or 1 to 1024")
     return int(text)
 
 
@@ -132,7 +131,7 @@ def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
 
 
 def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--rules --minor-chases --orders`, as `rule_set`: the rule set of tables to be built."""
+    """Add `--tables`; and `--rules --minor-chases --orders` as `rule_set`, of tables to build."""
 
     @wraps(function)
     def with_rule_set(
@@ -147,7 +146,8 @@ def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--orders", type=click.IntRange(min=0), default=0, metavar="N",
         help="At most N orders of repetition. Default: no limit.",
     )(with_rule_set)  # fmt: skip
-    return rules_option(DEFAULT_RULES)(minor_chases_option(default=True)(limit))
+    rules = rules_option(DEFAULT_RULES)(minor_chases_option(default=True)(limit))
+    return tables_option(rules)
 
 
 threads_option = click.option(
@@ -191,24 +191,11 @@ notation_option = click.option(
 
 @dataclass(frozen=True)
 class Selection:
-    """Tables selected by options.
-
-    A field other than `directory` is None if its option was not given.
-    """
+    """Tables selected by options: a directory, rule sets, and a metric or None."""
 
     directory: Path
-    rules: str | None
-    minor_chases: bool | None
-    orders: int | None
+    choice: RuleChoice
     metric: str | None
-
-    @property
-    def choice(self) -> RuleChoice:
-        """Rule sets among which the tables are selected: those that the options accept."""
-        from tbgen.tables import RuleChoice
-
-        rules = None if self.rules is None else Rules(self.rules)
-        return RuleChoice(rules, self.orders, self.minor_chases)
 
     def open(self) -> GameTablebase:
         """Open the tables for probing.
@@ -218,9 +205,7 @@ class Selection:
         """
         from tbgen.play.tablebase import GameTablebase
 
-        opened = GameTablebase(
-            rules=self.rules, orders=self.orders, minor_chases=self.minor_chases, metric=self.metric
-        )
+        opened = GameTablebase(**asdict(self.choice), metric=self.metric)
         if self.directory.exists():
             opened.add_directory(self.directory)
         return opened
@@ -241,9 +226,14 @@ def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--tables --rules --minor-chases --orders --metric`, as the parameter `selection`."""
 
     @wraps(function)
-    def with_selection(*arguments: Any, tables: Path, **others: Any) -> Any:
-        chosen = {name: others.pop(name) for name in ("rules", "minor_chases", "orders", "metric")}
-        return function(*arguments, selection=Selection(tables, **chosen), **others)
+    def with_selection(
+        *arguments: Any, tables: Path, rules: str | None, minor_chases: bool | None,
+        orders: int | None, metric: str | None, **others: Any,
+    ) -> Any:  # fmt: skip
+        from tbgen.tables import RuleChoice
+
+        choice = RuleChoice(None if rules is None else Rules(rules), orders, minor_chases)
+        return function(*arguments, selection=Selection(tables, choice, metric), **others)
 
     command: Callable[..., Any] = with_selection
     minor = minor_chases_option(default=None)

@@ -21,7 +21,6 @@ from tbgen.tables.names import RuleSet
 
 @click.command(cls=Command)
 @material_arguments
-@options.tables_option
 @options.rule_set_options
 @click.option(
     "--workers", type=click.IntRange(1, 100_000), metavar="N",

@@ -19,7 +19,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.indexing import InputError
 from tbgen.system.units import counted
-from tbgen.tables import Rules, RuleSet
+from tbgen.tables import RuleChoice, Rules, RuleSet
 
 if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
@@ -155,7 +155,8 @@ def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> optio
 
     Raises `RulesMismatchError` if several are present and none is requested.
     """
-    chosen = replace(selection, rules=selection.rules or options.DEFAULT_RULES).choice.rule_set
+    choice = selection.choice
+    chosen = replace(choice, rules=choice.rules or Rules(options.DEFAULT_RULES)).rule_set
     if not new:
         with selection.open() as opened:
             present = opened.rule_set
@@ -163,8 +164,8 @@ def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> optio
             chosen = present
         elif not needed:
             return selection
-    minor_chases, orders = chosen.minor_chases, chosen.orders or 0
-    return replace(selection, rules=str(chosen.rules), minor_chases=minor_chases, orders=orders)
+    choice = RuleChoice(chosen.rules, chosen.orders or 0, chosen.minor_chases)
+    return replace(selection, choice=choice)
 
 
 def _rule_set(tables: GameTablebase) -> RuleSet:

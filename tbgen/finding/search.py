@@ -145,11 +145,11 @@ class Search:
     def __iter__(self) -> Iterator[Found]:
         """Yield the positions one by one."""
         for part in self.chunks():
-            names = ("outcome", "order", "plies", "slot")
-            values = zip(*(part[name].tolist() for name in names), strict=True)
-            lengths = part["length"].tolist() if self.query.study else [None] * part.rows
-            for position, value, length in zip(part.positions(), values, lengths, strict=True):
-                outcome, order, plies, slot = value
+            values = [part[name].tolist() for name in ("outcome", "order", "plies", "slot")]
+            values.append(part["length"].tolist() if self.query.study else [None] * part.rows)
+            for position, outcome, order, plies, slot, length in zip(
+                part.positions(), *values, strict=True
+            ):
                 distance = plies if outcome else None
                 yield Found(position, Outcome(outcome), order, distance, slot, length)
 
@@ -202,18 +202,15 @@ class Search:
             pool = opened.enter_context(thread_pool(self._threads))
             # Cancel pending work if the search is abandoned.
             opened.callback(pool.shutdown, wait=True, cancel_futures=True)
-            arrays = (
-                compiled_tables(self._tables, self.material, self._cache_bytes)
-                if self.query.only or self.query.study
-                else None
-            )
+            arrays = None
+            if self.query.only or self.query.study:
+                arrays = compiled_tables(self._tables, self.material, self._cache_bytes)
             studies: dict[Side, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
             for side, slots, part in self._parts(value_filter, pool):
                 if arrays is not None and self.query.only:
                     boards = part.boards()
-                    moves = only_moves(
-                        arrays, boards, side, part["outcome"], 2, pool, self._threads
-                    )
+                    outcomes, threads = part["outcome"], self._threads
+                    moves = only_moves(arrays, boards, side, outcomes, 2, pool, threads)
                     kept = np.flatnonzero(moves != NO_MOVE)
                     if self.query.quiet:
                         kept = kept[boards[kept, moves[kept] % SQUARES] == EMPTY]

@@ -60,10 +60,8 @@ def write_npz(
         for part in parts:
             for name, column in part.items():
                 if name not in columns:
-                    columns[name] = (
-                        column.dtype,
-                        opened.enter_context(tempfile.TemporaryFile(dir=folder)),
-                    )
+                    spool = opened.enter_context(tempfile.TemporaryFile(dir=folder))
+                    columns[name] = column.dtype, spool
                 columns[name][1].write(np.ascontiguousarray(column).data)
         with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
             archive.comment = json.dumps(described).encode()
@@ -78,13 +76,9 @@ def write_npz(
 
 def _header(dtype: np.dtype[Any], rows: int) -> bytes:
     """Return the header of an array (rows,) in NumPy's format."""
-    header = io.BytesIO()
-    described = {
-        "descr": np.lib.format.dtype_to_descr(dtype),
-        "fortran_order": False,
-        "shape": (rows,),
-    }
-    np.lib.format.write_array_header_1_0(header, described)
+    header, described = io.BytesIO(), np.lib.format.dtype_to_descr(dtype)
+    fields = {"descr": described, "fortran_order": False, "shape": (rows,)}
+    np.lib.format.write_array_header_1_0(header, fields)
     return header.getvalue()
 
 
