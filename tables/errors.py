@@ -1,15 +1,4 @@
-"""Errors of tables and of probing.
-
-    TablebaseError
-        MissingTableError          no such table here; names the command that builds it
-        RulesMismatchError         several rule sets here, and none was chosen
-        IllegalPositionError       the position cannot arise
-        UnsupportedMaterialError   no table can hold the material
-        CorruptTableError          the file is damaged
-        FormatVersionError         the file or its rule set is newer than this reader
-
-Facts are attributes; the one-line message is derived from them.
-"""
+"""Errors of tables and of probing; facts are attributes, the one-line message follows from them."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 """Files: safe opening of untrusted files, and writing that never leaves a file half written.
 
-    open_to_read   open a regular file to read; anything else is refused at once
-    replacing      write a new file under a temporary name, and rename it when complete
-    continuing     fill a file in several attempts, and rename it when complete
-    locked         hold a lock file, which is removed afterwards
-
 Names in a directory of tables can be guessed, and another user with write access can create a link
 or a pipe with such a name. A table that is read may be a link. Writing never follows a link.
 """

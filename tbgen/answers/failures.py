@@ -61,7 +61,24 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
         what = error.strerror or str(error) or type(error).__name__
         message = f"{what}: {error.filename}" if error.filename else what
         return Failure(BAD_INPUT, message, _system_hint(error))
-    return _describe_own(error, tables_option)
+    from tbgen import tables
+
+    message = str(error)
+    if isinstance(error, InputError):
+        return Failure(BAD_INPUT, error.message, error.hint)
+    if isinstance(error, tables.MissingTableError):
+        return Failure(FINDINGS, error.message, f"run: {error.command}{tables_option}")
+    if isinstance(error, tables.RulesMismatchError):
+        hint = "--rules, --minor-chases, --orders and --metric select among them"
+        return Failure(BAD_INPUT, message, hint)
+    if isinstance(error, tables.IllegalPositionError):
+        # The cause, an error of the rules, has the hint.
+        return Failure(BAD_INPUT, message, getattr(error.__cause__, "hint", ""))
+    if isinstance(error, tables.CorruptTableError | tables.FormatVersionError):
+        return Failure(CORRUPT, message, f"the file is {error.file}")
+    if isinstance(error, tables.TablebaseError | tables.LimitExceededError):
+        return Failure(BAD_INPUT, message)
+    return None
 
 
 def expected(error: BaseException, tables_option: str = "") -> Failure:
@@ -92,27 +109,6 @@ def _lacks_memory(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
-    from tbgen import tables
-
-    message = str(error)
-    if isinstance(error, InputError):
-        return Failure(BAD_INPUT, error.message, error.hint)
-    if isinstance(error, tables.MissingTableError):
-        return Failure(FINDINGS, error.message, f"run: {error.command}{tables_option}")
-    if isinstance(error, tables.RulesMismatchError):
-        hint = "--rules, --minor-chases, --orders and --metric select among them"
-        return Failure(BAD_INPUT, message, hint)
-    if isinstance(error, tables.IllegalPositionError):
-        # The cause, an error of the rules, has the hint.
-        return Failure(BAD_INPUT, message, getattr(error.__cause__, "hint", ""))
-    if isinstance(error, tables.CorruptTableError | tables.FormatVersionError):
-        return Failure(CORRUPT, message, f"the file is {error.file}")
-    if isinstance(error, tables.TablebaseError | tables.LimitExceededError):
-        return Failure(BAD_INPUT, message)
-    return None
 
 
 def _system_hint(error: OSError) -> str:

@@ -62,31 +62,24 @@ class _LazyGroup(Group):
     """Group of all commands of `tbgen`, which are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return all commands' names in the order of `COMMANDS`; overrides click's method."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command by name, None if unknown; overrides click's method."""
         if cmd_name not in COMMANDS:
             return None
         return getattr(importlib.import_module(f"tbgen.cli.{cmd_name}"), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by groups without importing them; overrides click's method."""
         longest = max(map(len, COMMANDS))
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(longest), text) for name, text in commands.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write `lessons.FIRST_STEPS` at the end of the help; overrides click's method."""
         write_lesson(formatter, FIRST_STEPS)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the completions of a command's name without importing commands.
-
-        Overrides click's method: shells call it at every Tab.
-        """
+        """Return completions without importing commands: shells call this at every Tab."""
         found = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [CompletionItem(name, help=COMMANDS[name]) for name in found] + options

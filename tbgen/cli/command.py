@@ -107,11 +107,7 @@ class _Reporting(click.Command):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run the command line; report errors that occur before a command runs.
-
-        Such an error is bad usage, or too little memory to load the command. `Command.invoke`
-        reports all other errors.
-        """
+        """Run the command line; report errors of usage and loading, before `Command.invoke`."""
         _replace_closed_streams()
         never_fail_to_write()
         try:

@@ -86,7 +86,7 @@ class Prover:
     prove: TableProver
 
     def __call__(self, start: Start) -> ProvenTable:
-        """Prove the table of a job, or accept its certificate; raises what `TableProver` raises."""
+        """Prove the table of a job; raises what `TableProver` raises."""
         from tbgen.compiling.jit import notify_before_compiling
 
         with notify_before_compiling(print_compiling):
