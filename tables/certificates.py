@@ -120,9 +120,10 @@ def read_certificate(table: Path) -> Certificate | None:
         return None
     except OSError as error:
         raise CertificateError(path, error.strerror or "unreadable") from None
-    except ValueError as error:  # SchemaError or UnicodeDecodeError
-        reason = str(error) if isinstance(error, checked_json.SchemaError) else "no text"
-        raise CertificateError(path, reason) from None
+    except checked_json.SchemaError as error:
+        raise CertificateError(path, str(error)) from None
+    except UnicodeDecodeError:
+        raise CertificateError(path, "no text") from None
 
 
 def write_certificate(table: Path, certificate: Certificate, modified: int) -> None:

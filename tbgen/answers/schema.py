@@ -42,12 +42,8 @@ def nullable(schema: Schema) -> Schema:
 
 def record(meaning: str, **fields: Schema) -> Schema:
     """Return the schema of an object, all of whose `fields` are required."""
-    return {
-        "type": "object",
-        "description": meaning,
-        "properties": fields,
-        "required": list(fields),
-    }
+    listed = {"properties": fields, "required": list(fields)}
+    return {"type": "object", "description": meaning} | listed
 
 
 def array(meaning: str, items: Schema) -> Schema:

@@ -127,7 +127,8 @@ class Group(_Reporting, click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Load and run a command; overrides click's method, which prints a line at Ctrl-C."""
         try:
-            _have_room_to_load()
+            # If memory is too little to load numpy, its BLAS would abort the process.
+            mmap.mmap(-1, _TO_LOAD_NUMPY, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             ctx.exit(_end(error, None))
@@ -192,11 +193,6 @@ def _main_argument(ctx: click.Context) -> str:
             value = ctx.params.get(parameter.name) or ""
             return " ".join(value) if isinstance(value, tuple) else str(value)
     return ""
-
-
-def _have_room_to_load() -> None:
-    """Raise `OSError` if memory is too little to load numpy, whose BLAS would abort the process."""
-    mmap.mmap(-1, _TO_LOAD_NUMPY, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
 
 def _replace_closed_streams() -> None:

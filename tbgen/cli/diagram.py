@@ -15,8 +15,6 @@ from tbgen.indexing import InputError
 from tbgen.notation import parse_move, parse_position
 from tbgen.tables.files import replacing
 
-FORMATS = (".svg", ".png")
-
 
 @click.command(cls=Command)
 @click.argument("position", nargs=-1, required=True)
@@ -53,7 +51,7 @@ def diagram(
     """
     if as_json and out is None:
         raise click.UsageError("--out is needed with --json")
-    if out is not None and out.suffix.lower() not in FORMATS:
+    if out is not None and out.suffix.lower() not in (".svg", ".png"):
         raise InputError(f"{out} is neither .svg nor .png", "name the file accordingly")
     shown, marks = parse_position(" ".join(position)), Marks()
     if last is not None:

@@ -62,7 +62,9 @@ def pack(
             packed = pack_table(table, target, threads=threads, plain=plain, force=force)
             files.append(packed)
             if not as_json:
-                _show(packed)
+                share = f"1/{packed.source_size / packed.size:.1f} of its table"
+                how = "present" if packed.kept else share
+                click.echo(f"{packed.name.filename}: {packed.size:,} bytes, {how}")
         if out is not None:
             archive, bundled = write_bundle(out, opened.rule_set)
     if as_json:
@@ -83,8 +85,3 @@ def _entry(packed: Packed) -> dict[str, Any]:
         "source_bytes": packed.source_size,
         "written": not packed.kept,
     }
-
-
-def _show(packed: Packed) -> None:
-    how = "present" if packed.kept else f"1/{packed.source_size / packed.size:.1f} of its table"
-    click.echo(f"{packed.name.filename}: {packed.size:,} bytes, {how}")

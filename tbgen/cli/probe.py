@@ -69,7 +69,11 @@ def probe(
             show_json(answer)
         else:
             _show(parse_position(text), answer)
-            _suggest(answer)
+            board = ("tbgen serve", "the board in a browser")
+            if answer["outcome"] == "draw" or not answer["moves"]:  # it has no line
+                show_next(board)
+            else:
+                show_next((f'tbgen line "{answer["fen"]}"', "best play to the end"), board)
 
 
 def _probe(opened: GameTablebase, notation: str, explain: bool, text: str) -> dict[str, Any]:
@@ -103,15 +107,6 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
             f"{value:>5}  {order:>5}  {move['reason']}{', check' if move['check'] else ''}"
         )
     click.echo("\nvalue: of the position after the move, in plies at order 0, else 255 - plies")
-
-
-def _suggest(answer: dict[str, Any]) -> None:
-    """Suggest commands to run next; `line` only for a win or a loss, since a draw has no line."""
-    board = ("tbgen serve", "the board in a browser")
-    if answer["outcome"] == "draw" or not answer["moves"]:
-        show_next(board)
-    else:
-        show_next((f'tbgen line "{answer["fen"]}"', "best play to the end"), board)
 
 
 def _pad(text: str, width: int) -> str:

@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -133,19 +133,17 @@ class Workshop:
             build.thread.join(_STOP_SECONDS)
 
 
-@dataclass
 class _Build(Observer):
     """One build that the board has requested: thread, progress and `Observer` of its jobs.
 
     A job is identified by the number of its collection and its own key.
     """
 
-    collections: Sequence[Collection]
-    memory: int
-    every: float | None = 0.2
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    every = 0.2
 
-    def __post_init__(self) -> None:
+    def __init__(self, collections: Sequence[Collection], memory: int) -> None:
+        self.collections, self.memory = collections, memory
+        self.cancelled = threading.Event()
         self._began = time.monotonic()
         self._number = 0
         self._running: dict[tuple[int, str], float] = {}
