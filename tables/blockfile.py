@@ -128,10 +128,7 @@ class BlockFile(Generic[Spec]):
     # -- single values -----------------------------------------------------------------------
 
     def code(self, side: int, slot: int) -> int:
-        """Return the stored code of one slot, with Red (side 0) or Black (1) to move.
-
-        The code is arbitrary for a slot without a legal position.
-        """
+        """Return the code of a slot, side 0 (Red) or 1 (Black) to move; arbitrary if illegal."""
         header = self.header
         if not 0 <= slot < header.slots:
             raise IndexError(f"slot {slot} of {header.slots}")
@@ -163,10 +160,7 @@ class BlockFile(Generic[Spec]):
     # -- whole sides -------------------------------------------------------------------------
 
     def block(self, number: int) -> AnyBlock:
-        """Read and return one block; Red's blocks are numbered first, then Black's.
-
-        The cache is neither used nor filled.
-        """
+        """Read one block, without the cache; Red's blocks are numbered first, then Black's."""
         start, end = (int(self._offsets[n]) for n in (number, number + 1))
         return self._decode(number, self._content(number, self._read(start, end - start)))
 
@@ -232,10 +226,7 @@ class BlockFile(Generic[Spec]):
         return plane
 
     def check(self, *, threads: int = 1) -> None:
-        """Read the whole file, and verify every checksum, every block, and the digest.
-
-        Subclasses also verify the metadata.
-        """
+        """Verify every checksum and block, and the digest; subclasses also the metadata."""
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
@@ -270,10 +261,7 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, "the digest is wrong")
 
     def contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the number and the uncompressed bytes of each block from `first` to `end` - 1.
-
-        A side with one value everywhere has no blocks.
-        """
+        """Yield number and uncompressed bytes of the blocks from `first` to `end` - 1."""
         offsets = self._offsets[first : end + 1].tolist()
         start = offsets[0]
         data = self._read(start, offsets[-1] - start)

@@ -108,10 +108,7 @@ def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Code
 
 
 def safe_slots(width: int) -> int:
-    """Return the largest number of slots per block with which no block exceeds `MAX_BLOCK_BYTES`.
-
-    width : bytes per code
-    """
+    """Return the most slots of a block within `MAX_BLOCK_BYTES`, for codes of `width` bytes."""
     by_planes = (MAX_BLOCK_BYTES - _COUNT_BYTES) // width
     return min(by_planes, MAX_BLOCK_BYTES - _COUNT_BYTES - MAX_PALETTE * width)
 
@@ -191,10 +188,7 @@ class Block:
         return self._values[self._indices[indices]]
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
-        """Write the codes of all slots of the block into `out`, shape (slots,).
-
-        If `numbers_of` is given, the numbers that it returns are written in place of the codes.
-        """
+        """Write all codes, or what `numbers_of` returns for them, into `out`, shape (slots,)."""
         if self._codes is None:
             numbers = self._values if numbers_of is None else numbers_of(self._values)
             if len(numbers) == 1:

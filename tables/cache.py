@@ -55,10 +55,7 @@ class BlockCache:
             return block
 
     def put(self, key: Key, block: AnyBlock) -> None:
-        """Add a block, and evict the least recently used ones beyond the budget.
-
-        A block larger than the whole budget is not added.
-        """
+        """Add a block unless it exceeds the budget; evict the least recently used ones."""
         with self._lock:
             # Two threads may have decoded the same block.
             if key in self._blocks or block.nbytes > self.budget:

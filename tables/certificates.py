@@ -108,10 +108,7 @@ def certificate_path(table: Path) -> Path:
 
 
 def read_certificate(table: Path) -> Certificate | None:
-    """Return the certificate beside a table file, or None.
-
-    Raises `CertificateError`, also if the name belongs to a pipe or a directory.
-    """
+    """Return the certificate beside a table file, or None; raises `CertificateError`."""
     path = certificate_path(table)
     try:
         with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:

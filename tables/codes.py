@@ -74,10 +74,7 @@ class Value:
 
     @property
     def number(self) -> int:
-        """Number by which Fang, Hsu & Hsu print the value.
-
-        0 for a draw, the plies for a value of order 0, 255 - plies for a value of order 1 or above.
-        """
+        """Number printed by Fang, Hsu & Hsu: 0 for a draw, plies at order 0, else 255 - plies."""
         if self.order:
             return DIRECT_WIN - self.plies
         return self.plies

@@ -64,10 +64,7 @@ class MissingTableError(TablebaseError, KeyError):
 
 
 class RulesMismatchError(TablebaseError):
-    """Tables of several rule sets or metrics are present, and none was chosen.
-
-    `subject` names the ambiguous choice, `present` lists the alternatives.
-    """
+    """Several rule sets or metrics are `present`, and none was chosen; `subject` says of what."""
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:
         self.subject = subject

@@ -110,10 +110,7 @@ class TableSpec(_Spec):
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification that a header's fields describe.
-
-        Raises `ValueError` or `IndexError` for invalid fields.
-        """
+        """Return the specification of a header's fields; raises `ValueError` or `IndexError`."""
         codes = CodeSpace(width, span)
         if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
             raise ValueError(f"no codes of {width} bytes and span {span}")
@@ -135,10 +132,7 @@ class WdlSpec(_Spec):
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification that a header's fields describe.
-
-        Raises `ValueError` if `width`, `metric` and `span` are not those of `fields`.
-        """
+        """Return the specification; raises `ValueError` for other values than `fields`."""
         if (width, metric, span) != cls.fields:
             raise ValueError("distances in a file of outcomes")
         return cls(WdlName(material, rule_set))

@@ -102,10 +102,7 @@ class RuleSet:
 
     @property
     def chase_rules(self) -> int:
-        """Rules of chases as an integer of bit flags (`tbgen.indexing.rulesets`).
-
-        If the rules are unknown, those of `wxf` are used.
-        """
+        """Rules of chases as bit flags (`tbgen.indexing.rulesets`); of `wxf` if unknown."""
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
@@ -133,11 +130,7 @@ UNKNOWN_RULES = RuleSet(None)
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """Choice of rule sets; each part that is None admits any value.
-
-    `rules`, `orders` and `minor_chases` are those of `RuleSet`, except that `orders` 0 means no
-    limit.
-    """
+    """Choice of rule sets, as in `RuleSet`; None admits any value, `orders` 0 is no limit."""
 
     rules: Rules | None = None
     orders: int | None = None
@@ -284,10 +277,7 @@ def write_build_record(table: Path, record: dict[str, float]) -> None:
 
 
 def read_build_record(table: Path) -> dict[str, float]:
-    """Read the fields `RECORD_FIELDS` of a table's build record, each a number of at least 0.
-
-    Missing and invalid fields are omitted. The result is empty if the record cannot be read.
-    """
+    """Read the valid `RECORD_FIELDS` of a table's build record; none if it cannot be read."""
     try:
         path = build_record_path(table)
         with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:

@@ -120,10 +120,7 @@ class OutcomeBlock:
             out[:] = self.packed
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
-        """Write the outcomes of all slots of the block into `out`, shape (slots,).
-
-        If `numbers_of` is given, the numbers that it returns are written in place of the outcomes.
-        """
+        """Write all outcomes, or what `numbers_of` returns for them, into `out`, shape (slots,)."""
         if self.constant is not None:
             constant = np.array([self.constant], np.uint8)
             out[:] = constant if numbers_of is None else numbers_of(constant)

@@ -61,10 +61,7 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return an encoder of blocks that takes numbers in place of codes.
-
-        `encode` is the encoder for codes. Both return the same bytes, those of the codes.
-        """
+        """Return an encoder that takes numbers, and returns what `encode` makes of codes."""
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:
             content = encode(numbers, int(self.numbers([otherwise])[0]))

@@ -124,10 +124,7 @@ class Proofs:
         return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
-        """Return the state of a table's proof; None if whole files must be read to know it.
-
-        A file must be read if it was copied or changed after its proof. Raises like `status`.
-        """
+        """Return `status`; None if a file changed since its proof must be read for it."""
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:

@@ -39,10 +39,7 @@ class TableFile(BlockFile[TableSpec]):
         return self._read_statistics(TableStatistics)
 
     def occurring_codes(self, side: int) -> set[int]:
-        """Return all codes that occur with one side to move, taken from the stored statistics.
-
-        Raises `CorruptTableError` if the statistics contain values without a code.
-        """
+        """Return a side's codes, from the stored statistics; raises `CorruptTableError`."""
         try:
             return {
                 self.code_space.encode(line.exact)

@@ -71,10 +71,7 @@ class OrderCounts:
 
 @dataclass(frozen=True, slots=True)
 class LongestPosition:
-    """A position with the longest distance of an order, with `side` to move.
-
-    `value` is the number printed by Fang, Hsu & Hsu.
-    """
+    """A position with the longest distance of an order; `value` is Fang, Hsu & Hsu's number."""
 
     order: Annotated[int, _ORDER]
     side: Annotated[Side, _SIDE]
@@ -84,10 +81,7 @@ class LongestPosition:
 
 @dataclass(frozen=True, slots=True)
 class HistogramLine:
-    """Number of positions that have one value with `side` to move.
-
-    `plies` is None for draws. `value` is the number printed by Fang, Hsu & Hsu.
-    """
+    """Number of positions of one value; `plies` is None for draws, `value` as in `Value.number`."""
 
     side: Annotated[Side, _SIDE]
     outcome: Annotated[Outcome, enum_member(Outcome)]
@@ -104,10 +98,7 @@ class HistogramLine:
 
 @dataclass(frozen=True)
 class FileStatistics:
-    """Statistics of a table or of a win-draw-loss file, as stored in the file.
-
-    `orders_limit` is None without a limit.
-    """
+    """Statistics stored in a file of either kind; `orders_limit` is None without a limit."""
 
     material: Annotated[str, checked_json.text(r"K[A-Z]{1,31}", "material")]
     rules: Annotated[str, one_of(Rules)]

@@ -203,10 +203,7 @@ class Tablebase:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set used for probing; its rules are None if nothing was chosen or added.
-
-        Raises `RulesMismatchError` if several rule sets are present and none was chosen.
-        """
+        """Rule set of probes; its rules are None without tables. Raises `RulesMismatchError`."""
         with self._lock:
             return self._rule_set()
 
@@ -330,10 +327,7 @@ class Tablebase:
             return default
 
     def probe_wdl(self, position: Position | str) -> Outcome:
-        """Return the outcome of a legal position for the side to move; raises like `probe`.
-
-        Reads the win-draw-loss file of the material if present, else its table of distances.
-        """
+        """Return the outcome of a legal position, from either kind of file; raises like `probe`."""
         position = as_position(position)
         material = position.material
         if not material.needs_table:
@@ -353,10 +347,7 @@ class Tablebase:
             return default
 
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
-        """Return the values of many legal positions, in their order; raises like `probe`.
-
-        Every block is unpacked at most once; positions need not be sorted.
-        """
+        """Return values of legal positions; reads every block once, and raises like `probe`."""
         parsed = list(map(as_position, positions))
         boards = np.frombuffer(b"".join(position.board for position in parsed), np.uint8)
         sides = np.array([position.side for position in parsed], np.int64)

@@ -77,10 +77,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of memory that `hold` takes: a fifth of a byte per slot and side to move.
-
-        A side whose positions all have one outcome takes none.
-        """
+        """Bytes that `hold` takes: a fifth of one per slot and side, 0 for a constant side."""
         return sum(self.header.blocks) * self._block_bytes
 
     @property
@@ -133,10 +130,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def is_plain(self) -> bool | None:
-        """True if the blocks are stored uncompressed; None if the file has no blocks to tell from.
-
-        Blocks of a single outcome, which take no bytes, do not count.
-        """
+        """True if blocks are stored uncompressed; None if none of them takes any bytes."""
         plain = [
             length == OUTCOMES.max_content(self._slots_in(number))
             for number, length in enumerate(self._entries[:, 0].tolist())

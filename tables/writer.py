@@ -81,10 +81,7 @@ class Packing:
 
 
 class PackedBlock(NamedTuple):
-    """A block ready to be written: compressed bytes, digest, and the code if all slots share one.
-
-    `data` is empty for a block whose slots share one code, `constant`.
-    """
+    """Block to be written: compressed bytes, b"" if all slots share the code `constant`; digest."""
 
     data: bytes
     digest: bytes
@@ -92,20 +89,14 @@ class PackedBlock(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes, codec: BlockCodec, store: Callable[[bytes], bytes]) -> PackedBlock:
-        """Return the packed form of a block, given its bytes before compression.
-
-        `store` compresses the bytes; it is not called for a block of one value.
-        """
+        """Return a block packed by `store`, which is not called for a block of one value."""
         constant = codec.constant_code(content)
         data = b"" if constant is not None else store(content)
         return cls(data, hashlib.sha256(content).digest(), constant)
 
     @property
     def entry(self) -> tuple[int, int]:
-        """Pair to be stored for this block in the block table of the file.
-
-        Length and checksum of its bytes; or 0 and the code that all its slots share.
-        """
+        """Entry of the block table: length and checksum of the bytes; or 0 and the shared code."""
         if self.constant is not None:
             return 0, self.constant
         return len(self.data), zlib.crc32(self.data)
@@ -316,10 +307,7 @@ class _Writer(Generic[Spec]):
 def complete_file(
     file: BinaryIO, header: Header[Spec], entries: list[tuple[int, int]], metadata: bytes
 ) -> None:
-    """Write block table and metadata, and then the header at the beginning.
-
-    entries : `PackedBlock.entry` of each block
-    """
+    """Write block table (entries of `PackedBlock`) and metadata, then the header in front."""
     block_table = np.array(entries, "<u4").tobytes()
     file.write(block_table)
     file.write(metadata)

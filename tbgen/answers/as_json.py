@@ -30,11 +30,7 @@ def position_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON object for a position and its value, without moves.
-
-    `result` is the value, `mechanism` the offence that decides it, `words` the language of the
-    reason.
-    """
+    """Return the JSON object for a position and its value, without moves; `words` explain it."""
     return {
         "fen": position.fen,
         "material": position.material.name,

@@ -25,10 +25,7 @@ BROKEN_PIPE = 141
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An expected error: exit status, one line of message, and one line of hint.
-
-    Control characters and line breaks in quoted text are escaped.
-    """
+    """An expected error: exit status, a line of message and one of hint, with escaped controls."""
 
     status: int
     message: str
@@ -40,10 +37,7 @@ class Failure:
         object.__setattr__(self, "hint", printable(self.hint))
 
     def to_json(self, source: str) -> dict[str, str]:
-        """Return the object that `--json` prints in place of an answer.
-
-        `source` is the input that failed, such as a FEN or a file name.
-        """
+        """Return the object that `--json` prints for the input `source`, such as a FEN."""
         return {"input": source, "error": self.message, "hint": self.hint}
 
 

@@ -150,10 +150,7 @@ PROOF = record(
 
 
 def counted(side: str) -> Schema:
-    """Return the schema of an object with numbers of positions of a table: legal, won, drawn, lost.
-
-    `side` is the side to move in these positions, for the description.
-    """
+    """Return the schema of a table's numbers of positions with `side` to move, by outcome."""
     return record(f"{side} to move", legal=integer("legal positions"), **SIDE_COUNTS)
 
 

@@ -31,10 +31,7 @@ beside the interpreter's 20 MiB (`python -m tests.faults.limits --only addresses
 
 
 def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:
-    """Return message, hint and exit status of an exception, as `failures.describe` does.
-
-    Exceptions of click are described, too. None for a bug.
-    """
+    """Return the failure for an exception, as `failures.describe` does, also for click's."""
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
     if isinstance(error, click.UsageError):
@@ -196,10 +193,7 @@ def _main_argument(ctx: click.Context) -> str:
 
 
 def _replace_closed_streams() -> None:
-    """Replace closed standard streams by streams that fail when used.
-
-    Otherwise a file opened later would get the descriptor, and receive the program's output.
-    """
+    """Replace closed standard streams: a file opened later would get the descriptor."""
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")
     if sys.stdout is None:

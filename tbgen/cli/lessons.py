@@ -57,12 +57,7 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:
 
 
 def show_next(*steps: tuple[str, str]) -> None:
-    """Print commands to run next to stderr, if stdout and stderr are terminals.
-
-    Options of the current command that select tables are repeated in each command.
-
-    steps : pairs of a command and its purpose
-    """
+    """Print commands, with their purpose, and with typed options, on terminals."""
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
     context = click.get_current_context()

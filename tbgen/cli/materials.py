@@ -35,11 +35,7 @@ class MaterialChoice:
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
-        """Return the selected materials of `present`; all of them if nothing was selected.
-
-        A material that is named by itself is included even if it is not in `present`. Raises
-        `InputError` and `OSError`.
-        """
+        """Return those selected of `present`, and those named; raises `InputError`, `OSError`."""
         return materials_among(present, self.words, self.men, self.attackers)
 
 

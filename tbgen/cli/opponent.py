@@ -30,11 +30,7 @@ It is less than `ANSWER_SECONDS`, the time limit of a request (`tbgen.board.web.
 
 
 class Opponent:
-    """Thread-safe callable that returns the engine's move in a game.
-
-    directory : the tables directory
-    rules : name of the repetition rules, such as `wxf`
-    """
+    """Thread-safe callable: the engine's move, by the tables in `directory`, under `rules`."""
 
     def __init__(self, directory: Path, rules: str) -> None:
         self._command = python_command("-m", "tbgen", "engine", "--tables", str(directory))

@@ -71,10 +71,7 @@ def jobs(value: str | int) -> int:
 
 
 class RulesName(click.Choice[str]):
-    """Rule set on the command line, given by name or synonym; converted to its name.
-
-    The Chinese rules, which have no tables, are accepted only by commands that judge games.
-    """
+    """Rule set on the command line, by name or synonym; `chinese` for commands that judge."""
 
     def __init__(self, *, judges: bool = False) -> None:
         """Accept the names of all rule sets with tables; with `judges` also the Chinese rules."""
@@ -118,10 +115,7 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
 
 
 def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
-    """Add `--minor-chases/--no-minor-chases`, as the parameter `minor_chases` (a bool or None).
-
-    Without `default`, the only rule set present is used.
-    """
+    """Add `--minor-chases`, as `minor_chases`; by default that of the only tables present."""
     return click.option(
         "--minor-chases/--no-minor-chases",
         default=default,
@@ -198,11 +192,7 @@ class Selection:
     metric: str | None
 
     def open(self) -> GameTablebase:
-        """Open the tables for probing.
-
-        A missing directory is opened as one without tables: a probe then names the missing table
-        and the command that builds it.
-        """
+        """Open the tables for probing; a missing directory as one without tables."""
         from tbgen.play.tablebase import GameTablebase
 
         opened = GameTablebase(**asdict(self.choice), metric=self.metric)
@@ -211,10 +201,7 @@ class Selection:
         return opened
 
     def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
-        """Return the materials of the selected tables that `open` has found, each once.
-
-        wdl : whether to return those of win-draw-loss files instead
-        """
+        """Return the materials of the selected tables, or with `wdl` of win-draw-loss files."""
         rule_set = opened.rule_set
         names = opened.available_wdl() if wdl else [
             name for name in opened.available() if self.metric in (None, name.metric)

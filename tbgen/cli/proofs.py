@@ -199,10 +199,7 @@ class ClosureProgress(Observer):
         self.entries[job.key] = entry | {"digest": settled.digest, "notes": list(settled.notes)}
 
     def waiting(self) -> None:
-        """Show the live line, with the remaining time once a table was proven now.
-
-        Overrides `Observer.waiting`.
-        """
+        """Show the live line, with the time left; overrides `Observer.waiting`."""
         left = ""
         if self._counts["proven"]:
             left = f"; about {format_duration(self._forecast.seconds_left())} left"

@@ -61,10 +61,7 @@ def read_text() -> str:
 
 
 def read_lines(stream: BinaryIO | None = None) -> Iterator[Line]:
-    """Yield every line of a stream, by default of standard input, that is not blank.
-
-    Raises `InputError` for text in UTF-16.
-    """
+    """Yield the lines of a stream, or stdin, that are not blank; raises `InputError` for UTF-16."""
     stream = sys.stdin.buffer if stream is None else stream
     for number in itertools.count(1):
         data = stream.readline(MAX_TEXT + 1)

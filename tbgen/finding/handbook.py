@@ -72,10 +72,7 @@ def class_of(counts: SideCounts) -> str:
 
 
 def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> HandbookEntry:
-    """Return the handbook entry of a table with the statistics `figures`.
-
-    `other` are the statistics of the endgame under other rules, if there are any.
-    """
+    """Return the entry of a table with the statistics `figures`, and `other` under other rules."""
     counts = figures.red_to_move
     legal = counts.legal or 1
     # Draws have no plies.

@@ -70,11 +70,7 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def admits(self, line: HistogramLine) -> bool:
-        """Return whether positions of the side, outcome, order and plies in `line` are candidates.
-
-        `line` is a line of a table's histogram. Candidates are positions whose value matches the
-        query.
-        """
+        """Return whether positions of a line of a histogram are candidates: their value matches."""
         outcome, plies = line.outcome, line.exact.plies
         return (
             self.turn in (None, line.side)
@@ -121,10 +117,7 @@ class Query:
 
 
 def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
-    """Return the range (least, greatest) of a number, of a range, or of None: any number.
-
-    Raises `InputError` for a negative number, an empty range and any other object.
-    """
+    """Return the range (least, greatest) of a number, range or None; else raise `InputError`."""
     if numbers is None:
         return 0, NO_END
     ends = (numbers, numbers) if isinstance(numbers, int) else numbers
@@ -134,12 +127,7 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
-    """Return the inclusive range that a text gives: `5`, `5-9`, `5-` or `-9`.
-
-    name : name of the field, for messages
-
-    Raises `InputError` for any other text.
-    """
+    """Return the range of `5`, `5-9`, `5-` or `-9`; raises `InputError` that names the field."""
     match = _RANGE.fullmatch(text)
     low, dash, high = match.groups() if match is not None else ("", "", "")
     least = int(low or 0)
@@ -176,10 +164,7 @@ def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
 
 
 def read_query(fields: Mapping[str, str]) -> Query:
-    """Return the query of a form's `FIELDS` except `sort`; an empty form gives an empty query.
-
-    Raises `InputError` for an invalid value of a field.
-    """
+    """Return the query of a form's `FIELDS` except `sort`; raises `InputError`."""
 
     def choice(name: str, *known: str) -> str:
         found = fields.get(name, "")

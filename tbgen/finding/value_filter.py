@@ -52,10 +52,7 @@ class ValueFilter:
         return [side for side in Side if len(self._codes[side])]
 
     def select(self, side: Side, slots: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the indices, ascending, of those slots whose values match the query.
-
-        slots, codes : (n,), slots with `side` to move, and the code stored for each
-        """
+        """Return the indices, ascending, of the slots (n,) whose `codes` (n,) match the query."""
         chosen = np.flatnonzero(_are_among(codes, self._codes[side], self._file.code_space.top))
         if self._query.zugzwang:
             own = outcomes_of(codes[chosen], self._file.code_space)

@@ -239,10 +239,7 @@ def chosen_materials(
 
 
 def counts_of(material: Material, *, swapped: bool = False) -> int:
-    """Return the numbers of pieces of a material as one integer: four bits for each piece code.
-
-    `swapped` exchanges the colours.
-    """
+    """Return the counts of a material, four bits for each piece code; `swapped` colours or not."""
     return sum(
         army.count(kind) << 4 * piece_code(side ^ swapped, kind)
         for side, army in zip(Side, material.armies, strict=True)

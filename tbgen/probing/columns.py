@@ -82,10 +82,7 @@ class TableColumns(dict[str, NDArray[Any]]):
 
     @classmethod
     def concatenate(cls, parts: Iterable[Self]) -> Self:
-        """Return the rows of several parts of one table.
-
-        Raises `InputError` if there is no part, or if their columns differ.
-        """
+        """Return the rows of parts of one table; raises `InputError` for none, or other columns."""
         parts = list(parts)
         if len({tuple(part) for part in parts}) != 1:
             raise InputError("no parts, or parts of different tables", "give parts of one table")
@@ -157,10 +154,7 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Yield the legal positions of a table, or all its slots, in parts of `chunk` slots.
-
-    Raises `CorruptTableError` if the number of rows differs from the statistics.
-    """
+    """Yield the legal positions, or all slots, of a table in parts; raises `CorruptTableError`."""
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
         missing = counts.legal if legal_only else file.header.slots
@@ -229,10 +223,7 @@ def read_chunks(
     legal_only: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[TableColumns]:
-    """Yield the columns of `read_table` in parts, for large tables.
-
-    A part has the rows of `chunk` slots of one side to move, and may be empty.
-    """
+    """Yield the columns of `read_table` in parts of `chunk` slots, some of which are empty."""
     if chunk < 1:
         raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")
     if not isinstance(tables, Tablebase):

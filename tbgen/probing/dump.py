@@ -83,10 +83,7 @@ def _header(dtype: np.dtype[Any], rows: int) -> bytes:
 
 
 def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
-    """Map the columns of an archive made by `write_npz` into memory, read-only.
-
-    Raises `OSError`, and `InputError` for another kind of file or compressed columns.
-    """
+    """Map the columns of an archive of `write_npz`, read-only; raises `OSError`, `InputError`."""
     try:
         with zipfile.ZipFile(path) as archive:
             return {
@@ -120,10 +117,7 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 
 
 def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
-    """Write parts of a table as compressed Parquet; raises `InputError` if pyarrow is missing.
-
-    described : the `description` of the rows
-    """
+    """Write parts of a table, and their `description`, as Parquet; raises `InputError`."""
     try:
         import pyarrow
         import pyarrow.parquet
