@@ -35,17 +35,13 @@ thread.
 """
 
 NumbersOf = Callable[[Codes], Codes]
-"""Function `numbers_of(codes)` that returns the numbers which replace distinct codes (n,),
-such as those of a `Palette`, in the same order.
-"""
+"""Function that returns the numbers which replace distinct codes (n,), in the same order."""
 
 MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
 """Most bytes of a block before compression: a single probe unpacks at most this many."""
 BLOCK_SLOTS = 48600
-"""Slots per block, 540 rows of ninety squares. Larger blocks would be possible, but zstd already
-needs 60 microseconds to unpack a block of this size (docs/format.md).
-"""
+"""Slots per block, 540 rows of ninety squares, which zstd unpacks in 60 microseconds."""
 _COUNT_BYTES = 2
 
 
@@ -243,9 +239,7 @@ FAST: Parameters = Parameters(
     **_COMMON, hash_log=15, chain_log=16, search_log=4, min_match=5, target_length=64,
     strategy=zstandard.STRATEGY_LAZY2,
 )  # fmt: skip
-"""Parameters of a fast parse: a quarter of the time of an optimal parse with a short search, and
-output 7 % larger.
-"""
+"""Parameters of a fast parse: a quarter of an optimal parse's time, and 7 % more bytes."""
 
 DENSE: Parameters = Parameters(
     **_COMMON, hash_log=14, chain_log=16, search_log=5, min_match=3, target_length=256,
@@ -259,9 +253,7 @@ SMALLEST: Parameters = Parameters.from_level(
 """Parameters of the strongest parse of zstd (decision 11)."""
 
 COMPARING: Parameters = Parameters(compression_level=1)
-"""Fast parameters: a comparison of arrangements depends on the choice of sampled blocks, not on how
-densely they are compressed.
-"""
+"""Fast parameters, as good for a comparison of arrangements as dense ones."""
 
 
 class Compressor(threading.local):

@@ -28,9 +28,7 @@ from tbgen.system.threads import thread_pool
 from tbgen.tables.blocks import BLOCK_SLOTS, COMPARING, Codes, Compressor
 
 TILE_SLOTS = 4 * BLOCK_SLOTS
-"""Slots of a tile of a table; a tile has more slots if a single lead (one placement of the kings,
-advisors and elephants) has more.
-"""
+"""Slots of a tile of a table; more if a single lead (placement of the defenders) has more."""
 
 _ROUNDS = ((32, 3), (96, 1))
 """Rounds of the comparison: (number of sampled blocks, number of arrangements that remain)."""

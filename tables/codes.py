@@ -29,10 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BYTE_SPAN = 127
-"""Number of distances per order, unless a table has longer distances.
-
-At order 0, losses reach 252 plies, wins 253. Codes of one byte have room for order 0 alone.
-"""
+"""Distances per order, unless a table has longer ones: losses to 252 plies, wins to 253."""
 
 LONG_SPAN = 16383
 """Number of distances per order in tables with longer distances, whose codes are wider."""

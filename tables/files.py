@@ -25,9 +25,7 @@ _NO_LINK = open_flags("NOFOLLOW")
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9]+\.tmp", re.DOTALL)
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Error numbers of a full disk, an exceeded quota and a too large file. Only writing
-raises them, so such an error concerns the file being written.
-"""
+"""Numbers of a full disk, an exceeded quota, a too large file: only writing raises them."""
 
 
 def open_to_read(path: Path, *, links: bool = True) -> int:

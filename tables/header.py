@@ -31,9 +31,7 @@ from tbgen.tables.names import Metric, RuleSet, TableName, WdlName
 from tbgen.tables.outcomes import OUTCOMES, OutcomeCodec
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
-"""Signature like that of PNG: visibly damaged by programs that convert line ends or strip high
-bits.
-"""
+"""Signature like PNG's: changes of line ends, and stripped high bits, damage it visibly."""
 
 LAST_VERSION = 3
 """Newest format version that this version of the program reads."""

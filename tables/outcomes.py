@@ -37,9 +37,7 @@ _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uin
 """uint8 (243, 5): codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
 _ALL_DIGITS = sum(_POWERS)
-"""Value of a byte of five draws. The byte of five losses is 0, that of five wins twice
-this number.
-"""
+"""Value of a byte of five draws; of five wins it is twice this, of five losses 0."""
 _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 """Codes of all outcomes, ascending."""
 
@@ -171,9 +169,7 @@ OUTCOMES = OutcomeCodec()
 """Conversion between outcomes and blocks that all win-draw-loss files use."""
 
 BlockCodec = DistanceCodec | OutcomeCodec
-"""Encoding of the blocks of either kind of file. Codes are 1 or more: 0 marks a slot without a
-position during writing, and is never stored.
-"""
+"""Encoding of the blocks of either kind of file; code 0 is never stored."""
 
 AnyBlock = Block | OutcomeBlock
 """Decoded block of either kind of file."""

@@ -28,9 +28,7 @@ class Palette:
 
     code_space: CodeSpace
     codes: NDArray[np.int64]
-    """(numbers,) codes in ascending order. The first is 0 (no position); that of a draw is
-    included.
-    """
+    """(numbers,) codes in ascending order, with 0 (no position) and that of a draw."""
 
     @classmethod
     def of(cls, code_space: CodeSpace, codes: Iterable[int]) -> Palette:

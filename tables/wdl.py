@@ -26,9 +26,7 @@ WDL_BLOCK_SLOTS = 81_000
 PACKED = Packing(
     block_slots=WDL_BLOCK_SLOTS, tile_slots=256 * WDL_BLOCK_SLOTS, compression=SMALLEST
 )
-"""Settings for a win-draw-loss file that is stored compressed. Tiles are large, so that
-similar leads (placements of kings, advisors and elephants) become neighbours.
-"""
+"""Settings of compressed files; in large tiles, similar leads become neighbours."""
 
 PLAIN = replace(PACKED, uncompressed=True)
 """Settings for a win-draw-loss file that is stored uncompressed."""

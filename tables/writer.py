@@ -61,10 +61,7 @@ _BLOCKS_AT_ONCE = 4
 """Number of blocks that one task of a worker thread packs; several, as handing over has a cost."""
 
 _PER_THREAD = 2
-"""Number of pending tasks per thread, which bounds the memory.
-
-A task is pending until its blocks are written.
-"""
+"""Tasks per thread whose blocks are not yet written, which bounds the memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,7 @@ from tbgen.referee.record import PERPETUAL_CHECK
 from tbgen.rules.attacks import attacks, find_king
 
 MAX_PLIES = 80
-"""Maximum number of plies of best play that are computed for an explanation.
-
-One ply takes about a millisecond.
-"""
+"""Most plies of best play computed for an explanation, about a millisecond each."""
 
 
 class Offence(StrEnum):

@@ -18,9 +18,7 @@ CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 """Example position, KRKN with Black to move: perpetual check seems to draw, but loses."""
 
 LOOP = "f0e0 e8f8 e0f0 f8e8 f0e0 e8f8 e0f0 f8e8"
-"""Example moves that repeat a position: Red checks on every move (diagram D2 of the federation's
-book).
-"""
+"""Example moves: Red checks on every move (diagram D2 of the federation's book)."""
 
 LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 MAX_TEXT = 1 << 20
-"""Greatest number of bytes of a text, or of a line of input; a game of a thousand moves has
-about a hundredth of that.
-"""
+"""Most bytes of a text or line; a game of a thousand moves has a hundredth of that."""
 
 _BEGINNING = 80
 """Number of bytes of an overlong line that its error message quotes."""

@@ -30,25 +30,16 @@ from tbgen.scheduling.run import Observer
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 FIRST_SET = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""Materials of the board's first starter set: endgames of each type, built in seconds.
-
-One of them needs the repetition rules.
-"""
+"""First starter set: endgames of each type, built in seconds; one needs repetition rules."""
 
 RULES_MATERIAL = "KRPKR"
-"""Material of the board's second starter set.
-
-The repetition rules decide many of its positions, up to order 18.
-"""
+"""Second starter set: up to order 18, the repetition rules decide many positions."""
 
 COMPARED = ("KRKN", RULES_MATERIAL)
 """Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Largest number of tables that a material may need for a page to show their cost.
-
-A plan of this many takes a second; `tbgen plan` is for larger ones.
-"""
+"""Most tables of a material whose cost a page shows: planning them takes a second."""
 
 _STOP_SECONDS = 15.0
 """Seconds to wait for a build to end when the server ends, slightly above a worker's own limit."""

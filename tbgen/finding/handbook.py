@@ -21,10 +21,7 @@ from tbgen.tables import Outcome, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 CLASS_SHARE = 0.98
-"""Share of won, or of drawn, positions above which an endgame belongs to that class.
-
-The figure is that of Jih-tung Pai's query system (docs/architecture.md).
-"""
+"""Share of won or drawn positions above which an endgame is in that class (Jih-tung Pai's)."""
 
 CLASSES = ("won", "open", "drawn")
 """Classes of endgames, from best to worst for the attacker."""

@@ -31,15 +31,10 @@ FIELDS = (
     "turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs", "study",
     "at", "sort",
 )  # fmt: skip
-"""Names of the fields of a query over HTTP.
-
-`sort` is not part of the `Query`: it names the sort key of the rows found (`SORTS`).
-"""
+"""Fields of a query over HTTP; `sort`, one of `SORTS`, is not part of the `Query`."""
 
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
-"""Sort keys of rows; with a minus the largest come first. Only studies have a length. Without a
-sort key, rows are in the order of slots.
-"""
+"""Sort keys of rows, by default that of slots; `-`: largest first; `length`: of studies."""
 
 _PIECE_AT = re.compile(r"([A-Za-z])@([A-Ia-i][0-9])")
 _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
