@@ -1,8 +1,6 @@
 """Codes of many positions at once, given as boards: grouped by material, indexed, looked up.
 
-    boards, sides  ->  groups of one material and colouring  ->  slots  ->  codes
-
-`Tablebase.probe_many` takes `Position` objects; creating these takes longer than all steps above.
+boards, sides  ->  groups of one material and colouring  ->  slots  ->  codes
 """
 
 from __future__ import annotations

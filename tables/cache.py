@@ -1,7 +1,4 @@
-"""Cache of decoded blocks: one budget of bytes for all files.
-
-(file, block)  ->  Block        the least recently used block is evicted first
-"""
+"""Cache of decoded blocks: one budget of bytes for all files, least recently used out first."""
 
 from __future__ import annotations
 

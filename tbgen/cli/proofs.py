@@ -1,8 +1,4 @@
-"""Output of `tbgen verify`: progress, findings, and the totals of several proofs.
-
-Text goes to stdout as proofs end, live progress to stderr. `ClosureProgress` collects the entries
-of `--json`.
-"""
+"""Output of `tbgen verify`: results on stdout, live progress on stderr, entries of `--json`."""
 
 from __future__ import annotations
 

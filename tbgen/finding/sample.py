@@ -1,8 +1,6 @@
 """A sample of the positions that match a query, in bounded time.
 
-    chunks in random order  ->  enough rows, all of the table, or time is up  ->  some of the rows
-
-`Sample.share` is the part of the table that was searched; less if some rows found were left out.
+chunks in random order  ->  enough rows, all of the table, or time is up  ->  some of the rows
 """
 
 from __future__ import annotations
