@@ -11,8 +11,10 @@ their own order of leads.
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.squares import Side
@@ -21,7 +23,8 @@ from tbgen.retrograde.supporting import SupportingTable
 from tbgen.rows.bitsets import has
 from tbgen.rows.frame import is_canonical, make_frame
 from tbgen.rows.workers import Workers
-from tbgen.tables.codes import LimitExceededError
+from tbgen.tables.blocks import Codes
+from tbgen.tables.codes import CodeSpace, LimitExceededError, value_columns
 from tbgen.tables.names import TableName
 
 _VERSION = 1
@@ -37,54 +40,48 @@ _HASH_BYTES = 32
 
 
 @borrowing_kernel
-def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, ends):
-    """Write a word for each canonical legal position of the leads; return the highest order.
+def _k_select(lead_0, lead_1, side, words, area, frame, ends):
+    """Move the words of canonical legal positions of the leads to the front, and drop all others.
 
-    codes : unsigned (slots of the leads,), in
-    top, draw, span : int, `CodeSpace.top`, `draw` and `span`
-    words : uint32 (slots of the leads,), out
+    words : uint32 (slots of the leads,), inout
     ends : int64 (leads,), out; end of each lead's words
     """
     mids = frame.mids
-    at, slot, highest = 0, 0, 0
+    at, slot = 0, 0
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             lo, hi = legal_row(lead, mid, side, frame)
             for inner in range(area.size):
                 square = area[inner]
                 if has(lo, hi, square) and is_canonical(lead, mid, square, frame):
-                    code = np.int64(codes[slot + inner])
-                    outcome, order, plies = 1, 0, 0
-                    if code != draw:
-                        won = code > draw
-                        rank = code - 1
-                        outcome = 0
-                        if won:
-                            rank = top - code
-                            outcome = 2
-                        order = rank // span
-                        # Even plies for losses of order 0, and for wins of other orders.
-                        plies = 2 * (rank - order * span) + (won == (order == 0))
-                        highest = max(highest, order)
-                    words[at] = outcome | plies << _PLIES_AT | order << _ORDER_AT
+                    # Never after the slot that is read.
+                    words[at] = words[slot + inner]
                     at += 1
             slot += area.size
         ends[lead - lead_0] = at
-    return highest
+
+
+def _words_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint32]:
+    """Return the words of codes, uint32 (n,); raise `LimitExceededError` for too high an order."""
+    # 0: in slots without a position.
+    outcome, order, plies = value_columns(np.where(codes == 0, space.draw, codes), space)
+    if (order > _MOST_ORDERS).any():
+        raise LimitExceededError(f"order {order.max()} has no word of 32 bits")
+    return (outcome + 1 | plies << _PLIES_AT | order << _ORDER_AT).astype(np.uint32)
 
 
 def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -> bytes:
     """Return 16 bytes that depend on a table's name and values only.
 
-    The width of codes, the blocks and the order of blocks do not matter. Takes six to eight bytes
-    of memory for each slot of a tile and thread. Raises the errors of reading the table, and
+    The width of codes, the blocks and the order of blocks do not matter. Takes four bytes of memory
+    for each slot of a tile and thread. Raises the errors of reading the table, and
     `LimitExceededError` for orders above 32767.
     """
     layout, space = table.layout, table.code_space
     assert layout.inner is not None, "a material with a table has an attacker"
     area = np.array(layout.inner.area, np.int64)
     frame = make_frame(layout, with_moves=False)
-    lead_slots = layout.mids * layout.inner_size
+    lead_slots, words_of = layout.mids * layout.inner_size, partial(_words_of, space=space)
     digest = hashlib.sha256(f"values {_VERSION} {name} {layout.slots}".encode("ascii"))
     with Workers(threads) as workers:
         for side in Side:
@@ -94,16 +91,10 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
                 first: int, last: int, _: int, side: Side = side, hashes: bytearray = hashes
             ) -> None:
                 for number in range(first, last):
-                    for slot, codes in table.tile(side, number):
+                    for slot, words in table.tile(side, number, words_of):
                         lead = slot // lead_slots
-                        ends = np.empty(len(codes) // lead_slots, np.int64)
-                        words = np.empty(len(codes), np.uint32)
-                        highest = _k_words(
-                            lead, lead + len(ends), int(side), codes, space.top, space.draw,
-                            space.span, area, frame, words, ends,
-                        )  # fmt: skip
-                        if highest > _MOST_ORDERS:
-                            raise LimitExceededError(f"order {highest} has no word of 32 bits")
+                        ends = np.empty(len(words) // lead_slots, np.int64)
+                        _k_select(lead, lead + len(ends), int(side), words, area, frame, ends)
                         _hash_leads(words, ends, lead, hashes)
 
             workers.run(add, table.tiles(side))
@@ -112,7 +103,7 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
 
 
 def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
-    """Hash the words (`_k_words`) of consecutive leads, and write the hashes to their places.
+    """Hash the words of consecutive leads, and write the hashes to their places.
 
     lead : the first of these leads
     hashes : a digest for each lead of the table, out
