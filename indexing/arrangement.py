@@ -62,9 +62,8 @@ class Arrangement:
     tile_leads: int
     """Leads per tile; the last tile may have fewer."""
     axes: tuple[int, ...]
-    """Axes of a tile in the order of the file, slowest first.
-
-    Axis 0 is the lead, axes 1, 2, ... are the groups, and the last axis is the inner piece.
+    """Axes of a tile in the order of the file, slowest first. Axis 0 is the lead, axes 1, 2, ...
+    are the groups, and the last axis is the inner piece.
     """
     by_black: bool = False
     """True if leads are ordered by the placement of Black's king, advisors and elephants, then by
@@ -80,9 +79,8 @@ class Arrangement:
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """List the arrangements with tiles of about `tile_slots` slots; the index order comes first.
 
-    A tile has at least one lead. If a tile has exactly one, only arrangements with the lead as
-    slowest axis and the leads in index order are listed. The others would put the same blocks into
-    each tile.
+    A tile has at least one lead. If it has exactly one, only arrangements with the lead as slowest
+    axis and the leads in index order are listed: the others have the same blocks in each tile.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
@@ -148,11 +146,10 @@ class BlockMap:
         axes = len(self.arrangement.axes) - 1
         head = np.zeros(FIRST_AXIS + AXIS_WORDS * axes, np.int64)
         full, last = (self._strides(tile) for tile in (0, self.tiles - 1))
-        head[:FIRST_AXIS] = (
-            self.arrangement.tile_leads, self.lead_slots, axes,
-            0 if self._order is None else len(head), self.tiles - 1, self.blocks_per_tile,
-            self.block_slots, full[0], last[0],
-        )  # fmt: skip
+        numbers = 0 if self._order is None else len(head)
+        head[:LAST_TILE] = self.arrangement.tile_leads, self.lead_slots, axes, numbers
+        head[LAST_TILE:LEAD_STRIDE] = self.tiles - 1, self.blocks_per_tile, self.block_slots
+        head[LEAD_STRIDE:FIRST_AXIS] = full[0], last[0]
         sizes = self._shape(0)
         for axis in range(1, len(sizes)):
             word, divisor = FIRST_AXIS + AXIS_WORDS * (axis - 1), math.prod(sizes[axis + 1 :])

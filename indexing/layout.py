@@ -34,14 +34,7 @@ from tbgen.indexing.groups import FLIP, MIRROR, Defenders, Group, defenders_of
 from tbgen.indexing.material import Army, Material
 from tbgen.indexing.position import Position
 from tbgen.indexing.slots import lead_of_ranks, slot_of_squares, squares_of_slot
-from tbgen.indexing.squares import (
-    EMPTY,
-    SQUARES,
-    PieceType,
-    Side,
-    area,
-    piece_code,
-)
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, area, piece_code
 
 MAX_SLOTS = 1 << 62
 """Upper bound on slots, which are numbered by signed 64-bit integers."""
@@ -74,9 +67,8 @@ class Layout:
     """The index of two armies (Red's first): slots of positions, and positions of slots.
 
     `inner` is the inner piece as a group of one. `reduced` is True if leads contain only one of
-    each pair of mirror images. `Layout.of` chooses both for a table. Other layouts index the
-    positions after a capture (`views`). They have the inner piece that the layout before the
-    capture has, or leads without the mirror reduction.
+    each pair of mirror images. `Layout.of` chooses both for a table; other layouts index the
+    positions after a capture (`views`).
     """
 
     armies: tuple[Army, Army]
@@ -172,9 +164,8 @@ class Layout:
         """int64 (Black's placements,): offset of the lead if Red's placement is self-mirrored.
 
         The lead is `lead_base` of Red's placement plus this offset. The offset is -1 if Black's
-        placement has a mirror image of smaller rank: the index contains that image instead. If
-        Red's placement is not its own mirror image, the rank of Black's placement is the offset,
-        and this table is not used.
+        placement has a mirror image of smaller rank, which the index contains instead. For other
+        placements of Red, the rank of Black's placement is the offset.
         """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror
@@ -253,15 +244,12 @@ class Layout:
             parts.append(np.asarray(table, np.int64).ravel())
             return sum(part.size for part in parts[:-1])
 
-        head[: words.RED] = (
-            len(self.piece_codes), self.reduced, self.mids, self.inner_size, len(self.groups),
-            self.twin,
-        )  # fmt: skip
+        pieces, groups = len(self.piece_codes), len(self.groups)
+        head[: words.RED] = pieces, self.reduced, self.mids, self.inner_size, groups, self.twin
         for side, defenders in enumerate(self.defenders):
             at = words.RED + words.SIDE_WORDS * side
-            head[at : at + words.RANKS] = (
-                defenders.advisors, defenders.elephants, *defenders.ranks.shape[1:]
-            )  # fmt: skip
+            sizes = defenders.ranks.shape[1:]
+            head[at : at + words.RANKS] = defenders.advisors, defenders.elephants, *sizes
             head[at + words.RANKS] = append(defenders.ranks)
             head[at + words.MIRROR] = append(defenders.mirror)
             head[words.RED_SQUARES + side] = append(defenders.squares)
@@ -272,17 +260,16 @@ class Layout:
             head[words.INNER_SIDE], head[words.INNER_KIND] = self.inner.side, self.inner.kind
         for g, (group, stride) in enumerate(zip(self.groups, self.strides, strict=True)):
             at = words.FIRST_GROUP + words.GROUP_WORDS * g
-            head[at : at + words.GROUP_AREA] = (
-                group.side, group.kind, group.count, group.size, stride
-            )  # fmt: skip
+            sizes = group.count, group.size, stride
+            head[at : at + words.GROUP_AREA] = group.side, group.kind, *sizes
             head[at + words.GROUP_AREA] = append(group.area)
         slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
         for side in Side:
             for kind in PieceType:
                 slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
         head[words.SLOT_TABLE : words.CHOOSE] = slot_table.ravel()
-        sizes = range(words.CHOOSE_WIDTH)
-        head[words.CHOOSE :] = [math.comb(n, k) for n in range(SQUARES + 1) for k in sizes]
+        counts = range(words.CHOOSE_WIDTH)
+        head[words.CHOOSE :] = [math.comb(n, k) for n in range(SQUARES + 1) for k in counts]
         return np.concatenate(parts)
 
     @cached_property

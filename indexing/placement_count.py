@@ -85,9 +85,7 @@ def _count_ways(free: Counts, groups: Groups) -> int:
 
 @cache
 def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Group the placements of a side's defenders by the squares that they occupy in each region.
-
-    Returns the number of placements for each `Counts` of occupied squares.
+    """Count the placements of a side's defenders for each `Counts` of occupied squares.
 
     symmetric : whether only self-mirrored placements are counted
     """
@@ -100,10 +98,7 @@ def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
 
 @cache
 def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Group the placements of all defenders by the squares that they leave free in each region.
-
-    Returns the number of placements for each `Counts` of free squares. Attackers need to be counted
-    only once for each `Counts`.
+    """Count the placements of all defenders for each `Counts` of free squares.
 
     symmetric : whether only self-mirrored placements are counted
     """

@@ -25,7 +25,6 @@ from tbgen.indexing.squares import (
     Side,
     area,
     flip_square,
-    mirror_square,
     piece_code,
     piece_kind,
     piece_side,
@@ -178,10 +177,8 @@ class Position:
 
     def mirrored(self) -> Self:
         """Return the left-right mirror image."""
-        board = bytearray(SQUARES)
-        for code, square in self.pieces():
-            board[mirror_square(square)] = code
-        return type(self)(bytes(board), self.side)
+        ranks = (self.board[first : first + FILES] for first in range(0, SQUARES, FILES))
+        return type(self)(b"".join(rank[::-1] for rank in ranks), self.side)
 
     def after(self, source: int, target: int) -> Self:
         """Return the position after a move from `source` to `target`; legality is not checked."""

@@ -67,7 +67,7 @@ def pack_table(
             stored = (statistics.red_to_move, statistics.black_to_move)[side]
             if counted[side] != stored:
                 raise CorruptTableError(file.path, "the statistics count other positions")
-        return planes.codes_from(side, first, count)
+        return planes.plane(side)[first : first + count]
 
     header = write_table(
         path, WdlSpec(name), codes_from,

@@ -53,8 +53,9 @@ Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen
 Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, and:
 
     side : int64, the side to move, 0 Red, 1 Black
-    legal : Rows of the given leads, in; the legal positions
+    legal : Rows of the given leads, in (out in `k_legal`); the legal positions
     area : int64 (inner size,), the squares of the inner piece
+    numbers : unsigned (rows of the given leads * 90,), inout; numbers of codes in a palette
     codes : unsigned (rows of the given leads * 90,), inout; numbers of codes
         (`tbgen.tables.palettes`) of `side` to move
     view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a

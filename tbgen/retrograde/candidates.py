@@ -79,10 +79,7 @@ class SearchState:
     after_offence: StoredRecords | None = None
     """The winner's positions after a possible offence; None before the first search."""
     possible_losses: StoredRecords | None = None
-    """Possible loss candidates; None before the first search.
-
-    The offender's other positions can become loss candidates only by a new way to lose.
-    """
+    """Possible loss candidates; None before the first search."""
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
@@ -308,10 +305,7 @@ class Search:
                 self._prune_dependent(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
-        """Remove the win candidates on a frontier, and all candidates that depend on them.
-
-        Returns whether there were any on the frontier.
-        """
+        """Remove the win candidates on a frontier, and all that depend on them; return if any."""
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False
         with self.idle_frontier() as pruned_losses:

@@ -43,9 +43,7 @@ from tbgen.rows.frame import (
 )
 
 MANY_SQUARES = 20
-"""Number of squares of a row from which one maximum over the whole row is faster than one maximum
-for each square.
-"""
+"""Number of squares of a row from which one maximum over the whole row is faster."""
 
 
 @part

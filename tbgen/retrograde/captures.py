@@ -19,18 +19,8 @@ from numpy.typing import NDArray
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import PieceType, Side
-from tbgen.retrograde.capture_kernels import (
-    k_capture_defender,
-    k_capture_group,
-    k_capture_inner,
-)
-from tbgen.retrograde.supporting import (
-    DrawnTable,
-    Plane,
-    SupportingTable,
-    ViewMaker,
-    load_plane,
-)
+from tbgen.retrograde.capture_kernels import k_capture_defender, k_capture_group, k_capture_inner
+from tbgen.retrograde.supporting import DrawnTable, Plane, SupportingTable, ViewMaker, load_plane
 from tbgen.rows.frame import STRIDE, Frame, make_frame
 from tbgen.rows.sets import Rows
 from tbgen.rows.workers import Workers
@@ -255,13 +245,12 @@ def compile_captures(*, wide: bool = False) -> None:
     for name in ("KRKN", "KRKA"):
         layout = Layout.of(Material.parse(name))
         frame = make_frame(layout)
-        with Workers(1) as workers:
-            legal = np.zeros((layout.mids, 2), np.uint64)
-            for side in Side:
-                captures = Captures(
-                    layout, frame, side,
-                    lambda child: DrawnTable(Layout.of(child), code_space, absent_codes=many),
-                    code_space, Metric.DTM, workers,
-                )  # fmt: skip
-                numbers = np.zeros(layout.mids * STRIDE, captures.palette.dtype)
-                captures.find(0, 1, legal, numbers)
+        legal = np.zeros((layout.mids, 2), np.uint64)
+        for side in Side:
+            captures = Captures(
+                layout, frame, side,
+                lambda child: DrawnTable(Layout.of(child), code_space, absent_codes=many),
+                code_space, Metric.DTM, Workers(1),
+            )  # fmt: skip
+            numbers = np.zeros(layout.mids * STRIDE, captures.palette.dtype)
+            captures.find(0, 1, legal, numbers)

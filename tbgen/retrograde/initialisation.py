@@ -32,8 +32,7 @@ from tbgen.tables.palettes import Palette
 def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame):
     """Sort the positions of a side by their captures; return the number of those in `slots`.
 
-    numbers : unsigned (rows of the leads * 90,), in; the best captures, 0 for none, arbitrary for
-        illegal positions
+    numbers : unsigned (rows of the leads * 90,), in; the best captures, as `Captures.find` writes
     draw : int, the number of a draw
     losable : Rows of the leads, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, from

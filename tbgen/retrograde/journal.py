@@ -47,7 +47,6 @@ def _k_fill(data, codes, numbers):
 
     data : uint8 (n,), in; an uncompressed segment, header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
-    numbers : unsigned (rows of the chunk * 90,), inout
     """
     at = 0
     while at < data.size:
@@ -138,7 +137,7 @@ class Journal:
         """Write the codes of a chunk's positions, as numbers in a palette, to a plane.
 
         palette : with all codes of the journal
-        numbers : unsigned (rows of the chunk * 90,), inout; the chunk's part of the plane
+        numbers : unsigned (rows of the chunk * 90,), inout
         """
         for segment in self._unpacked(chunk):
             _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)

@@ -44,10 +44,7 @@ def legal_row(lead, mid, side, frame):
 
 @borrowing_kernel
 def k_legal(lead_0, lead_1, side, legal, frame):
-    """Write the legal positions of the leads [lead_0, lead_1).
-
-    legal : uint64 (rows of the leads, 2), out
-    """
+    """Write the legal positions of the leads [lead_0, lead_1)."""
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):

@@ -21,14 +21,10 @@ _SET_BYTES = 2 * 8
 """Bytes per row of one set of positions of one side: two words of 45 bits, kept in 64 each."""
 
 _SETS = 7
-"""Number of sets in memory during the propagation: unknown and losable of each side, and three
-frontiers.
-"""
+"""Number of sets during the propagation: unknown and losable of each side, three frontiers."""
 
 _PATTERN_SETS = 4
-"""Number of sets in memory that searches for perpetual checks and chases add; all searches share
-them.
-"""
+"""Number of sets that searches for perpetual checks and chases add and share (`SharedSets`)."""
 
 _IDLE_SETS = 2
 """Number of sets whose memory is released while the graph of a search for chases exists."""
@@ -46,8 +42,7 @@ of journals, and the file offsets of the other records.
 
 _STARTED_BYTES = 145 << 20
 """Minimum size of a process in bytes: the interpreter, and the compiler while it loads the kernels.
-The solver returns a part to the system before it allocates (`trim_process`), so this is not added
-to the rest.
+Not added to the rest: a part returns to the system before the solver allocates (`trim_process`).
 """
 
 _FIXED_BYTES = 133 << 20
@@ -66,9 +61,7 @@ _SWEEP_SETS = 6
 """Number of sets whose rows a sweep reads or writes in the lead itself."""
 
 _MOST_WIDTH = 2
-"""Maximum bytes of a number in a plane, assumed unless codes are shorter. Most tables take one
-byte, but this is known only with their values (`tbgen.tables.palettes`).
-"""
+"""Maximum bytes of a number in a plane (`tbgen.tables.palettes`), unless codes are shorter."""
 
 _SLACK_BYTES = 16 << 20
 """Bytes for numpy, the compressor and the allocator between two checks of the memory in use."""

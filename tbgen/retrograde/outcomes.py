@@ -90,10 +90,6 @@ class OutcomePlanes:
         self._frame = make_frame(table.layout, with_moves=False)
         self._plane: tuple[int, NDArray[np.uint8]] | None = None
 
-    def codes_from(self, side: int, first: int, count: int) -> NDArray[np.uint8]:
-        """Return `count` outcome codes from slot `first` on, for a writer of one side at a time."""
-        return self.plane(side)[first : first + count]
-
     def plane(self, side: int) -> NDArray[np.uint8]:
         """Return the outcome codes, uint8 (slots,); 0 where no canonical legal position is."""
         if self._plane is None or self._plane[0] != side:

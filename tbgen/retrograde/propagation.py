@@ -236,11 +236,7 @@ class Propagation:
 
     @contextmanager
     def borrowed_frontiers(self) -> Iterator[list[Frontier]]:
-        """Context manager: yields the three frontiers for other use between orders.
-
-        `frontiers` must be empty then. The content of the three is arbitrary at the beginning and
-        at the end.
-        """
+        """Context manager: yields the three frontiers, with arbitrary content, between orders."""
         try:
             yield [self.spare_frontier, *self.frontiers]
         finally:

@@ -34,10 +34,7 @@ class CodeCount(NamedTuple):
 
 @borrowing_kernel
 def _k_empty_unused(lead_0, lead_1, numbers, frame):
-    """Set the slots that are not canonical to zero.
-
-    numbers : unsigned (rows of the leads * 90,), inout
-    """
+    """Set the slots that are not canonical to zero."""
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         if not (frame.self_mirrored[lead] or frame.twin >= 0):
@@ -117,7 +114,6 @@ class Solution:
 
     def tiles(self, side: int) -> int:
         """Return the number of chunks; implements `SupportingTable.tiles`."""
-        del side
         return self.chunks.number
 
     def tile(
@@ -135,10 +131,9 @@ class Solution:
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """Return the codes of all slots of a side, as numbers in its palette, and their statistics.
+        """Return the numbers of a side's codes in its palette, unsigned (slots,), and statistics.
 
-        Returns unsigned (slots,), in index order, and for each code that occurs its count and first
-        slot.
+        These are the count and the first slot of each code that occurs.
         """
         palette = self.palettes[side]
         plane: Plane = self.workers.storage.zeros(self.layout.slots, palette.dtype)

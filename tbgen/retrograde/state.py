@@ -76,15 +76,10 @@ class BuildState:
     chase_patterns: dict[int, int] = field(default_factory=dict)
     search_states: Sequence[SearchState] = ()
     _unread: Iterator[bytes] | None = None
-    """Parts of the checkpoint that follow the propagation's: the states of its searches, until
-    `add_searches` reads them; None if there are none.
-    """
+    """Parts of the checkpoint with the states of searches, until `add_searches` reads them."""
 
     def propagate(self, order: int) -> bool:
-        """Propagate an order, or what is left of it, and save the state whenever that is due.
-
-        Returns whether the order has settled any positions.
-        """
+        """Propagate what is left of an order, saving the state when due; return `changed`."""
         self.report("propagation", order, 0, 0)
         if order > self.order:
             self.order, self.step, self.changed = order, 0, False
@@ -98,10 +93,7 @@ class BuildState:
         return self.changed
 
     def parts(self) -> Iterator[bytes]:
-        """Iterate over the state's parts.
-
-        The state must not change before the last part is read.
-        """
+        """Iterate over the state's parts; the state must not change before the last is read."""
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
         order_starts = self.propagation.order_starts
@@ -135,7 +127,7 @@ class BuildState:
         for one in search_states:
             one.after_offence = _read_set(self._unread, storage)
             one.possible_losses = _read_set(self._unread, storage)
-        _end(self._unread)
+        assert next(self._unread, None) is None, "a state has more parts than it should"
         self._unread = None
 
 
@@ -165,7 +157,8 @@ def resume_state(
             p.journals[side].append_segment(chunk, segment)
     p.order_starts = [[(segments, size) for segments, size in cursors] for cursors in order_starts]
     if not order:
-        _end(parts)
+        # Reading to the end closes the file.
+        assert next(parts, None) is None, "a state has more parts than it should"
     report("resuming", order, max(0, step - (order > 0)), 0)
     unread = parts if order else None
     return BuildState(p, report, checkpoint, order, step, changed, dict(patterns), _unread=unread)
@@ -176,11 +169,6 @@ def _section(parts: Iterator[bytes]) -> Iterator[Entry]:
     while (part := next(parts)) != _END:
         chunk, code = _KEY.unpack_from(part)
         yield chunk, code, part[_KEY.size :]
-
-
-def _end(parts: Iterator[bytes]) -> None:
-    """Read the end of a checkpoint, which closes its file; assert that no parts are left."""
-    assert next(parts, None) is None, "a state has more parts than it should"
 
 
 def _set_entries(sets: Sets, members: Rows) -> list[Entry]:

@@ -324,19 +324,16 @@ class DrawnTable:
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the code of the draw, and `absent_codes`."""
-        del side
         return (self.code_space.draw, *self.absent_codes)
 
     def tiles(self, side: int) -> int:
         """Return the number of tiles of a side: one for each lead."""
-        del side
         return self.layout.leads
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
         """Return one lead, as one run, in which all codes are the draw."""
-        del side
         draw: Plane = np.array([self.code_space.draw], self.code_space.dtype)
         said = draw if numbers_of is None else numbers_of(draw)
         slots = self.layout.slots // self.layout.leads

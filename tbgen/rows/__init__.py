@@ -34,7 +34,8 @@ Parameters of kernels, unless a kernel says otherwise:
     first : int64, the first row of a lead
     members, others : Rows, in; sets of one side to move
     within : Rows, in; positions outside are ignored
-    found : Frontier, out; only rows of the leads to process are changed
+    found : Frontier, out, or inout where positions are added; other leads are not changed
+    result : Rows, inout; the set that is changed
     use_escape : bool, `escape` is used
     escape : Frontier of the opponent without lists, in; positions with a quiet move into it are
         excluded. The caller ensures that a position of `within` without such a move has a move
@@ -62,5 +63,7 @@ Parameters of kernels, unless a kernel says otherwise:
     squares : int64 (pieces,), inout; squares of the pieces, in the layout's order
     frame : Frame
     scratch : Scratch, of the thread
+    board : int8 (90,), inout; piece codes
+    buffer : uint64 (BOARD_WORDS,), inout; the boards of `gather`
     converter : SlotConverter
 """

@@ -48,10 +48,7 @@ def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
 
 @part
 def set_up(row, square, converter, squares, board):
-    """Write the squares (in the layout's order) and the board of a position.
-
-    board : int8 (90,), out
-    """
+    """Write the squares (in the layout's order) and the board of a position."""
     frame = converter.frame
     lead, mid = row // frame.mids, row % frame.mids
     at = frame.lead_squares.shape[1]
@@ -94,10 +91,7 @@ def is_mirrored(row, square, squares, converter, scratch, scratch_board):
 
 @part
 def move(squares, board, source, target):
-    """Make a quiet move on the board and in the list of squares.
-
-    board : int8 (90,), inout
-    """
+    """Make a quiet move on the board and in the list of squares."""
     board[target] = board[source]
     board[source] = 0
     for i in range(squares.size):
@@ -107,32 +101,29 @@ def move(squares, board, source, target):
 
 @by_pointer
 class Boards(NamedTuple):
-    """Boards and lists of squares that one thread uses while it tries moves in a position."""
+    """Boards and lists of squares that one thread uses while it tries moves in a position.
+
+    squares, other : int64 (pieces,), squares of the pieces in two positions, in the layout's order
+    board, after, replied : int8 (90,), a position, that after a move, and that after a reply
+    scratch : int8 (90,), the board of `other`
+    sources, targets : int64 (MAX_MOVES,), squares of the moves on `board`
+    answers, answer_targets : int64 (MAX_MOVES,), squares of the moves on `after`
+    attackers, victims : int64 (PAIRS,), squares of attackers, and the piece that each attacks, as
+        index of `squares`
+    """
 
     squares: NDArray[np.int64]
-    """int64 (pieces,): squares of the pieces, in the layout's order."""
     other: NDArray[np.int64]
-    """int64 (pieces,): squares of the pieces in another position."""
     board: NDArray[np.int8]
-    """int8 (90,): the current position."""
     after: NDArray[np.int8]
-    """int8 (90,): the position after a move."""
     replied: NDArray[np.int8]
-    """int8 (90,): the position after a reply."""
     scratch: NDArray[np.int8]
-    """int8 (90,): the board of `other`."""
     sources: NDArray[np.int64]
-    """int64 (MAX_MOVES,): source squares of the moves on `board`."""
     targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): target squares of the moves on `board`."""
     answers: NDArray[np.int64]
-    """int64 (MAX_MOVES,): source squares of the moves on `after`."""
     answer_targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): target squares of the moves on `after`."""
     attackers: NDArray[np.int64]
-    """int64 (PAIRS,): squares of attackers."""
     victims: NDArray[np.int64]
-    """int64 (PAIRS,): the piece that each of `attackers` attacks, as index of `squares`."""
 
 
 def make_boards(converter: SlotConverter) -> Boards:
@@ -147,7 +138,7 @@ def make_boards(converter: SlotConverter) -> Boards:
 def copy(board, target):
     """Copy a board to another one.
 
-    board, target : int8 (90,), in and out
+    target : int8 (90,), out
     """
     for s in range(SQUARES):
         target[s] = board[s]

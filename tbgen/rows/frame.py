@@ -41,9 +41,8 @@ class Frame(NamedTuple):
     leads: int
     mids: int
     inner_kind: int
-    """`PieceType` of the inner piece, -1 if there is none."""
     inner_side: int
-    """Side of the inner piece, -1 if there is none."""
+    """`PieceType` and side of the inner piece, -1 if there is none."""
     red_defenders: int
     """Number of Red's defenders."""
     twin: int
@@ -61,33 +60,22 @@ class Frame(NamedTuple):
     whose king, advisor or elephant moves.
     """
     lead_after: NDArray[np.int32]
-    """int32 (moves,): the lead that each move of a king, advisor or elephant leads to.
-
-    The array is separate from `lead_moves`, since kernels mostly read this number alone.
-    """
+    """int32 (moves,): the lead that each move of a king, advisor or elephant leads to."""
     lead_moves: NDArray[np.int8]
-    """int8 (moves, 4): squares of each move of a king, advisor or elephant, and whether its lead is
-    mirrored; the columns are `MIRRORED`, `EYE`, `TARGET` and `SOURCE`.
-    """
+    """int8 (moves, 4): the columns `MIRRORED`, `EYE`, `TARGET` and `SOURCE` of these moves."""
     mid_squares: NDArray[np.int8]
     """int8 (M, N): the square of each man; ascending within a group."""
     mid_companions: NDArray[np.int32]
-    """int32 (M, N): for each man, the row of `extend` that belongs to its companions, the other men
-    of its group, on their squares in this mid.
-    """
+    """int32 (M, N): the row of `extend` of each man's companions, the other men of its group."""
     mid_taken: NDArray[np.uint64]
     """uint64 (M, 2): the occupied squares of each mid; all ones if men overlap, so that one test
     against the (never empty) lead finds both kinds of overlap."""
     mid_mirror: NDArray[np.int32]
     """int32 (M,): the mirror image of each mid."""
     men: NDArray[np.int64]
-    """int64 (N, 4): kind, side, stride and number of the group that each man belongs to; the
-    columns are `KIND`, `SIDE`, `GROUP_STRIDE` and `GROUP`.
-    """
+    """int64 (N, 4): the columns `KIND`, `SIDE`, `GROUP_STRIDE` and `GROUP` of each man."""
     groups: NDArray[np.int64]
-    """int64 (G, 7): kind, side and stride of each group, and its parts in other arrays; the columns
-    are `KIND`, `SIDE`, `GROUP_STRIDE`, and `SIZE` to `COMPANIONS`.
-    """
+    """int64 (G, 7): the columns `KIND`, `SIDE`, `GROUP_STRIDE`, and `SIZE` to `COMPANIONS`."""
     extend: NDArray[np.int32]
     """int32 (companion placements of all groups, 90): rank of the group's placement that consists
     of some companions and one more man on a square, -1 if the man cannot stand there.
@@ -166,7 +154,7 @@ def _taken(squares: NDArray[Any]) -> NDArray[np.uint64]:
 
     All bits are set if two pieces of a placement stand on one square.
 
-    squares : integers (n, pieces), the squares of each placement
+    squares : integers (n, pieces)
     """
     taken = np.zeros((len(squares), 2), np.uint64)
     overlap = np.zeros(len(squares), bool)

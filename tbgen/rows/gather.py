@@ -271,62 +271,53 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
 
 
 @part
-def _slide_on_board(board):
-    """Slide on a board: running unions along files, all nine at a time, and along ranks.
-
-    board : uint64 (BOARD_WORDS,), inout
-    """
+def _slide_on_board(buffer):
+    """Slide on a board: running unions along files, all nine at a time, and along ranks."""
     lo, hi = EMPTY, EMPTY
     for i in range(FIRST, LAST, STEP):
-        lo = (lo | board[i]) & board[FREE + i]
-        hi = (hi | board[i + 1]) & board[FREE + i + 1]
-        board[OUT + i + STEP] = lo
-        board[OUT + i + STEP + 1] = hi
-    board[OUT + FIRST] = EMPTY
-    board[OUT + FIRST + 1] = EMPTY
+        lo = (lo | buffer[i]) & buffer[FREE + i]
+        hi = (hi | buffer[i + 1]) & buffer[FREE + i + 1]
+        buffer[OUT + i + STEP] = lo
+        buffer[OUT + i + STEP + 1] = hi
+    buffer[OUT + FIRST] = EMPTY
+    buffer[OUT + FIRST + 1] = EMPTY
     lo, hi = EMPTY, EMPTY
     for i in range(LAST - STEP, FIRST, -STEP):
-        lo = (lo | board[i]) & board[FREE + i]
-        hi = (hi | board[i + 1]) & board[FREE + i + 1]
-        board[OUT + i - STEP] |= lo
-        board[OUT + i - STEP + 1] |= hi
+        lo = (lo | buffer[i]) & buffer[FREE + i]
+        hi = (hi | buffer[i + 1]) & buffer[FREE + i + 1]
+        buffer[OUT + i - STEP] |= lo
+        buffer[OUT + i - STEP + 1] |= hi
     # The first rank of UP and the last of DOWN stay zero: nothing slides into them.
     for i in range(FIRST, LAST - RANK):
-        board[UP + i + RANK] = (board[UP + i] | board[i]) & board[FREE + i]
+        buffer[UP + i + RANK] = (buffer[UP + i] | buffer[i]) & buffer[FREE + i]
     for rank in range(LAST - RANK, FIRST, -RANK):
         for i in range(rank, rank + RANK):
-            board[DOWN + i - RANK] = (board[DOWN + i] | board[i]) & board[FREE + i]
+            buffer[DOWN + i - RANK] = (buffer[DOWN + i] | buffer[i]) & buffer[FREE + i]
     for i in range(FIRST, LAST):
-        board[OUT + i] |= board[UP + i] | board[DOWN + i]
+        buffer[OUT + i] |= buffer[UP + i] | buffer[DOWN + i]
 
 
 @part
-def _jump_on_board(board):
-    """Jump with knights on a board, each past a leg beside its source square.
-
-    board : uint64 (BOARD_WORDS,), inout
-    """
+def _jump_on_board(buffer):
+    """Jump with knights on a board, each past a leg beside its source square."""
     for i in range(FIRST, LAST):
-        board[OUT + i] = (
-            (board[i + 2 * RANK - STEP] | board[i + 2 * RANK + STEP]) & board[FREE + i + RANK]
-            | (board[i - 2 * RANK - STEP] | board[i - 2 * RANK + STEP]) & board[FREE + i - RANK]
-            | (board[i + RANK + 2 * STEP] | board[i - RANK + 2 * STEP]) & board[FREE + i + STEP]
-            | (board[i + RANK - 2 * STEP] | board[i - RANK - 2 * STEP]) & board[FREE + i - STEP]
+        buffer[OUT + i] = (
+            (buffer[i + 2 * RANK - STEP] | buffer[i + 2 * RANK + STEP]) & buffer[FREE + i + RANK]
+            | (buffer[i - 2 * RANK - STEP] | buffer[i - 2 * RANK + STEP]) & buffer[FREE + i - RANK]
+            | (buffer[i + RANK + 2 * STEP] | buffer[i - RANK + 2 * STEP]) & buffer[FREE + i + STEP]
+            | (buffer[i + RANK - 2 * STEP] | buffer[i - RANK - 2 * STEP]) & buffer[FREE + i - STEP]
         )
 
 
 @part
-def _step_on_board(side, board):
-    """Step with pawns on a board: forwards, and sideways beyond the river.
-
-    board : uint64 (BOARD_WORDS,), inout
-    """
+def _step_on_board(side, buffer):
+    """Step with pawns on a board: forwards, and sideways beyond the river."""
     forwards = RANK if side == 0 else -RANK
     river = (FIRST + LAST) // 2
     for i in range(FIRST, LAST):
-        board[OUT + i] = board[i + forwards]
+        buffer[OUT + i] = buffer[i + forwards]
     for i in range(river if side == 0 else FIRST, LAST if side == 0 else river):
-        board[OUT + i] |= board[i + STEP] | board[i - STEP]
+        buffer[OUT + i] |= buffer[i + STEP] | buffer[i - STEP]
 
 
 @part

@@ -50,9 +50,8 @@ def add(reached, touched, count, mid, lo, hi):
 def gather_sparse(lead, side, front, count, scratch, frame):
     """Add to `scratch.reached` the positions of one lead with a move into listed rows of `front`.
 
-    Returns the number of rows listed in `scratch.touched`.
-
-    front : Frontier of the other side, with lists of this lead and of those that its moves lead to
+    `front` has lists of this lead and of those that its moves lead to. Returns the number of rows
+    listed in `scratch.touched`.
     """
     mids = frame.mids
     reached, touched = scratch.reached, scratch.touched

@@ -136,8 +136,7 @@ def k_record_lists(slots, starts, out, ends):
 
     slots : uint32 (n,), row * 90 + square, rows counted from the chunk's first one
     starts : int64 (lists + 1,), in
-    out : uint8 (n,), out; a record for each list, one after the other
-    ends : int64 (lists,), out; end of each list's record
+    ends : int64 (lists,), out; end of each list's record in `out`
     """
     at = 0
     for i in range(ends.size):
@@ -194,8 +193,7 @@ def split_records(
 ) -> Iterator[tuple[int, Bytes]]:
     """Yield the number and the record of each chunk in [first, last) that has positions.
 
-    out : the records as a kernel has written them, one after the other
-    ends : int64 (chunks,), end of each chunk's record in `out`
+    out, ends : uint8 (n,) and int64 (chunks,), as `k_record` has written them
     """
     start = 0
     for chunk in range(first, last):

@@ -36,14 +36,9 @@ from tbgen.rows.workers import FEW_RANGES, RANGES, Chunks, Workers
 Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
-_SMALL_FRONTIER = 2000
-"""Number of rows on a frontier below which one range of leads, on one thread, is faster than
-several.
-"""
-
-_MODEST_FRONTIER = 20_000
-"""Number of rows on a frontier below which `FEW_RANGES` ranges of leads suffice: each range is a
-call of a kernel, which takes 20 microseconds.
+_SMALL_FRONTIER, _MODEST_FRONTIER = 2000, 20_000
+"""Numbers of rows on a frontier below which one range of leads, or `FEW_RANGES`, suffice: each
+range is a call of a kernel, which takes 20 microseconds.
 """
 
 _LIST_DIVISOR = 16
@@ -132,15 +127,12 @@ def _k_clear(lead_0, lead_1, front, mids):
 
 
 @borrowing_kernel
-def _k_difference(lead_0, lead_1, members, others, target, frame):
-    """Set `target` to the positions of `members` that are not in `others`.
-
-    target : Rows, out
-    """
+def _k_difference(lead_0, lead_1, members, others, result, frame):
+    """Set `result` to the positions of `members` that are not in `others`."""
     mids = frame.mids
     for row in range(lead_0 * mids, lead_1 * mids):
-        target[row, 0] = members[row, 0] & ~others[row, 0]
-        target[row, 1] = members[row, 1] & ~others[row, 1]
+        result[row, 0] = members[row, 0] & ~others[row, 0]
+        result[row, 1] = members[row, 1] & ~others[row, 1]
 
 
 @borrowing_kernel
@@ -161,10 +153,10 @@ def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
 
 
 @borrowing_kernel
-def _k_transfer(lead_0, lead_1, front, source, target, moved, mids):
-    """Remove the positions on a frontier from `source`, and add them to `target`.
+def _k_transfer(lead_0, lead_1, front, source, result, moved, mids):
+    """Remove the positions on a frontier from `source`, and add them to `result`.
 
-    source, target : Rows, inout; `target` may be `front.rows`
+    source : Rows, inout
     moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows in [lead_0, lead_1)
     """
     count = 0
@@ -174,36 +166,30 @@ def _k_transfer(lead_0, lead_1, front, source, target, moved, mids):
             lo, hi = front.rows[row, 0], front.rows[row, 1]
             source[row, 0] &= ~lo
             source[row, 1] &= ~hi
-            target[row, 0] |= lo
-            target[row, 1] |= hi
+            result[row, 0] |= lo
+            result[row, 1] |= hi
             count += 1 if lo | hi else 0
     moved[lead_0] = count
 
 
 @borrowing_kernel
-def _k_join(lead_0, lead_1, front, target, mids):
-    """Add the positions of one frontier to another.
-
-    target : Frontier, inout
-    """
+def _k_join(lead_0, lead_1, front, found, mids):
+    """Add the positions of one frontier to another."""
     for lead in range(lead_0, lead_1):
         for i in range(rows_in_use(lead, front, mids)):
             mid = mid_in_use(i, lead, front)
             row = lead * mids + mid
             lo, hi = front.rows[row, 0], front.rows[row, 1]
-            if target.rows[row, 0] | target.rows[row, 1]:
-                target.rows[row, 0] |= lo
-                target.rows[row, 1] |= hi
+            if found.rows[row, 0] | found.rows[row, 1]:
+                found.rows[row, 0] |= lo
+                found.rows[row, 1] |= hi
             elif lo | hi:
-                put_row(lead, mid, lo, hi, target, mids)
+                put_row(lead, mid, lo, hi, found, mids)
 
 
 @borrowing_kernel
-def k_add(data, row_0, filtered, within, target):
-    """Add the positions of a record to a set; if `filtered`, only those in `within`.
-
-    target : Rows, inout
-    """
+def k_add(data, row_0, filtered, within, result):
+    """Add the positions of a record to a set; if `filtered`, only those in `within`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -211,30 +197,24 @@ def k_add(data, row_0, filtered, within, target):
         if filtered:
             lo &= within[row, 0]
             hi &= within[row, 1]
-        target[row, 0] |= lo
-        target[row, 1] |= hi
+        result[row, 0] |= lo
+        result[row, 1] |= hi
 
 
 @borrowing_kernel
-def k_remove(data, row_0, target):
-    """Remove the positions of a record from a set.
-
-    target : Rows, inout
-    """
+def k_remove(data, row_0, result):
+    """Remove the positions of a record from a set."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
         row += gap
-        target[row, 0] &= ~lo
-        target[row, 1] &= ~hi
+        result[row, 0] &= ~lo
+        result[row, 1] &= ~hi
 
 
 @borrowing_kernel
 def _k_put(data, row_0, filtered, within, found, mids):
-    """Add the positions of a record to a frontier; if `filtered`, only those in `within`.
-
-    found : Frontier, inout
-    """
+    """Add the positions of a record to a frontier; if `filtered`, only those in `within`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -313,10 +293,7 @@ class Sets:
         )
 
     def _by_rows(self, operation: Callable[..., object], *sets: Rows) -> None:
-        """Call a numpy operation on some sets, for one range of leads at a time, by threads.
-
-        operation : called with the same rows of each set
-        """
+        """Call a numpy operation on the same rows of some sets, range by range, by threads."""
 
         def operate(lead_0: int, lead_1: int, _: int) -> None:
             rows = slice(lead_0 * self.mids, lead_1 * self.mids)
@@ -399,10 +376,7 @@ class Sets:
         self._each(records, put)
 
     def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
-        """Call `use(record, row_0)` for each record; `row_0` is the first row of its chunk.
-
-        Threads divide the chunks; one thread handles all records of a chunk.
-        """
+        """Call `use(record, row_0)` for each record; one thread handles all records of a chunk."""
 
         def use_some(first: int, last: int, _: int) -> None:
             for chunk, of_chunk in records[first:last]:
@@ -414,8 +388,7 @@ class Sets:
     def record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
         """Record a set: call `use(chunk, record)` for each chunk in which it has positions.
 
-        The calls are made in any thread and order. The buffer of the record is reused, so `use`
-        must copy it.
+        The calls are made in any thread and order. `use` must copy the record.
         """
         chunks = self.chunks
 

@@ -33,15 +33,7 @@ from tbgen.rows.bitsets import EMPTY
 from tbgen.rows.frame import Frame
 from tbgen.rows.gather import BOARD_WORDS, gather_dense
 from tbgen.rows.moves import add, gather_sparse, without_escape
-from tbgen.rows.sets import (
-    Frontier,
-    Rows,
-    clear_lead,
-    mid_in_use,
-    put_row,
-    ranges_for,
-    rows_in_use,
-)
+from tbgen.rows.sets import Frontier, Rows, clear_lead, mid_in_use, put_row, ranges_for, rows_in_use
 from tbgen.rows.workers import RANGES, Workers
 
 DENSE_LEAD_DIVISOR = 6
@@ -66,9 +58,7 @@ class Scratch(NamedTuple):
     line: Rows
     """uint64 (M, 2): the running unions of a line of rows."""
     inner_free: Rows
-    """uint64 (M, 2): the free squares of the inner piece in each row; none if the other pieces
-    overlap.
-    """
+    """uint64 (M, 2): the free squares of the inner piece in each row; none if men overlap."""
     board: NDArray[np.uint64]
     """uint64 (BOARD_WORDS,): the boards of `gather.py`, whose margins stay zero."""
     mid_of: NDArray[np.int64]
@@ -84,10 +74,9 @@ class Scratch(NamedTuple):
 def make_scratch(mids: int) -> Scratch:
     """Return the buffers of one thread."""
     reached, escaping, line, inner_free = np.zeros((4, mids, 2), np.uint64)
-    return Scratch(
-        reached, escaping, line, inner_free, np.zeros(BOARD_WORDS, np.uint64),
-        np.zeros(SQUARES, np.int64), np.zeros(SQUARES, np.bool_), np.zeros(mids + 1, np.int32),
-    )  # fmt: skip
+    board, mid_of = np.zeros(BOARD_WORDS, np.uint64), np.zeros(SQUARES, np.int64)
+    on_front, touched = np.zeros(SQUARES, np.bool_), np.zeros(mids + 1, np.int32)
+    return Scratch(reached, escaping, line, inner_free, board, mid_of, on_front, touched)
 
 
 @part
@@ -128,10 +117,7 @@ def _list_in_use(lead, front, touched, mids):
 
 @part
 def _count_around(lead, side, front, frame):
-    """Return the number of rows on a frontier in a lead and in those that its moves lead to.
-
-    Returns the number of mids if one of these leads has no list.
-    """
+    """Return the rows on a frontier in a lead and around it; `mids` if one of them has no list."""
     rows = np.int64(front.counts[lead])
     if rows > front.limit:
         return frame.mids
@@ -301,7 +287,6 @@ class Sweeper:
     ) -> None:
         """Set `found` to the positions of `within` that have no escape.
 
-        side, escape : as for `predecessors`
         within : of a frontier, only the listed rows are read
         """
         if isinstance(within, Frontier):
@@ -328,8 +313,5 @@ class Sweeper:
         meter.rows += sum(rows_read)
 
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
-        """Return a set as a frontier without lists, so that kernels read all of its rows.
-
-        like : any frontier, whose array of lists is passed but not read
-        """
+        """Return a set as a frontier without lists (`like.listed` is passed but not read)."""
         return Frontier(members, self._everywhere, like.listed, 0)

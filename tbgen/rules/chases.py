@@ -31,10 +31,7 @@ from tbgen.system.scalar import scalar
 
 @scalar
 def _has(chase_rules: int, bit: int) -> bool:
-    """Return whether a bit of `chase_rules` is set.
-
-    bit : int, of any width; the number of the bit
-    """
+    """Return whether a bit of `chase_rules` is set."""
     return (chase_rules >> int(bit)) & 1 != 0
 
 

@@ -35,11 +35,9 @@ def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) 
 
 @scalar
 def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
-    """Write the target squares of a piece's pseudo-legal moves to `targets`.
+    """Write the target squares of a piece's pseudo-legal moves to `targets`, from `count` on.
 
-    The first one is written at index `count`. Returns `count` plus the number of moves.
-
-    source : int, the piece's square
+    Returns `count` plus the number of moves.
     """
     side, kind = piece_side(board[source]), piece_kind(board[source])
     rank, file = source // 9, source % 9
@@ -119,10 +117,7 @@ def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> b
 
 @scalar
 def is_legal_move(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Return whether a move is pseudo-legal and leaves the side's king safe.
-
-    The board is restored. `bytes` cannot be changed: pass `bytearray(board)`.
-    """
+    """Return whether a move is pseudo-legal and leaves the side's king safe; restores the board."""
     code = board[source]
     return (
         code != EMPTY

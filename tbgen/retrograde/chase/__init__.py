@@ -26,7 +26,7 @@ Parameters of kernels, unless a kernel says otherwise:
     source, target : int64, squares; start and end of a move, or attacker and attacked piece
     lo, hi : uint64, the two words of a set of squares
     before, after : int8 (90,), the boards before and after a move
-    squares : int64 (pieces,), squares of the pieces, in the layout's order
+    squares : int64 (pieces,), squares of the pieces (on `after`), in the layout's order
     codes : int64 (pieces,), the piece codes in that order
     board : int8 (90,), a position
     chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)

@@ -47,9 +47,7 @@ class PatternGraph(NamedTuple):
     """Graph of a chase pattern: the edges from offence nodes to reply nodes, and back."""
 
     offence_start: Integers
-    """int64 (offence nodes + 1,): the first reply node of each offence node, then their total
-    number.
-    """
+    """int64 (offence nodes + 1,): the first reply node of each, then their total number."""
     reply_start: Integers
     """int64 (reply nodes + 1,): the first edge of each reply node, then their total number."""
     reply_target: Integers
@@ -189,9 +187,7 @@ class Conditions(NamedTuple):
     pieces: np.uint64
     """Set of the pieces that can be chased at all."""
     follow: NDArray[np.int8]
-    """int8 (edges, pieces): the number that each piece has at the offence node after the reply, as
-    pieces are numbered separately at each node.
-    """
+    """int8 (edges, pieces): the number of each piece at the offence node after the reply."""
 
 
 @borrowing_kernel

@@ -39,15 +39,7 @@ from tbgen.rows.bitsets import (
     has,
     without_first,
 )
-from tbgen.rows.boards import (
-    Boards,
-    copy,
-    is_mirrored,
-    make_boards,
-    move,
-    set_up,
-    slot_of,
-)
+from tbgen.rows.boards import Boards, copy, is_mirrored, make_boards, move, set_up, slot_of
 from tbgen.rows.sets import Frontier, Rows
 from tbgen.rows.workers import Workers
 from tbgen.rules.attacks import in_check
@@ -71,8 +63,8 @@ class ChaseCandidates(NamedTuple):
     victims: NDArray[np.uint64]
     """uint64 (candidates, 2): the common victims, as a set of squares."""
     node_start: NDArray[np.int64]
-    """int64 (candidates + 1,): the first offence node of each candidate, then their total number. A
-    candidate has one offence node for each of its victims.
+    """int64 (candidates + 1,): the first offence node of each candidate (it has one for each of its
+    victims), then their total number.
     """
 
 
@@ -107,8 +99,7 @@ class PartialGraph(NamedTuple):
     moves: NDArray[np.int64]
     """int64 (room,): the move of each reply node, source * 90 + target."""
     reply_keys: NDArray[np.int64]
-    """int64 (room,): the position of each reply node, row * 90 + square of the inner piece;
-    canonical."""
+    """int64 (room,): the key of the position of each reply node; canonical."""
     reply_edges: NDArray[np.int64]
     """int64 (room,): the number of edges of each reply node."""
     edge_target: NDArray[np.int64]

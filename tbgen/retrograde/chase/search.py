@@ -13,8 +13,6 @@ declare      the remaining candidates become a graph with exact attacks and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -133,24 +131,21 @@ def declare_perpetual_chases(
 
 def compile_sieve() -> None:
     """Compile the kernels of this file, which work on rows, by calling them on empty sets."""
-    with _empty_search() as (front, converter, _):
-        k_mark_attacked(
-            Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, converter.frame
-        )
-        _k_keep_images(0, 0, front.rows, front.rows, converter.frame)
+    front, converter, _ = _empty_search()
+    chase_rules, frame = Rules.WXF.chase_rules(), converter.frame
+    k_mark_attacked(chase_rules, 0, 0, int(Side.RED), front.rows, front, frame)
+    _k_keep_images(0, 0, front.rows, front.rows, frame)
 
 
 def compile_graph() -> None:
     """Compile all other kernels of chases, by a search without candidates."""
-    with _empty_search() as (front, converter, workers):
-        setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows, converter)
-        find_chase_wins(front, setting, front.rows, workers)
+    front, converter, workers = _empty_search()
+    setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows, converter)
+    find_chase_wins(front, setting, front.rows, workers)
 
 
-@contextmanager
-def _empty_search() -> Iterator[tuple[Frontier, SlotConverter, Workers]]:
-    """Context manager: yields empty frontier, converter and workers to compile kernels."""
-    layout = Layout.of(Material.parse("KRKN"))
-    with Workers(1) as workers:
-        sets = Sets(make_frame(layout), workers)
-        yield sets.empty_frontier(), make_converter(layout, sets.frame), workers
+def _empty_search() -> tuple[Frontier, SlotConverter, Workers]:
+    """Return an empty frontier, converter and workers to compile kernels."""
+    layout, workers = Layout.of(Material.parse("KRKN")), Workers(1)
+    sets = Sets(make_frame(layout), workers)
+    return sets.empty_frontier(), make_converter(layout, sets.frame), workers

@@ -49,12 +49,9 @@ def is_won(row, square, setting):
 
 @part
 def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
-    """List the pieces that attack the victim anew after the move `source`-`target`.
+    """List the pieces that attack the victim anew after the move; return their number.
 
-    squares : int64 (pieces,), squares of the pieces on `after`
     attackers : int64 (PAIRS,), out; the squares of the listed pieces
-
-    Returns the number of listed pieces.
     """
     side = piece_side(after[target])
     count = 0
@@ -69,11 +66,7 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
 
 @part
 def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_rules):
-    """Return those of the squares (lo, hi) whose piece a move attacks anew.
-
-    squares : int64 (pieces,), squares of the pieces on `after`
-    lo, hi : uint64, the wanted squares
-    """
+    """Return those of the squares (lo, hi) whose piece a move attacks anew."""
     side = piece_side(after[target])
     found_lo, found_hi = EMPTY, EMPTY
     for v in range(codes.size):
@@ -162,13 +155,11 @@ def common_victims(row, square, setting, boards):
 
 @borrowing_kernel
 def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
-    """Remove the positions without a common victim from a frontier, and list the others.
+    """Remove the positions without a common victim from a frontier; return the number of `keys`.
 
     losses : Frontier of the offender, inout
     keys : int64 (room,), out; the canonical ones among the others, as many as there is room for
     victims : uint64 (room, 2), out; the pieces that each of these must chase
-
-    Returns the number of listed positions.
     """
     frame = setting.converter.frame
     mids, count = frame.mids, 0
