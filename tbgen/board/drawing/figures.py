@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from math import log10
 
@@ -11,7 +11,6 @@ from tbgen.board.language.i18n import text
 from tbgen.board.language.words import percent
 from tbgen.indexing import Position, Side
 from tbgen.tables import Outcome, ProbeResult, TableStatistics
-from tbgen.tables.statistics import SideCounts
 
 _HEIGHT = 90
 """Height of the diagram above the axis (Red wins) and below it (Black wins), in picture units."""
@@ -99,16 +98,9 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
     return result.order, winner, result.plies
 
 
-def share_bar(counts: SideCounts, *, first: str = "win") -> str:
-    """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG, with text.
-
-    first : the outcome that means a win of Red. `counts` are for the side to move, so it is "win"
-        with Red to move and "loss" with Black to move
-    """
-    numbers = [counts.wins, counts.draws, counts.losses]
-    if first == "loss":
-        numbers.reverse()
-    legal, parts, x = counts.legal or 1, [], 0.0
+def share_bar(numbers: Sequence[int]) -> str:
+    """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG, with text."""
+    legal, parts, x = sum(numbers) or 1, [], 0.0
     for name, number in zip(("red", "draw", "black"), numbers, strict=True):
         width = 100 * number / legal
         parts.append(f'<rect class="{name}" x="{x:.2f}" width="{width:.2f}" height="10"/>')

@@ -342,17 +342,18 @@ class TableStore:
 
     def start_reading(self) -> Thread:
         """Start, if none runs, the thread that reads all statistics and proofs; return it."""
+
+        def read_all() -> None:
+            for material in self.all_statistics():
+                with contextlib.suppress(TablebaseError, OSError):
+                    self.proof(material)
+            self.readings += 1
+
         with self._lock:
             if self._reader is None or not self._reader.is_alive():
-                self._reader = Thread(target=self._read_all, daemon=True)
+                self._reader = Thread(target=read_all, daemon=True)
                 self._reader.start()
             return self._reader
-
-    def _read_all(self) -> None:
-        for material in self.all_statistics():
-            with contextlib.suppress(TablebaseError, OSError):
-                self.proof(material)
-        self.readings += 1
 
     def all_statistics(self, seconds: float = inf) -> dict[Material, TableStatistics]:
         """Return the statistics of every readable table, fewest pieces first.

@@ -16,6 +16,7 @@ import json
 import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from urllib.parse import parse_qs, urlsplit
 
@@ -69,9 +70,7 @@ ENTRY = f"/enter/{KEY}"
 
 
 class BuildEndpoints:
-    """Endpoints of one application that start, cancel and report builds.
-
-    `routes` are their routes.
+    """Endpoints of one application that start, cancel and report builds; `routes` are their routes.
 
     closing : returns whether the server is shutting down
     on_error : turns a JSON error into a page
@@ -89,8 +88,8 @@ class BuildEndpoints:
         self._streams = 0
         self.routes = [
             Route("/enter/{key}", self.enter),
-            Route("/build", self.start, methods=["POST"]),
-            Route("/build/cancel", self.cancel, methods=["POST"]),
+            Route("/build", partial(self._change, self._start), methods=["POST"]),
+            Route("/build/cancel", partial(self._change, self._cancel), methods=["POST"]),
             Route("/build/events", self.events),
         ]
 
@@ -101,14 +100,6 @@ class BuildEndpoints:
         answer = RedirectResponse("/", 303, NOT_STORED)
         answer.set_cookie(_cookie(request), KEY, path="/build", httponly=True, samesite="strict")
         return answer
-
-    async def start(self, request: Request) -> Response:
-        """Start a build, and redirect to the page of the form."""
-        return await self._change(request, self._start)
-
-    async def cancel(self, request: Request) -> Response:
-        """Cancel the build, and redirect to the page of the form."""
-        return await self._change(request, lambda form: self._workshop.cancel())
 
     async def events(self, request: Request) -> Response:
         """Stream events of the build until it ends.
@@ -141,7 +132,7 @@ class BuildEndpoints:
             self._streams -= 1
 
     async def _change(
-        self, request: Request, change: Callable[[Mapping[str, str]], None]
+        self, change: Callable[[Mapping[str, str]], None], request: Request
     ) -> Response:
         """Check a form, run `change` with its fields, and redirect to the page of the form."""
         try:
@@ -180,6 +171,9 @@ class BuildEndpoints:
             raise RequestError(403, problem, "build it with tbgen build")
         if not workshop.start(materials):
             raise RequestError(409, "a build is running", "wait for its end, or cancel it")
+
+    def _cancel(self, form: Mapping[str, str]) -> None:
+        self._workshop.cancel()
 
 
 def _is_equal(text: str, secret: str) -> bool:

@@ -125,7 +125,7 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
                 name,
                 men,
                 class_badge(class_of(figures.red_to_move), view),
-                share_bar(figures.red_to_move),
+                share_bar(_by_winner(figures, Side.RED)),
                 f"{figures.max_distance} {view.message('plies')}",
                 escape(percent(figures.rule_decided_rate)),
                 f'<span class="proof {state}" title="{about}">'
@@ -213,16 +213,20 @@ def _puzzle(figures: TableStatistics, view: View) -> str:
 
 def _results(view: View, figures: TableStatistics) -> str:
     rows = []
-    for side, counts in (("red", figures.red_to_move), ("black", figures.black_to_move)):
-        turn = view.message("to_move", side=view.text(side))
-        numbers = [counts.wins, counts.draws, counts.losses]
-        if side == "black":
-            numbers.reverse()
-        bar = share_bar(counts, first="win" if side == "red" else "loss")
-        rows.append([turn, bar, *(f"{number:,}" for number in numbers)])
+    for side in Side:
+        numbers = _by_winner(figures, side)
+        turn = view.message("to_move", side=side)
+        rows.append([turn, share_bar(numbers), *(f"{number:,}" for number in numbers)])
     names = [result_name(winner, view.language) for winner in (Side.RED, None, Side.BLACK)]
     head = [view.text("turn_column"), view.text("shares"), *names]
     return table(head, rows, "results")
+
+
+def _by_winner(figures: TableStatistics, side: Side) -> list[int]:
+    """Return the numbers of Red's wins, draws and Black's wins with a side to move."""
+    counts = figures.red_to_move if side == Side.RED else figures.black_to_move
+    numbers = [counts.wins, counts.draws, counts.losses]
+    return numbers if side == Side.RED else numbers[::-1]
 
 
 def _captures(store: TableStore, view: View, material: Material) -> str:

@@ -4,8 +4,8 @@ A ladder is a sequence of loops of falling order. The rules forbid the losing si
 loop, so it leaves each for the next, down to order 0 and mate. A rung is one loop, or the last
 line.
 
-    line    ->  Film: frames of `animation` with captions, and the start of the loop
-    ladder  ->  Film: up to each loop, once through it, out to the next one, finally to mate
+    line    ->  film: frames of `animation` with captions, and the start of the loop
+    ladder  ->  film: up to each loop, once through it, out to the next one, finally to mate
     rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
                 orange for a chase), and the loser's way out (green); text with the winner's reply
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
@@ -55,20 +55,6 @@ from tbgen.rules import in_check
 from tbgen.tables import Outcome
 
 
-@dataclass(frozen=True)
-class Film:
-    """Content of a film: one frame (`frames`) and one caption for each ply.
-
-    `loop_start` is the index of the first frame of the loop, None without a loop. `name` is the
-    text key of the heading.
-    """
-
-    frames: list[Frame]
-    captions: list[str]
-    loop_start: int | None
-    name: str
-
-
 def film_page(store: TableStore, view: View) -> Answer:
     """Return the page of best play from the current position, or of its ladder (`view.ladder`).
 
@@ -81,29 +67,26 @@ def film_page(store: TableStore, view: View) -> Answer:
         stage = draw(view.position, view.look)
         return board_page(view, view.pair(view.text("line"), endgame), verdict, stage, status=404)
     line = store.line(view.position)
-    frames = frames_of_line(line)
-    loop = len(frames) if line.loop_start is None else line.loop_start
-    captions = [
-        *captions_of(frames[:loop], None, view.language),
-        # Checks and chases are numbered as forbidden only in the loop.
-        *captions_of(frames[loop:], loser_of(line), view.language),
-    ]
-    played = Film(frames, captions, line.loop_start, "line")
     if view.ladder and line.loop_start is not None:
-        parts = list(whole_ladder(store, view))
-        frames, captions = [frame for frame, _ in parts], [caption for _, caption in parts]
-        played = Film(frames, captions, None, "ladder_all")
-    ply = min(view.ply, len(played.frames))
+        parts, loop, name = list(whole_ladder(store, view)), None, "ladder_all"
+    else:
+        frames, loop, name = frames_of_line(line), line.loop_start, "line"
+        before, after = frames[:loop], [] if loop is None else frames[loop:]
+        # Checks and chases are numbered as forbidden only in the loop.
+        captions = captions_of(before, None, view.language)
+        captions += captions_of(after, loser_of(line), view.language)
+        parts = list(zip(frames, captions, strict=True))
+    ply = min(view.ply, len(parts))
     position, marks = view.position, Marks(checked=king_in_check(view.position))
     if ply:
-        shown = played.frames[ply - 1]
+        shown, _ = parts[ply - 1]
         position = shown.after
         marks = Marks(shown.move, arrows=shown.arrows, checked=king_in_check(position))
     end = explain_line(line, view.words)
     if line.verdict is not None and line.verdict.conducts:
         end = explain_judgement(line.verdict, line.result.rules or Rules.WXF, view.language)
     side = (
-        f"{_record(view, played, ply)}"
+        f"{_record(view, name, [frame for frame, _ in parts], loop, ply)}"
         f'<h2>{view.message("ends")}</h2><p class="end">{escape(end)}</p>'
         f"{ladder_panel(store, view, line)}{share_panel(facts, view)}"
     )
@@ -116,12 +99,12 @@ def film_page(store: TableStore, view: View) -> Answer:
                 for arrow in frame.arrows
             ],
         }
-        for frame, label in zip(played.frames, played.captions, strict=True)
+        for frame, label in parts
     ]
     data = {
         "mode": "line",
         "film": json.dumps(film, separators=(",", ":")),
-        "loop": "" if played.loop_start is None else str(played.loop_start),
+        "loop": "" if loop is None else str(loop),
         "start": position_address(view.position),
         "at": str(ply),
         "play": "1" if plays else "",
@@ -129,16 +112,16 @@ def film_page(store: TableStore, view: View) -> Answer:
         "round": view.text("round", n="@"),
         "flip": view.href(flip=not view.flip),
     }
+    buttons = _controls(view, len(parts), loop, ply)
     return board_page(
-        view, view.pair(view.text(played.name), endgame), headline(facts, view, mechanism_of(line)),
-        f'{draw(position, view.look, marks)}<p class="caption"></p>{_controls(view, played, ply)}',
+        view, view.pair(view.text(name), endgame), headline(facts, view, mechanism_of(line)),
+        f'{draw(position, view.look, marks)}<p class="caption"></p>{buttons}',
         side, "workspace filming", data=data, head=card(store, facts, view),
     )  # fmt: skip
 
 
-def _controls(view: View, played: Film, ply: int) -> str:
+def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
     """Return the buttons of the film; steps are links, which also work without scripts."""
-    last = len(played.frames)
     steps = [
         ("first", "«", 0),
         ("back", "‹", max(0, ply - 1)),
@@ -155,8 +138,8 @@ def _controls(view: View, played: Film, ply: int) -> str:
         f'<button type="button" class="play-line" hidden data-play="{play}" '
         f'data-stop="{pause}">{play}</button>'
     ))  # fmt: skip
-    if played.loop_start is not None:
-        href = view.href(ply=played.loop_start)
+    if loop is not None:
+        href = view.href(ply=loop)
         found.append(link(href, view.text("to_loop"), "button step loop", ' data-step="loop"'))
     found.append(
         f'<label class="speed" hidden>{view.message("faster")} '
@@ -165,13 +148,13 @@ def _controls(view: View, played: Film, ply: int) -> str:
     return f'<div class="controls">{"".join(found)}{turn_buttons(view)}</div>'
 
 
-def _record(view: View, played: Film, ply: int) -> str:
+def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: int) -> str:
     """Return the moves of a film, linked to the boards after them; those of the loop are marked."""
     position, items = view.position, []
-    for number, frame in enumerate(played.frames, 1):
+    for number, frame in enumerate(frames, 1):
         label = view.move_name(position, frame.move)
         position = frame.after
-        looping = played.loop_start is not None and number > played.loop_start
+        looping = loop is not None and number > loop
         css = "frame" + " loop" * looping + " now" * (number == ply)
         items.append(
             link(view.href(ply=number), label, css, f' data-frame="{number}"')
@@ -179,7 +162,7 @@ def _record(view: View, played: Film, ply: int) -> str:
         )
     if not items:
         return ""
-    heading = f"{view.text(played.name)} ({len(items)} {view.text('plies')})"
+    heading = f"{view.text(name)} ({len(items)} {view.text('plies')})"
     shifted = replace(view, start=view.position, moves=())
     return f'<h2 id="moves">{escape(heading)}</h2><p class="film">{pairs(items, shifted)}</p>'
 

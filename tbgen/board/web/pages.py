@@ -87,8 +87,6 @@ class Pages:
         chosen = request.query_params.get("piece", "")[:1]
         return editor_page(self._store, view, reading, chosen, 200 if error is None else 400)
 
-    # -- tables ------------------------------------------------------------------------------
-
     def of_settings(self, page: Callable[[TableStore, View], Answer]) -> Endpoint:
         """Return the endpoint of a page that depends on the tables and the settings only."""
         return lambda request: page(self._store, self._settings_only(request))
@@ -167,8 +165,6 @@ class Pages:
         elif facts.over is None and self._store.opponent is not None:
             view = view.after(self._store.opponent(view.start, view.moves))
         return _moved(view.href())
-
-    # -- search box --------------------------------------------------------------------------
 
     def find(self, request: Request) -> Answer:
         """Redirect to what was typed into the search box: an endgame, a position or a game.

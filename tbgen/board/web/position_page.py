@@ -148,8 +148,7 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
     for move in facts.moves:
         source, target = move.move
         if source == view.chosen:
-            shown = (outcome_name(move.outcome), short_value(move.worth)) if reading else ("", "")
-            targets[target] = Point(view.after(move.move).href(), *shown)
+            targets[target] = Point(*_effect(view, move))
         else:
             links.setdefault(source, view.href(chosen=source, where=None))
     if view.chosen is not None:
@@ -172,6 +171,14 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
         heat=tried,
         checked=king_in_check(facts.position),
     )
+
+
+def _effect(view: View, move: RootMove) -> tuple[str, str, str]:
+    """Return address, outcome and value of a move; in play mode the last two are empty."""
+    href = view.after(move.move).href()
+    if view.mode == "play":
+        return href, "", ""
+    return href, outcome_name(move.outcome), short_value(move.worth)
 
 
 def _controls(store: TableStore, facts: Facts, view: View) -> str:
@@ -231,18 +238,10 @@ def _back_href(view: View) -> str:
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
     """Return the data for the script: addresses for keys, address and value of every move."""
-    reading = view.mode == "read"
     data = {
         "mode": view.mode,
         "moves": json.dumps(
-            {
-                move.move.iccs: [
-                    view.after(move.move).href(),
-                    outcome_name(move.outcome) if reading else "",
-                    short_value(move.worth) if reading else "",
-                ]
-                for move in facts.moves
-            },
+            {move.move.iccs: _effect(view, move) for move in facts.moves},
             separators=(",", ":"),
             ensure_ascii=False,
         ),
@@ -256,7 +255,7 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
         data |= {"back": _back_href(view), "first": view.back(MAX_MOVES).href()}
     if facts.over is not None:
         data["over"] = "1"
-    elif facts.suggested and (reading or not view.readers_turn):
+    elif facts.suggested and (view.mode == "read" or not view.readers_turn):
         data["suggested"] = view.after(facts.suggested.move).href()
     reply = _reply_href(store, facts, view)
     return data | ({"reply": reply} if reply else {})
