@@ -19,7 +19,7 @@ from tbgen import open_tablebase
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.error_messages import localise_error
 from tbgen.board.web.http import AbandonedError, RequestError
-from tbgen.board.web.search_processes import SearchProcess, SearchProcesses, TableList
+from tbgen.board.web.search_processes import SearchProcess, SearchProcesses
 from tests.board.test_search import KNK, asked
 from tests.helpers.board_server import demo
 
@@ -31,34 +31,34 @@ def store() -> Iterator[TableStore]:
 
 
 def test_a_cancelled_search_frees_its_process(store: TableStore) -> None:
-    searcher, listed = SearchProcess(), TableList.of(store)
+    searcher = SearchProcess()
 
     def leave() -> None:
         raise AbandonedError
 
     try:
         with pytest.raises(AbandonedError):
-            searcher.ask("json", asked("zugzwang=1&differs=1"), listed, leave)
-        answer = searcher.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
+            searcher.ask("json", asked("zugzwang=1&differs=1"), store, leave)
+        answer = searcher.ask("json", asked("outcome=win&limit=1"), store, lambda: None)
     finally:
         searcher.end()
     assert len(answer.body["positions"]) == 1
 
 
 def test_cancelling_does_not_wait_for_compilation(store: TableStore) -> None:
-    searcher, listed = SearchProcess(), TableList.of(store)
+    searcher = SearchProcess()
 
     def leave() -> None:
         raise AbandonedError
 
     try:
-        searcher.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
+        searcher.ask("json", asked("outcome=win&limit=1"), store, lambda: None)
         os.kill(searcher._process.pid or 0, signal.SIGSTOP)
         for _ in range(2):
             with pytest.raises(AbandonedError):
-                searcher.ask("json", asked("outcome=draw&limit=2"), listed, leave)
+                searcher.ask("json", asked("outcome=draw&limit=2"), store, leave)
         os.kill(searcher._process.pid or 0, signal.SIGCONT)
-        answer = searcher.ask("json", asked("outcome=loss&limit=3"), listed, lambda: None)
+        answer = searcher.ask("json", asked("outcome=loss&limit=3"), store, lambda: None)
     finally:
         searcher.end()
     assert [entry["outcome"] for entry in answer.body["positions"]] == ["loss"] * 3
@@ -90,7 +90,7 @@ def test_a_process_compiles_in_advance(store: TableStore) -> None:
     searcher = searchers._free.get()
     assert searcher is not None
     assert searcher._process.is_alive()
-    answer = searcher.ask("json", asked("outcome=win&limit=1"), TableList.of(store), lambda: None)
+    answer = searcher.ask("json", asked("outcome=win&limit=1"), store, lambda: None)
     searcher.end()
     assert len(answer.body["positions"]) == 1
 

@@ -16,10 +16,8 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from queue import LifoQueue
 from threading import Event
 from typing import Any
@@ -32,9 +30,8 @@ from tbgen.board.web.api import Api
 from tbgen.board.web.http import INTERNAL, SEARCHERS, AbandonedError, Answer, RequestError, failure
 from tbgen.board.web.pages import Pages
 from tbgen.finding.query import FIELDS
-from tbgen.play.tablebase import GameTablebase
 from tbgen.system.platform import safe_path
-from tbgen.tables import Metric, RuleSet, TablebaseError
+from tbgen.tables import TablebaseError
 
 POLL_SECONDS = 0.05
 """Seconds between checks that the client of a waiting search is still there."""
@@ -49,9 +46,6 @@ times out.
 NICE = 10
 """Increment of the niceness of search processes."""
 
-CACHE_BYTES = 128 << 20
-"""Size of the cache of decoded table blocks in each process."""
-
 _COMPILING_QUERIES = b"outcome=win&only=1&limit=1", b"outcome=win&study=1&limit=1"
 """Queries that together compile all search kernels, the common ones first."""
 
@@ -59,34 +53,6 @@ SPAWN = multiprocessing.get_context("spawn")
 """Multiprocessing context "spawn", with which search processes are started. The server has threads,
 which fork does not copy safely.
 """
-
-
-@dataclass(frozen=True)
-class TableList:
-    """List of the server's tables, sent to a search process so that it opens the same ones."""
-
-    fingerprint: str
-    rule_set: RuleSet
-    metric: Metric | None
-    paths: tuple[Path, ...]
-
-    @classmethod
-    def of(cls, store: TableStore) -> TableList:
-        """Return the list of a store's current tables."""
-        fingerprint, tables = store.fingerprint, store.tables
-        return cls(fingerprint, tables.rule_set, tables.metric, tuple(store.paths().values()))
-
-    def store(self) -> TableStore:
-        """Open the listed tables in this process, and return the store."""
-        rules = self.rule_set
-        tables = GameTablebase(
-            rules=rules.rules, orders=(rules.orders or 0) if rules.rules else None,
-            minor_chases=rules.choice if rules.rules else None, metric=self.metric,
-            cache_bytes=CACHE_BYTES,
-        )  # fmt: skip
-        for path in self.paths:
-            tables.add_file(path)
-        return TableStore(tables)
 
 
 class SearchProcess:
@@ -102,19 +68,20 @@ class SearchProcess:
         self._pending = False
 
     def ask(
-        self, name: str, asked: Mapping[str, Any], listed: TableList, go_on: Callable[[], None]
+        self, name: str, asked: Mapping[str, Any], store: TableStore, go_on: Callable[[], None]
     ) -> Any:
         """Return the answer of an endpoint; `go_on` raises once the client has gone.
 
         name : of the endpoint, "page", "json" or "puzzle"
         asked : ASGI scope of the request
-        listed : tables of the server; sent to the process only if they have changed
+        store : tables of the server; sent to the process only if they have changed
         Raises `EOFError` or `OSError` if the process has ended.
         """
         if self._pending:  # discard the answer to an abandoned request
             self._receive(go_on)
-        self._connection.send((name, asked, None if listed.fingerprint == self._known else listed))
-        self._known, self._pending = listed.fingerprint, True
+        known = store.fingerprint
+        self._connection.send((name, asked, None if known == self._known else store.tables))
+        self._known, self._pending = known, True
         try:
             return self._receive(go_on)
         except AbandonedError:
@@ -190,11 +157,10 @@ class SearchProcesses:
         )  # fmt: skip
         asked = {key: request.scope[key] for key in kept if key in request.scope}
         asked["path_params"] = dict(request.path_params)
-        listed = TableList.of(self._store)
         searcher = self._free.get()
         try:
             searcher = searcher or SearchProcess()
-            answer = searcher.ask(name, asked, listed, self._store.tables.checkpoint)
+            answer = searcher.ask(name, asked, self._store, self._store.tables.checkpoint)
         except (EOFError, OSError) as error:
             if searcher is not None:
                 searcher.end()
@@ -226,10 +192,10 @@ def _answer_all(connection: Connection) -> None:
             return
         if message is None:  # cancellation that arrived after the answer
             continue
-        name, asked, listed = message
-        if listed is not None:
-            store = listed.store()
-            store.tables.checkpoint = go_on
+        name, asked, tables = message
+        if tables is not None:
+            tables.checkpoint = go_on
+            store = TableStore(tables)
             pages = Pages(store)
             endpoints = {
                 "page": pages.search, "puzzle": pages.puzzle, "json": Api(store).search,
