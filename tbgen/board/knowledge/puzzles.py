@@ -106,17 +106,15 @@ def search_puzzle(
     """
     chance = random.Random()
     for kind in _kinds(aim, level):
-        found = search(
-            store, material, replace(kind, only=True, quiet=True), chance.randrange(1 << 16),
-            MOST_SEARCHED, SEARCH_SECONDS,
-        )  # fmt: skip
+        wanted, seed = replace(kind, only=True, quiet=True), chance.randrange(1 << 16)
+        found = search(store, material, wanted, seed, MOST_SEARCHED, SEARCH_SECONDS)
         for position in chance.sample(found.positions, len(found.positions)):
             if not level or level_of(position, store.tables.probe(position)) == level:
                 return position
     if level:
-        search_puzzle(store, material, aim)
-        raise NothingFoundError(f"{material} has no such puzzle", "try another level")
-    raise NothingFoundError(f"{material} has no such puzzle", "try another endgame")
+        search_puzzle(store, material, aim)  # raises without a puzzle of any level
+    hint = "try another level" if level else "try another endgame"
+    raise NothingFoundError(f"{material} has no such puzzle", hint)
 
 
 def _kinds(aim: Outcome, level: str) -> list[Query]:

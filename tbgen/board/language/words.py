@@ -36,19 +36,15 @@ _DIGITS = "一二三四五六七八九"
 def piece_name(code: int, language: str) -> str:
     """Return the name of a piece code with its side: `Red rook`, `红车`."""
     side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
-    english = f"{text('en', side.name.lower())} {ENGLISH[kind]}"
-    return localise(
-        language, english, f"{'红' if side == Side.RED else '黑'}{character(side, kind)}"
-    )
+    english = f"{side.name.capitalize()} {ENGLISH[kind]}"
+    return localise(language, english, f"{'红黑'[side]}{character(side, kind)}")
 
 
 def point_name(square: int, language: str) -> str:
     """Return `e4`, or in Chinese file and rank as Red counts them: `五路第5线`."""
     rank = square // 9 + 1
-    file = _DIGITS[file_number(Side.RED, square) - 1]
-    return localise(
-        language, square_name(square), f"{file}路{'底线' if rank == 1 else f'第{rank}线'}"
-    )
+    line = "底线" if rank == 1 else f"第{rank}线"
+    return localise(language, square_name(square), f"{file_name(Side.RED, square)}{line}")
 
 
 def file_name(side: Side, square: int) -> str:
@@ -65,9 +61,7 @@ def army_name(army: Army, side: Side, language: str) -> str:
             f"{_NUMBERS[count]} {ENGLISH[kind]}s" if count > 1 else ENGLISH[kind]
             for kind, count in counts
         ]
-        if len(words) > 1:
-            words = [", ".join(words[:-1]) + " and " + words[-1]]
-        return words[0] if words else "bare king"
+        return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:]))) or "bare king"
     defenders = DEFENDERS.get((army.count(PieceType.ADVISOR), army.count(PieceType.ELEPHANT)), "")
     found = ""
     for kind, count in counts:

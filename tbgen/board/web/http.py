@@ -272,10 +272,7 @@ class EndpointRunner:
         raise RequestError(503, "the answer takes too long", hint)
 
     def _etag(self, request: Request) -> str:
-        """Return the ETag: a digest of tables, whole address and language.
-
-        It is weak: the answer has the same tag with and without compression.
-        """
+        """Return the ETag, weak since it is the same with and without compression."""
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'

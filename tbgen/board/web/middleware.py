@@ -190,38 +190,39 @@ class ForwardedHeaders:
         seen = _original_request(scope)
         scope["client"] = seen["client"]  # for the log
         prefix = seen["root_path"]
-        await self._app(seen, receive, _Prefixing(send, prefix) if prefix else send)
+        await self._app(seen, receive, _prefixing(send, prefix) if prefix else send)
 
 
-class _Prefixing:
-    """ASGI send function: inserts the proxy's path prefix into the addresses of an answer."""
+def _prefixing(send: Send, prefix: str) -> Send:
+    """Return an ASGI send function that puts a proxy's path prefix into the addresses of answers.
 
-    def __init__(self, send: Send, prefix: str) -> None:
-        self._send = send
-        self._prefix = prefix
-        self._start: Message | None = None
-        self._page = b""
+    A page is sent only when complete, as its length changes.
+    """
+    start: Message | None = None
+    page = b""
 
-    async def __call__(self, message: Message) -> None:
-        """Send one message; a page is sent only when complete, as its length changes."""
+    async def send_prefixed(message: Message) -> None:
+        nonlocal start, page
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             if headers.get("location", "").startswith("/"):
-                headers["location"] = self._prefix + headers["location"]
+                headers["location"] = prefix + headers["location"]
             if headers.get("content-type", "").startswith("text/html"):
-                self._start = message
+                start = message
                 return
-        elif self._start is not None:
-            self._page += message.get("body", b"")
+        elif start is not None:
+            page += message.get("body", b"")
             if message.get("more_body", False):
                 return
-            body = _LINK.sub(rb"\1" + self._prefix.encode() + b"/", self._page)
-            headers = MutableHeaders(scope=self._start)
-            if "content-length" in headers and self._page:
+            body = _LINK.sub(rb"\1" + prefix.encode() + b"/", page)
+            headers = MutableHeaders(scope=start)
+            if "content-length" in headers and page:
                 headers["content-length"] = str(len(body))
-            await self._send(self._start)
-            self._start, message = None, {**message, "body": body}
-        await self._send(message)
+            await send(start)
+            start, message = None, {**message, "body": body}
+        await send(message)
+
+    return send_prefixed
 
 
 def _original_request(scope: Scope) -> Scope:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from html import escape
-from urllib.parse import urlencode
 
 from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Mechanism
@@ -333,32 +332,26 @@ def _practice(store: TableStore, view: View) -> str:
     """Return strengths of the table, and links to puzzles of the first position's endgame."""
     if view.start.material not in store.materials():
         return ""
-    strengths = [
-        link(view.href(strength=name, hint=""), view.text(f"strength_{name}"),
-             "button small" + (" on" if name == view.strength else ""))
-        for name in STRENGTHS
-    ]  # fmt: skip
+    strengths, puzzles = [], []
+    for name in STRENGTHS:
+        css = "button small" + " on" * (name == view.strength)
+        href = view.href(strength=name, hint="")
+        strengths.append(link(href, view.text(f"strength_{name}"), css))
     task = {"task": "draw"} if view.task == "draw" else {}
-    levels = [
-        link(f"/puzzle/{view.start.material}?{urlencode(query | task | view.settings())}",
-             view.text(key), f"button small puzzle-link {key}")
-        for key, query in [
-            ("new_puzzle", {}), *((f"level_{level}", {"level": level}) for level in LEVELS)
-        ]
-    ]  # fmt: skip
-    day = page_link("/puzzle", view, view.text("puzzle_day"), "button small")
+    path = f"/puzzle/{view.start.material}"
+    for level in ("", *LEVELS):
+        key, query = f"level_{level}" if level else "new_puzzle", {"level": level} if level else {}
+        css = f"button small puzzle-link {key}"
+        puzzles.append(page_link(path, view, view.text(key), css, query | task))
+    puzzles.append(page_link("/puzzle", view, view.text("puzzle_day"), "button small"))
     return (
         f"<p>{view.pair(view.message('strength'), ' '.join(strengths))}</p>"
-        f"<p>{view.pair(view.message('puzzles'), ' '.join([*levels, day]))}</p>"
+        f"<p>{view.pair(view.message('puzzles'), ' '.join(puzzles))}</p>"
     )
 
 
 def _score(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the number of moves in which the reader won, and the fewest possible.
-
-    Empty unless the reader has won by mate or stalemate, from a first position that the tables
-    decide with order 0.
-    """
+    """Return the moves of the reader's win and the fewest possible, for a win of order 0."""
     over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""
