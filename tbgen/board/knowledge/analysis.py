@@ -32,8 +32,6 @@ MAX_RUNGS = 24
 class Rung:
     """A step of a ladder: a position of the loser in a loop, and the loser's moves from it.
 
-    A ladder is the sequence of loops through which the loser must go.
-
     moves : from the start of the ladder to the position
     order : order of the loss; 0 at the last rung, which has no loop
     plies : at the last rung, number of plies to mate or conversion
@@ -159,12 +157,9 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
 def _turning_point(
     store: TableStore, line: Mainline
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
-    """Return the best way in which the losing side can leave the loop of a line of play.
+    """Return `turn`, `keeps` and `leaves` of the rung of a line, at the ply with the best exit.
 
-    The result has the index of a ply of the line, the loser's moves there that stay in the loop,
-    and the exit. The exit is the loser's best move that leaves the loop; None if every move stays
-    in it. Of the plies of the loop, the one with the best exit for the loser is chosen
-    (`Preference`). The result is None for a line without a loop that a side loses.
+    None for a line without a loop that a side loses.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

@@ -208,10 +208,9 @@ def _longest_wins(figures: TableStatistics, view: View) -> list[tuple[Position, 
 def _exceptions(
     store: TableStore, entry: HandbookEntry, until: float
 ) -> list[tuple[Position, Outcome]] | None:
-    """Return exceptions of an endgame with the attacker to move, cached.
+    """Return the cached exceptions of an endgame; they are searched before the time `until`.
 
-    None if the exceptions are not cached and no search is begun, because `time.monotonic()` is
-    beyond `until`. Also None if the table cannot be read.
+    None after that time, and if the table cannot be read.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
     if entry.material not in kept:

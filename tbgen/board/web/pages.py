@@ -201,11 +201,7 @@ class Pages:
         return _moved(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
-        """Redirect to the board after a game that was read from text.
-
-        Instead of redirecting, returns a page with a notice if a move was invalid, or if the result
-        stated in the text is wrong.
-        """
+        """Redirect to the board after a game, or show it with a notice of an error in its text."""
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
             if not game.moves:

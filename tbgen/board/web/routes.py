@@ -185,10 +185,7 @@ def _route(
     known: Sequence[str],
     **how: Any,
 ) -> Route:
-    """Return a route that refuses parameters not in `known`.
-
-    Its requests are counted under `name`; `how` is passed to `EndpointRunner.endpoint`.
-    """
+    """Return a route that refuses parameters not in `known`; see `EndpointRunner.endpoint`."""
 
     def checked(request: Request) -> Answer:
         refuse_unknown(path, known, request.query_params)
@@ -265,16 +262,10 @@ def _of_game(request: Request) -> Lane:
 
 
 async def _redirect_from_pai(request: Request) -> Response:
-    """Redirect an address of the query system of Jih-tung Pai to the board.
-
-    The query of such an address is a position in Pai's notation (`tbgen.notation.positions`).
-    """
+    """Redirect from the query system of Jih-tung Pai: the query is a position in his notation."""
     position = quote(unquote_plus(request.url.query), safe="")
     mode = "&mode=play" if request.url.path.endswith("/play.cgi") else ""
     return RedirectResponse(f"/?pos={position}{mode}", 301)
-
-
-# -- errors ----------------------------------------------------------------------------------
 
 
 def _error_page(request: Request, answer: Answer) -> Answer:
