@@ -148,14 +148,12 @@ class Material:
 
     def captures(self) -> dict[tuple[int, PieceType], Material]:
         """Return the material after each capture, by (index of the losing army, piece type)."""
-        children: dict[tuple[int, PieceType], Material] = {}
-        for index, army in enumerate(self.armies):
-            for kind in list(PieceType)[1:]:
-                if army.count(kind):
-                    left = list(self.armies)
-                    left[index] = army.without(kind)
-                    children[index, kind] = Material(*left)
-        return children
+        return {
+            (index, kind): Material(army.without(kind), self.armies[1 - index])
+            for index, army in enumerate(self.armies)
+            for kind in list(PieceType)[1:]
+            if army.count(kind)
+        }
 
     def supporting(self) -> list[Material]:
         """List the materials after one capture that need tables, each once."""

@@ -108,8 +108,7 @@ class Propagation:
             self.sweeper.without_escape(
                 side, self.losable[side], self.frontiers[side], self.unknown[side.other]
             )
-        settled = self._settle(Value(Outcome.LOSS, 0, 0))
-        self._report("propagation", 0, 0, settled)
+        self._settle(Value(Outcome.LOSS, 0, 0))
 
     def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
         """Settle the positions of an order; yield each step and its number of positions.
@@ -156,9 +155,7 @@ class Propagation:
             if any(front.counts.any() for front in self.frontiers):
                 raise LimitExceededError(f"{value.plies} plies do not fit the codes")
             return 0
-        settled = self._settle(value)
-        self._report("propagation", order, value.plies, settled)
-        return settled
+        return self._settle(value)
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
         """Set `found` to the positions that wait for a value due now; return whether any waited.
@@ -177,7 +174,7 @@ class Propagation:
         return True
 
     def _settle(self, value: Value) -> int:
-        """Give the positions on both frontiers a value, and return their number."""
+        """Give the positions on both frontiers a value; report and return their number."""
         code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
@@ -196,7 +193,9 @@ class Propagation:
                     self.journals[side].add(code, chunk, record)
 
             self.sets.workers.run(settle, chunks.number, ranges_for(found))
-        return int(total.sum())
+        settled = int(total.sum())
+        self._report("propagation", value.order, value.plies, settled)
+        return settled
 
     def settle_draws(self) -> None:
         """Record all positions that are still unknown as draws: the final phase."""

@@ -90,27 +90,17 @@ class Solution:
         """Return the codes of the positions with a side to move, always including the draw."""
         return self.journals[side].codes | {self.code_space.draw}
 
-    def _write_chunk(self, side: int, chunk: int, out: Plane) -> None:
-        """Write the codes of a chunk of leads, as numbers in the side's palette, to its slots.
-
-        out : unsigned (slots of the chunk,), out; zeros at the beginning
-        """
+    def _chunk(self, side: int, chunk: int) -> tuple[int, Plane]:
+        """Return the first slot of a chunk of leads, and its numbers in the side's palette."""
         layout, palette = self.layout, self.palettes[side]
         lead_0, lead_1 = self.chunks.lead_range(chunk)
         rows = (lead_1 - lead_0) * layout.mids
-        whole = layout.inner_size == STRIDE
-        numbers = out if whole else np.zeros(rows * STRIDE, palette.dtype)
+        numbers = np.zeros(rows * STRIDE, palette.dtype)
         self.journals[side].fill(chunk, palette, numbers)
         _k_empty_unused(lead_0, lead_1, numbers, self.frame)
-        if not whole:
-            assert layout.inner is not None
-            area = list(layout.inner.area)
-            numbers.reshape(rows, STRIDE).take(area, 1, out.reshape(rows, len(area)), "clip")
-
-    def _slots_of(self, chunk: int) -> slice:
-        lead_0, lead_1 = self.chunks.lead_range(chunk)
-        per_lead = self.layout.mids * self.layout.inner_size
-        return slice(lead_0 * per_lead, lead_1 * per_lead)
+        if layout.inner is not None and layout.inner_size < STRIDE:
+            numbers = numbers.reshape(rows, STRIDE).take(layout.inner.area, 1).ravel()
+        return lead_0 * layout.mids * layout.inner_size, numbers
 
     def tiles(self, side: int) -> int:
         """Return the number of chunks; implements `SupportingTable.tiles`."""
@@ -120,11 +110,8 @@ class Solution:
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
         """Return a chunk of leads, as one run; implements `SupportingTable.tile`."""
-        slots, palette = self._slots_of(number), self.palettes[side]
-        numbers = np.zeros(slots.stop - slots.start, palette.dtype)
-        self._write_chunk(side, number, numbers)
-        codes = palette.all_codes
-        return [(slots.start, (numbers_of(codes) if numbers_of else codes).take(numbers))]
+        (first, numbers), codes = self._chunk(side, number), self.palettes[side].all_codes
+        return [(first, (numbers_of(codes) if numbers_of else codes).take(numbers))]
 
     def plane(self, side: int) -> Plane:
         """Return the codes of all slots of a side to move, in index order, (slots,)."""
@@ -142,9 +129,9 @@ class Solution:
 
         def fill(first: int, last: int, thread: int) -> None:
             for number in range(first, last):
-                slots = self._slots_of(number)
-                self._write_chunk(side, number, plane[slots])
-                _k_tally(plane[slots], slots.start, counts[thread], firsts[thread])
+                slot, numbers = self._chunk(side, number)
+                plane[slot : slot + len(numbers)] = numbers
+                _k_tally(numbers, slot, counts[thread], firsts[thread])
 
         with self.workers:
             self.workers.run(fill, self.chunks.number)

@@ -316,10 +316,7 @@ def _run_starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _find_edges(
-    candidates: ChaseCandidates,
-    setting: ChaseSetting,
-    boards_of: list[Boards],
-    workers: Workers,
+    candidates: ChaseCandidates, setting: ChaseSetting, boards_of: list[Boards], workers: Workers
 ) -> PartialGraph:
     """Return the edges of all candidates, joined from the parts that the threads find."""
     start = candidates.node_start
@@ -349,10 +346,7 @@ def _find_edges(
 
 
 def find_chase_wins(
-    losses: Frontier,
-    setting: ChaseSetting,
-    marked: Rows,
-    workers: Workers,
+    losses: Frontier, setting: ChaseSetting, marked: Rows, workers: Workers
 ) -> None:
     """Mark the winner's positions that win because the offender must chase one piece for ever.
 
@@ -364,12 +358,8 @@ def find_chase_wins(
     keys, victims = keep_with_victim(losses, capacity, setting, workers)
     candidates = ChaseCandidates(keys, victims, _run_starts(np.bitwise_count(victims).sum(axis=1)))
     edges = _find_edges(candidates, setting, boards_of, workers)
-    graph = PatternGraph(
-        _run_starts(edges.node_replies),
-        _run_starts(edges.reply_edges),
-        edges.edge_target,
-        edges.edge_calm,
-    )
+    starts = _run_starts(edges.node_replies), _run_starts(edges.reply_edges)
+    graph = PatternGraph(*starts, edges.edge_target, edges.edge_calm)
     nodes = np.repeat(candidates.keys, np.diff(candidates.node_start))
 
     def conditions(region: NDArray[np.bool_]) -> Conditions:

@@ -184,10 +184,7 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
 
 
 def keep_with_victim(
-    losses: Frontier,
-    capacity: int,
-    setting: ChaseSetting,
-    workers: Workers,
+    losses: Frontier, capacity: int, setting: ChaseSetting, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Keep the loss candidates with a *common victim*, a piece that each of their moves chases.
 
