@@ -146,7 +146,9 @@ class Player:
 
 
 class Uci(Player):
-    """UCI; an engine with the option UCI_Variant is set to xiangqi, with ranks from 1."""
+    """Player over UCI. If the engine has the option UCI_Variant, it is set to xiangqi, and ranks
+    begin at 1; else they begin at 0.
+    """
 
     HELLO, READY = "uci", "uciok"
 
@@ -207,7 +209,7 @@ class Uci(Player):
 
 
 class Ucci(Uci):
-    """UCCI 3.0, in milliseconds."""
+    """Player over UCCI 3.0; times are in milliseconds."""
 
     HELLO, READY = "ucci", "ucciok"
 
@@ -239,7 +241,7 @@ class Ucci(Uci):
 
 
 class Cecp(Player):
-    """xboard's protocol, version 2, with times in whole seconds."""
+    """Player over xboard's protocol (CECP), version 2; times are in whole seconds."""
 
     def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
         super().__init__(command)

@@ -30,7 +30,7 @@ from tests.helpers.onearmed import find_candidates, one_armed_materials
 
 
 def main() -> int:
-    """Search the materials; return 1 if there is a pattern."""
+    """Print the candidates of each material; return 1 if any of them form a pattern."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

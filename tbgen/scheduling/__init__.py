@@ -11,7 +11,7 @@
 
 A job has a key, the keys of its prerequisites, and estimates of its memory (bytes) and time
 (seconds). An executor calls one function for all jobs, and returns futures of `concurrent.futures`.
-Only that function knows what a job does, so builds and proofs of tables use the same queue.
+A job is a build or a proof of a table; only that function depends on the kind.
 
 *Lost* jobs are those whose worker has ended without an answer. *Postponed* jobs cannot run now, and
 are retried soon: another process is doing them, or the scheduler of their cluster was lost.

@@ -110,7 +110,7 @@ def keep_clauses(
 ) -> None:
     """Remove chasers from a safe set until the winner can meet every clause; the pattern is left.
 
-    A clause asks the winner for an answer without check, or for one that does not chase a given
+    A clause requires an answer of the winner without check, or one that does not chase a given
     piece.
 
     due : bool (chases,), the chases that do not lose by this order
@@ -193,7 +193,7 @@ def _meets(graph, victims, due, met, e, clause):
 def k_reach(graph, victims, due, alive, met):
     """Find, for each chase and clause, whether the winner can meet the clause inside the pattern.
 
-    A clause asks the winner for an answer without check, or for one that does not chase a given
+    A clause requires an answer of the winner without check, or one that does not chase a given
     piece.
 
     met : bool (chases, 1 + pieces), inout, all False on entry

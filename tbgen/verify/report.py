@@ -103,7 +103,7 @@ class VerifyReport:
 
     `minor_chases` is the option of the rule set, None under rules that leave no such choice.
     `findings` counts refuted positions, `first` is the first of them. `file_problems` are
-    disagreements between the file and its own header or statistics. `complete` tells whether the
+    disagreements between the file and its own header or statistics. `complete` says whether the
     draws were searched for missing patterns of all orders; False with a limit on orders.
     `offenders_examined` counts the possible perpetual checkers that were examined singly,
     `chasers_examined` the possible perpetual chasers. `chase_patterns` counts the direct wins of

@@ -63,10 +63,7 @@ def test_every_check_is_detected():
 
 
 def _is_knights_leg_free(after: Position, move: Move) -> bool:
-    """Return whether a knight attacks the king of the side to move, and is not the moved piece.
-
-    So `move` has freed the knight's leg.
-    """
+    """Return whether `move` gives check by freeing the leg of a knight, which did not move."""
     board = after.board
     king = board.index(piece_code(after.side, PieceType.KING))
     knight = piece_code(1 - after.side, PieceType.KNIGHT)

@@ -64,7 +64,7 @@ def thinker_with(notes: Queue[str]) -> tuple[Thinker, Hash]:
 
 
 def test_readiness_waits_for_kernels_and_hash_table() -> None:
-    """Readiness is told only when the kernels are loaded and the hash table is allocated."""
+    """Readiness is reported once the kernels are loaded and the hash table is allocated."""
     told: Queue[str] = Queue()
     thinker, searcher = thinker_with(told)
     thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
