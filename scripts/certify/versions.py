@@ -65,7 +65,7 @@ from sys import argv, version
 from tbgen.compiling import jit
 from tbgen.tables import TableFile
 found = {"python": version.split()[0], "numpy": numpy.__version__, "numba": numba.__version__,
-         "internals": jit.compile_part is not None}
+         "internals": jit.internals is not None}
 with TableFile(argv[1]) as file:
     found["digest"] = file.header.digest.hex()
 print(json.dumps(found))

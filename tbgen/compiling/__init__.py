@@ -1,21 +1,14 @@
 """numba: declaration, compilation and cache of kernels; and its settings.
 
-    jit             declaration of kernels and their parts; lock of the cache
-    parts           functions that are compiled into the kernels that call them
-    pointers        named tuples that kernels take by pointer
-    prefetching     prefetch of memory
-    cache           cache entries with a digest: damaged entries are compiled again
-    folder          folder of the cache
-    second_process  process that compiles beside this one
+    jit         declaration of kernels and their parts; lock of the cache; second process
+    internals   faster features of kernels, which need undocumented names of numba
+    folder      folder of the cache
 
 Vocabulary
     kernel    compiled function that Python calls
     part      function that is compiled into the kernels that call it
     borrow    to use arrays without counting the references to them
     entry     a compiled kernel in the cache, for some types of arguments
-
-Packages with kernels import this one. Commands that report on the cache import it late, so that
-code that only probes or plays does not load numba.
 
 numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory, both
 on import and when it compiles. Such settings can break the import, name modules to load, or disable
@@ -29,8 +22,6 @@ import re
 import sys
 import warnings
 
-_SETTINGS_FILE = ".numba_config.yaml"
-
 _VARIABLES = {"NUMBA_BOUNDSCHECK": "[01]", "NUMBA_CACHE_DIR": ".*", "NUMBA_DISABLE_JIT": "[01]"}
 """Names of numba's variables that are not ignored, with patterns of the values they may have."""
 
@@ -42,23 +33,12 @@ def ignore_environment() -> None:
             del os.environ[name]
 
 
-def ignore_file() -> None:
-    """Import numba so that it does not read a settings file in the current directory.
-
-    Do nothing if there is no such file.
-    """
-    if "numba" in sys.modules or not os.path.isfile(_SETTINGS_FILE):
-        return
-    yaml = sys.modules.get("yaml")
+if "numba" not in sys.modules and os.path.isfile(".numba_config.yaml"):
+    _yaml = sys.modules.pop("yaml", None)
     sys.modules["yaml"] = None  # type: ignore[assignment]  # numba then skips the file
-    try:
-        # numba warns that yaml should be installed.
-        with warnings.catch_warnings(action="ignore"), contextlib.suppress(ImportError):
-            import numba  # noqa: F401
-    finally:
-        del sys.modules["yaml"]
-        if yaml is not None:
-            sys.modules["yaml"] = yaml
-
-
-ignore_file()
+    # numba warns that yaml should be installed.
+    with warnings.catch_warnings(action="ignore"), contextlib.suppress(ImportError):
+        import numba  # noqa: F401
+    del sys.modules["yaml"]
+    if _yaml is not None:
+        sys.modules["yaml"] = _yaml

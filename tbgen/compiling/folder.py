@@ -17,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import stat
 import sys
 import tempfile
 import time
@@ -33,14 +32,14 @@ CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 PACKAGE = Path(__file__).parent.parent
 """Folder of the package `tbgen`."""
 
+_ABANDONED_SECONDS = 3600
+"""Age from which an incomplete entry is abandoned; writing an entry takes less than a second."""
+
 
 def find_kernel_folder() -> Path | None:
     """Return the first folder of the module's list that can be written; create it if missing."""
-    for choose in (usual_folder, _private_folder):
-        folder = choose()
-        if folder is not None and _is_writable(folder):
-            return folder
-    return None
+    choices = (choose() for choose in (usual_folder, _private_folder))
+    return next((folder for folder in choices if folder and _is_writable(folder)), None)
 
 
 def usual_folder() -> Path | None:
@@ -71,29 +70,19 @@ def _is_own(folder: Path) -> bool:
     if not hasattr(os, "getuid"):
         return True
     found = folder.stat()
-    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    return own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 def _is_writable(folder: Path) -> bool:
     """Create a folder if missing; return whether it is this user's own and can be written."""
-    try:
+    with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_own(folder):
-            return False
-        if folder.name == source_digest():  # not $NUMBA_CACHE_DIR
-            folder.chmod(0o700)
-        with open_to_write(folder / "lock"), tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-_SOURCES = (".py", ".csv", ".json")
-"""Suffixes of files whose contents become part of compiled kernels: code and numbers."""
-
-_ABANDONED_SECONDS = 3600
-"""Age from which an incomplete entry is abandoned; writing an entry takes less than a second."""
+        if _is_own(folder):
+            if folder.name == source_digest():  # not $NUMBA_CACHE_DIR
+                folder.chmod(0o700)
+            with open_to_write(folder / "lock"), tempfile.TemporaryFile(dir=folder):
+                return True
+    return False
 
 
 def clear_stale_files(folder: Path) -> None:
@@ -108,8 +97,7 @@ def clear_stale_files(folder: Path) -> None:
 def source_digest() -> str:
     """Return a digest of the sources of all kernels, of their location, and of numba's version.
 
-    The location matters because numba stores kernels by path. The digest names the folder in which
-    `tbgen.compiling.second_process` records which kernels are compiled.
+    The location matters because numba stores kernels by path.
     """
     version = ""
     with contextlib.suppress(metadata.PackageNotFoundError):
@@ -117,13 +105,10 @@ def source_digest() -> str:
     digest = hashlib.sha256(f"{version} {sys.version} {CHECK_BOUNDS} {PACKAGE}".encode())
     # Packages with kernels or parts import one of these, so that no kernel escapes the digest.
     marks = b"tbgen.compiling", b"tbgen.system.scalar"
-    folders = [
-        folder
-        for folder in sorted(PACKAGE.iterdir())
-        if any(mark in path.read_bytes() for path in folder.rglob("*.py") for mark in marks)
-    ]
-    for folder in (Path(tbgen.indexing.__file__).parent, *folders):
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in _SOURCES:
-                digest.update(path.read_bytes())
+    for folder in (Path(tbgen.indexing.__file__).parent, *sorted(PACKAGE.iterdir())):
+        files = [path for path in folder.rglob("*") if path.suffix in (".py", ".csv", ".json")]
+        texts = [path.read_bytes() for path in sorted(files)]
+        if any(mark in text for text in texts for mark in marks):
+            for text in texts:
+                digest.update(text)
     return digest.hexdigest()[:16]

@@ -1,20 +1,11 @@
 # mypy: allow-untyped-calls
-"""Declaration of kernels, with the same options of numba for all.
+"""Declaration of kernels, and their compilation into the cache by one process or by two.
 
-    kernel             compiled on first use, cached on disk, runs without the GIL
-    borrowing_kernel   kernel that does not change the reference counts of its arrays; it can
-                       create no arrays
-    part               function that only kernels call, compiled into them; creates no arrays
-    inlined_part       part that is inlined into its callers
-    recursive_part     part that calls itself
-    scalar             part that does not depend on numba (`tbgen.system.scalar`)
-    by_pointer         class of named tuples that kernels take by pointer
-
-Parts, the cache, pointers and some options need undocumented names inside numba. If a version of
-numba lacks one of these names, documented features of numba replace all four. Tables are then the
-same, but kernels compile or run slower (docs/measurements/compiling.md).
-`tests/compiling/test_fallbacks.py` runs kernels without these names. `scripts/certify/versions.py`
-runs them with the oldest and the newest numba.
+If `tbgen.compiling.internals` cannot be imported, because numba lacks one of its undocumented
+names, documented features of numba replace it: numba's own cache, which does not detect damage,
+`numba.extending.overload`, and numba's named tuples. Tables are then the same, but kernels compile
+or run slower (docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` tries that, and
+`scripts/certify/versions.py` the oldest and the newest numba.
 """
 
 from __future__ import annotations
@@ -22,40 +13,29 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any, TypeVar
 
 import numba
-from numba import njit
-from numba.extending import overload
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
-from tbgen.compiling.folder import CHECK_BOUNDS, clear_stale_files, find_kernel_folder
+from tbgen.compiling.folder import CHECK_BOUNDS, PACKAGE, clear_stale_files, find_kernel_folder
 from tbgen.indexing import InputError
-from tbgen.system.platform import MemoryLeft, lock, memory_left, open_to_write
+from tbgen.system.platform import lock, memory_left, open_to_write, python_command, usable_cores
 from tbgen.system.scalar import use_compiler
 
 try:
-    from numba.core.options import DefaultOptions
-
-    from tbgen.compiling.cache import KernelCache
-    from tbgen.compiling.parts import compile_part
-    from tbgen.compiling.pointers import by_pointer as by_pointer
-
-    for _option in ("_nrt", "forceinline", "no_cfunc_wrapper", "no_rewrites"):
-        getattr(DefaultOptions, _option)
+    from tbgen.compiling import internals
 except (AttributeError, ImportError):
-    # Used instead: numba's cache, which does not detect damage, `numba.extending.overload`, and
-    # numba's named tuples.
-    KernelCache = compile_part = None  # type: ignore[assignment,misc]
+    internals = None  # type: ignore[assignment]
 
-    def by_pointer(cls: type) -> type:  # type: ignore[misc]
-        """Return the class unchanged."""
-        return cls
-
-
+Class = TypeVar("Class", bound=type)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 if numba.config.DISABLE_JIT:
@@ -65,17 +45,10 @@ if numba.config.DISABLE_JIT:
         "unset NUMBA_DISABLE_JIT",
     )
 
-_LEAST_ROOM = MemoryLeft(addresses=320 << 20, memory=160 << 20)
-"""Address space and memory that must be free when this module is imported, since kernels are
-compiled or loaded afterwards. A process that compiles took 540 MiB and 210 MiB in total.
-"""
-
-if any(left < least for left, least in zip(memory_left(), _LEAST_ROOM, strict=True)):
-    # LLVM ends the process if it gets no memory.
+_left = memory_left()
+if _left.addresses < 320 << 20 or _left.memory < 160 << 20:
+    # A process that compiles took 540 MiB and 210 MiB in total. LLVM ends it if it gets no memory.
     raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
-
-_OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""Threshold of garbage collection while compiling: saves a tenth of the time for 20 MiB."""
 
 CACHE_FOLDER = find_kernel_folder()
 """Folder of the compiled kernels of these sources; None if no folder can be written."""
@@ -86,51 +59,17 @@ os.environ.setdefault("NUMBA_OPT", "1")  # measured: row kernels run 25 % faster
 numba.core.config._config_fname = os.devnull  # read again when numba compiles
 numba.core.config.reload_config()
 
-
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": CHECK_BOUNDS}
 """Options of all kernels and parts: divisions unchecked as in NumPy, no entry point for C."""
 
 _BORROWS: dict[str, Any] = {}
 """Additional options of borrowing kernels and parts: no reference counting, and no rewrites
-(numba's passes that replace code which creates arrays). Empty if the module `parts` cannot be used.
+(numba's passes that replace code which creates arrays). Empty without `internals`.
 """
 
-_INLINED: dict[str, Any] = {}
-"""Additional option of inlined parts; empty if the module `parts` cannot be used."""
-
-if compile_part is not None:
-    _OPTIONS["no_cfunc_wrapper"] = _BORROWS["no_rewrites"] = _INLINED["forceinline"] = True
-    _BORROWS["_nrt"] = False
-
-
-@cache
-def disable_negative_indexing() -> bool:
-    """Disable negative indexing in functions without reference counting (decision 15).
-
-    For negative indices, numba compiles three more instructions per index. Without them a negative
-    index is an error, raised only if bounds are checked (`NUMBA_BOUNDSCHECK=1`).
-
-    The first call takes 40 ms, and is needed only before compiling. Returns True, or False if this
-    version of numba lacks the undocumented names that are used here.
-    """
-    try:
-        from numba.core import types
-        from numba.core.targetconfig import ConfigStack
-        from numba.np import arrayobj
-
-        usual, top = arrayobj.fix_integer_index, ConfigStack.top_or_none
-    except (AttributeError, ImportError):
-        return False
-
-    def index_as_it_is(context: Any, builder: Any, index_type: Any, index: Any, size: Any) -> Any:
-        flags = top()
-        if flags is None or flags.nrt:
-            return usual(context, builder, index_type, index, size)
-        return context.cast(builder, index, index_type, types.intp)
-
-    arrayobj.fix_integer_index = index_as_it_is
-    return True
-
+if internals is not None:
+    _OPTIONS["no_cfunc_wrapper"] = True
+    _BORROWS |= {"_nrt": False, "no_rewrites": True}
 
 _notifications: list[Callable[[], None]] = []
 
@@ -151,21 +90,20 @@ def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
 
 
 def _begin_compiling() -> None:
-    disable_negative_indexing()
+    if internals is not None:
+        internals.disable_negative_indexing()
     while _notifications:
         _notifications.pop()()
 
 
 def kernel(function: Function, **options: Any) -> Function:
     """Declare a kernel: compiled on first use, cached, and without the GIL."""
-    by_numba = CACHE_FOLDER is not None and KernelCache is None
+    by_numba = CACHE_FOLDER is not None and internals is None
     compiled = njit(nogil=True, cache=by_numba, **_OPTIONS, **options)(function)
-    if CACHE_FOLDER is None or by_numba:
-        disable_negative_indexing()
-    else:
-        compiled._cache = KernelCache(
-            function, borrows="_nrt" in options, before_compiling=_begin_compiling
-        )
+    if CACHE_FOLDER is None:
+        _begin_compiling()
+    elif internals is not None:
+        compiled._cache = internals.KernelCache(function, "_nrt" in options, _begin_compiling)
     return compiled
 
 
@@ -173,8 +111,7 @@ def borrowing_kernel(function: Function) -> Function:
     """Declare a kernel without reference counting of its arrays; it can create no arrays.
 
     With reference counting, every call between compiled functions changes the counts of all arrays,
-    atomically and in memory shared by threads: half the time of kernels that visit single
-    positions.
+    in memory shared by threads: half the time of kernels that visit single positions.
     """
     return kernel(function, **_BORROWS)
 
@@ -182,81 +119,149 @@ def borrowing_kernel(function: Function) -> Function:
 def part(function: Function, **options: Any) -> Function:
     """Make a function that creates no arrays callable from kernels; Python calls it uncompiled.
 
-    If the module `parts` cannot be used, numba compiles the function for every kind of integer,
-    with its own entry points and machine code.
+    Without `internals`, `options` are ignored, and numba compiles the function for every kind of
+    integer, with its own entry points and machine code.
     """
-    options = _OPTIONS | _BORROWS | options
-    if compile_part is not None:
-        compile_part(function, **options)
+    if internals is not None:
+        internals.compile_part(function, **_OPTIONS, **_BORROWS, **options)
     else:
-        overload(function, jit_options=options, strict=False)(lambda *types: function)
+        overload(function, jit_options=_OPTIONS, strict=False)(lambda *types: function)
     return function
 
 
 def inlined_part(function: Function) -> Function:
     """Declare a part that is inlined into its callers, even if LLVM would not inline it."""
-    return part(function, **_INLINED)
+    return part(function, forceinline=True)
 
 
 def recursive_part(function: Function) -> Function:
-    """Declare a part that calls itself.
+    """Declare a part that calls itself; without `internals` a kernel, as overloads cannot do that.
 
-    If the module `parts` cannot be used, the function is declared as a kernel, since overloads
-    cannot be recursive. Calls of it must not pass literals, which crash the process that loads a
-    cached kernel (numba issue 6061).
+    Calls must not pass literals, which crash the process that loads a cached kernel (numba issue
+    6061).
     """
-    return part(function) if compile_part is not None else borrowing_kernel(function)
+    return part(function) if internals is not None else borrowing_kernel(function)
 
 
 use_compiler(part)
 
-_thread = threading.local()
 
+def by_pointer(cls: Class) -> Class:
+    """Declare a named tuple class that kernels take by pointer; without `internals` by fields."""
+    if internals is not None:
+        internals.pass_by_pointer(cls)
+    return cls
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Begin to load the row `index` of a two-dimensional array into the processor's cache.
+
+    Else the engine with a hash table of 256 MiB is a fifth slower (docs/measurements/compiling.md).
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        view = context.make_array(array)(context, builder, arguments[0])
+        first = cgutils.get_item_pointer(
+            context, builder, array, view, [arguments[1], cgutils.intp_t(0)]
+        )
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], takes)
+        hints = number(0), number(3), number(1)  # a read, into the nearest cache, of data
+        builder.call(function, [builder.bitcast(first, byte), *hints])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+_thread = threading.local()
 _clock = [0.0]
 
 
 def compiling_seconds() -> float:
-    """Return the seconds that this process has spent in `compile_lock`, in the outermost block.
-
-    That is the time for compiling, for loading compiled kernels and for waiting for other
-    processes.
-    """
+    """Return the seconds spent in `compile_lock`: compiling, loading, waiting for processes."""
     return _clock[0]
 
 
 @contextlib.contextmanager
-def compile_lock() -> Iterator[None]:
-    """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant."""
+def compile_lock(*, held: bool = False) -> Iterator[None]:
+    """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant.
+
+    Garbage is collected rarely meanwhile, which saves a tenth of the time for 20 MiB.
+
+    held : whether locking is unnecessary, since the process that started this one holds the lock,
+        or all kernels are in the cache
+    """
     if getattr(_thread, "holds_lock", False):
         yield
         return
-    began = time.monotonic()
-    with contextlib.ExitStack() as held:
-        if CACHE_FOLDER is not None:
+    began, thresholds = time.monotonic(), gc.get_threshold()
+    with contextlib.ExitStack() as files:
+        if CACHE_FOLDER is not None and not held:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-            file = held.enter_context(open_to_write(CACHE_FOLDER / "lock"))
+            file = files.enter_context(open_to_write(CACHE_FOLDER / "lock"))
             with contextlib.suppress(OSError):  # a system without locks
                 lock(file, wait=True)
             clear_stale_files(CACHE_FOLDER)
-        held.enter_context(hold_inherited_lock())
+        gc.set_threshold(100_000, *thresholds[1:])
+        _thread.holds_lock = True
         try:
             yield
         finally:
+            _thread.holds_lock = False
+            gc.set_threshold(*thresholds)
             _clock[0] += time.monotonic() - began
 
 
-@contextlib.contextmanager
-def hold_inherited_lock() -> Iterator[None]:
-    """Context in which this thread counts as holder of the cache's lock without locking.
+def is_compiled(what: str) -> bool:
+    """Return whether `note_compiled` has recorded this name of a set of kernels."""
+    return CACHE_FOLDER is not None and (CACHE_FOLDER / f"{what}-compiled").exists()
 
-    The lock is held by this thread, or by the process that started this one. Garbage is collected
-    rarely meanwhile, since the compiler's graphs are large and in use.
+
+def note_compiled(what: str) -> None:
+    """Record that all kernels of a set are compiled; do nothing without a writable cache."""
+    if CACHE_FOLDER is not None:
+        with contextlib.suppress(OSError):
+            (CACHE_FOLDER / f"{what}-compiled").touch()
+
+
+_COMPILE = """
+import os, sys, threading
+threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
+from tbgen.compiling.jit import compile_lock
+from tbgen.system.importing import import_permanently
+module, function = sys.argv[1:]
+with compile_lock(held=True):
+    getattr(import_permanently(module), function)()
+"""
+"""Code of the second process. Its standard input is a pipe without data, which closes when the
+first process ends in any way; then the second process exits."""
+
+
+def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None:
+    """Start a second process that calls a function, which compiles kernels; return the process.
+
+    numba compiles in one thread. With two processes the first build on a machine takes two thirds
+    as long (docs/measurements/compiling.md). The second one is not forked, since neither threads
+    nor the compiler survive that. When it ends without an error, the kernels are in the cache.
+
+    function : defined at the top level of a module, without parameters
+
+    The caller holds the lock, and checks that there is memory for both. Returns None without cache
+    or `internals`, if there is one processor only, or if the process cannot be started.
     """
-    thresholds = gc.get_threshold()
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])
-    _thread.holds_lock = True
-    try:
-        yield
-    finally:
-        _thread.holds_lock = False
-        gc.set_threshold(*thresholds)
+    # Two processes must not write numba's own cache (numba issue 4807).
+    if CACHE_FOLDER is None or internals is None or usable_cores() == 1:
+        return None
+    paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    settings = {"NUMBA_CACHE_DIR": str(CACHE_FOLDER), "PYTHONPATH": os.pathsep.join(paths)}
+    # A process group of its own, so that Ctrl-C reaches only this process. If the second process
+    # fails, this process compiles the missing kernels.
+    with contextlib.suppress(OSError):
+        return subprocess.Popen(
+            python_command("-c", _COMPILE, function.__module__, function.__name__),
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            process_group=0, env={**os.environ, **settings},
+        )  # fmt: skip
+    return None

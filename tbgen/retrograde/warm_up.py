@@ -15,8 +15,7 @@ from __future__ import annotations
 import subprocess
 from functools import cache
 
-from tbgen.compiling import second_process
-from tbgen.compiling.jit import compile_lock
+from tbgen.compiling import jit
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
@@ -44,7 +43,7 @@ def is_compiled(rules: Rules, *, ordered: bool) -> bool:
 
     rules, ordered : as for `warm_up`
     """
-    return second_process.is_compiled(str(rules if ordered else Rules.NONE))
+    return jit.is_compiled(str(rules if ordered else Rules.NONE))
 
 
 @cache
@@ -58,9 +57,9 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     ordered : whether kernels for rule-decided orders are needed now
     alone : whether this process compiles everything, for lack of memory for two
     """
-    with compile_lock():
+    with jit.compile_lock():
         now = rules if ordered else Rules.NONE
-        if not alone and not second_process.is_compiled(str(now)):
+        if not alone and not jit.is_compiled(str(now)):
             process = _start_second_process(rules)
             if process is not None:
                 _propagate_made_up()
@@ -69,7 +68,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
                     compile_game()
                     process.wait()
         _solve_all(now)
-        second_process.note_compiled(str(now))
+        jit.note_compiled(str(now))
 
 
 @cache
@@ -78,7 +77,7 @@ def warm_up_wide() -> None:
 
     Few tables have so many values, and those take long; so this process compiles alone.
     """
-    with compile_lock():
+    with jit.compile_lock():
         compile_captures(wide=True)
         _propagate_made_up(wide=True)
 
@@ -143,7 +142,7 @@ def _solve_all(rules: Rules) -> None:
 @cache
 def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
     """Start the second process and return it; None if it cannot be started."""
-    return second_process.start_beside(_compile_all if rules.judges_chases else compile_captures)
+    return jit.start_beside(_compile_all if rules.judges_chases else compile_captures)
 
 
 def _compile_all() -> None:

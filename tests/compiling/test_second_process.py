@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.compiling import jit, second_process
+from tbgen.compiling import jit
 from tests.helpers.paths import ROOT
 
 PROGRAM = """
 import time
-from tbgen.compiling import second_process
+from tbgen.compiling import jit
 from tests.compiling.test_second_process import idle
 
-second_process.usable_cores = lambda: 2
-print(second_process.start_beside(idle).pid, flush=True)
+jit.usable_cores = lambda: 2
+print(jit.start_beside(idle).pid, flush=True)
 time.sleep(60)
 """
 
@@ -47,7 +47,7 @@ def fail() -> None:
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate a machine with two usable cores, so that a second process is started."""
-    monkeypatch.setattr(second_process, "usable_cores", lambda: 2)
+    monkeypatch.setattr(jit, "usable_cores", lambda: 2)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
@@ -70,43 +70,43 @@ def test_the_second_compiler_ends_with_the_first(end: signal.Signals) -> None:
 
 def test_the_second_compiler_uses_the_lock_of_the_first() -> None:
     with jit.compile_lock():
-        process = second_process.start_beside(greet)
+        process = jit.start_beside(greet)
         assert process is not None
         assert process.wait() == 0
 
 
 def test_a_failure_only_ends_the_second_compiler() -> None:
-    process = second_process.start_beside(fail)
+    process = jit.start_beside(fail)
     assert process is not None
     assert process.wait() == 1
 
 
 def test_none_is_started_without_a_gain(monkeypatch: pytest.MonkeyPatch) -> None:
-    without = ("usable_cores", lambda: 1), ("CACHE_FOLDER", None), ("KernelCache", None)
+    without = ("usable_cores", lambda: 1), ("CACHE_FOLDER", None), ("internals", None)
     for name, value in without:
         with monkeypatch.context() as changed:
-            changed.setattr(second_process, name, value)
-            assert second_process.start_beside(greet) is None
+            changed.setattr(jit, name, value)
+            assert jit.start_beside(greet) is None
 
 
 def test_none_is_started_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise BlockingIOError
 
-    monkeypatch.setattr(second_process.subprocess, "Popen", refuse)
-    assert second_process.start_beside(greet) is None
+    monkeypatch.setattr(jit.subprocess, "Popen", refuse)
+    assert jit.start_beside(greet) is None
 
 
 def test_compiled_sets_are_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(second_process, "CACHE_FOLDER", tmp_path)
-    assert not second_process.is_compiled("this")
-    second_process.note_compiled("this")
-    assert second_process.is_compiled("this")
-    assert not second_process.is_compiled("that")
+    monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)
+    assert not jit.is_compiled("this")
+    jit.note_compiled("this")
+    assert jit.is_compiled("this")
+    assert not jit.is_compiled("that")
     for folder in (None, tmp_path / "none"):
-        monkeypatch.setattr(second_process, "CACHE_FOLDER", folder)
-        second_process.note_compiled("this")
-        assert not second_process.is_compiled("this")
+        monkeypatch.setattr(jit, "CACHE_FOLDER", folder)
+        jit.note_compiled("this")
+        assert not jit.is_compiled("this")
 
 
 def test_the_lock_is_reentrant() -> None:

@@ -78,7 +78,7 @@ for fen in (
 def test_the_search_stays_in_bounds(tmp_path: Path) -> None:
     """The search has equal results with every index checked; none is out of bounds.
 
-    Kernels of the search do not support negative indices (`jit.disable_negative_indexing`).
+    Kernels of the search do not support negative indices (`disable_negative_indexing`).
     """
     path = (tmp_path / "searching").with_suffix(".py")
     path.write_text(SEARCHING, "utf-8")

@@ -18,8 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import compile_lock, hold_inherited_lock
-from tbgen.compiling.second_process import is_compiled, note_compiled
+from tbgen.compiling.jit import compile_lock, is_compiled, note_compiled
 from tbgen.engine.search import scores, transposition
 from tbgen.engine.search.prover import Prover
 from tbgen.engine.search.scores import Iteration, Line
@@ -51,7 +50,7 @@ def _compiling(kernels: str) -> Iterator[None]:
 
     Another process may hold it for minutes, while it compiles kernels of its own.
     """
-    with hold_inherited_lock() if is_compiled(kernels) else compile_lock():
+    with compile_lock(held=is_compiled(kernels)):
         yield
     note_compiled(kernels)
 

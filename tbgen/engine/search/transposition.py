@@ -16,8 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import part
-from tbgen.compiling.prefetching import prefetch
+from tbgen.compiling.jit import part, prefetch
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)

@@ -1,0 +1,275 @@
+# mypy: allow-untyped-calls
+"""Features of kernels that need undocumented names inside numba (docs/decisions/008).
+
+Importing this module fails if numba lacks one of these names (`_USED`). `tbgen.compiling.jit` then
+uses documented features of numba instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import pickle
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from llvmlite import ir
+from numba import extending, njit, types
+from numba.core import cgutils
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.options import DefaultOptions
+from numba.core.pythonapi import PythonAPI
+from numba.core.registry import cpu_target
+from numba.core.serialize import dumps
+from numba.core.typing.templates import AttributeTemplate, infer_global
+from numba.core.typing.typeof import typeof
+from numba.extending import models, register_model
+
+_USED = (
+    DefaultOptions._nrt, DefaultOptions.forceinline, DefaultOptions.no_cfunc_wrapper,
+    DefaultOptions.no_rewrites, FunctionCache._impl_class, FunctionCache._load_overload,
+    JITCodeLibrary._finalize_final_module, JITCodeLibrary._optimize_final_module,
+    PythonAPI.numba_array_adaptor, models.PrimitiveModel, types.Dispatcher.get_call_type,
+    types.IntEnumMember, types.NamedTuple, types.signed_domain,
+)  # fmt: skip
+
+if list(inspect.signature(Compiler).parameters)[2:3] != ["library"]:
+    raise ImportError("numba's compiler has another signature")
+
+
+class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
+    """Format of cache entries, in place of numba's format without a digest."""
+
+    def reduce(self, cres: Any) -> tuple[bytes, bytes]:
+        """Return the cache entry of a compiled kernel: SHA-256 digest, and pickled kernel."""
+        code = dumps(super().reduce(cres))
+        return hashlib.sha256(code).digest(), code
+
+    def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
+        """Return the kernel of an entry; raises `ValueError` if the entry is damaged."""
+        digest, code = payload
+        if hashlib.sha256(code).digest() != digest:
+            raise ValueError("a damaged entry")
+        return super().rebuild(target_context, pickle.loads(code))
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Cache of one kernel on disk, used in place of numba's; damaged entries count as missing.
+
+    A full disk, a crash or a power failure may leave an entry empty, truncated or zeroed: loading
+    it would raise errors, or run wrong machine code. If several processes write at once, an entry
+    may be that of another signature (numba issue 4807); it counts as missing, too.
+
+    borrows : whether the kernel counts no references to arrays (`borrowing_kernel`)
+    at_miss : called before the kernel is compiled
+    """
+
+    _impl_class = _Entries
+
+    def __init__(self, function: Any, borrows: bool, at_miss: Callable[[], None]) -> None:
+        super().__init__(function)
+        self._borrows, self._at_miss = borrows, at_miss
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the cached kernel for argument types `sig`; None if it is missing or damaged."""
+        # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
+        # that borrow arrays load without the compiler; others need a part of it.
+        load = self._load_overload if self._borrows else super().load_overload
+        try:
+            found = load(sig, target_context)
+            if found is not None and found.signature.args == tuple(sig):
+                return found
+        except Exception:  # damaged bytes may raise any error
+            try:
+                self.flush()
+            except OSError:
+                self.disable()
+        self._at_miss()
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store a compiled kernel, unless the disk is full."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
+
+
+class _Part(types.Dispatcher):  # type: ignore[misc]
+    """numba type of a part: its parameters are int64 for all signed integers.
+
+    So the part is compiled once for elements of int8 arrays, members of an enum and constants.
+    """
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call, to which numba casts the arguments."""
+        named = {name: _widened(kws[name]) for name in kws}
+        return super().get_call_type(context, tuple(map(_widened, args)), named)
+
+
+register_model(_Part)(models.OpaqueModel)
+
+
+def _widened(argument: Any) -> Any:
+    signed = isinstance(argument, types.IntEnumMember) or argument in types.signed_domain
+    return types.int64 if signed else types.unliteral(argument)
+
+
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """Code library of a part, which numba links into the kernels that call it.
+
+    Overrides the steps after linking, optimisation and machine code, to do nothing.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        """The library itself, so that numba's compiler calls its `set_env`."""
+        return self
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Do nothing: a part has no environment (Python globals) of its own."""
+
+
+def _compiler(typing: Any, target: Any, library: Any, *arguments: Any) -> Compiler:
+    """Return numba's compiler, which then puts the code of a part into a `_Library`."""
+    library = _Library(target.codegen(), "part")
+    return Compiler(typing, target, library, *arguments)
+
+
+def compile_part(function: Callable[..., Any], **options: Any) -> None:
+    """Make a function callable from kernels, as a part; `options` are those of `numba.njit`.
+
+    A part has no cache file, and no entry from Python or C. It is linked into each kernel that
+    calls it, and optimised and translated to machine code only there. There are more parts than
+    kernels: their machine code and entries took half of the compile time, and a part that other
+    parts call would be optimised again at every level.
+    """
+    options |= {"pipeline_class": _compiler, "no_cpython_wrapper": True}
+    compiled = njit(**options)(function)
+    kind = _Part(compiled)
+    kind.compiled = compiled  # keeps it alive: numba's type refers to it weakly
+    infer_global(function, kind)
+
+
+class _Pointer(types.Type):  # type: ignore[misc]
+    """numba type of a pointer to a named tuple; `plain` is the type of the tuple itself."""
+
+    def __init__(self, plain: types.NamedTuple) -> None:
+        self.plain = plain
+        # The name of the tuple type has some thousand letters.
+        digest = hashlib.sha256(plain.name.encode()).hexdigest()[:16]
+        super().__init__(f"{plain.instance_class.__name__}.{digest}")
+
+
+def pass_by_pointer(cls: type) -> None:
+    """Let kernels and parts take the named tuples of a class by pointer, in place of all fields.
+
+    For a named tuple of arrays, numba passes address, shape and strides of every array: hundreds of
+    numbers in every call. The fields are instead stored once, in the stack frame in which Python
+    calls the kernel. Functions load the fields that they use. A nested tuple of such a class is a
+    pointer, too. Kernels neither create nor return such tuples, and nothing writes to the fields
+    meanwhile, so that the compiler may cache loads; elements of arrays may be written.
+    """
+    extending.typeof_impl.register(cls)(lambda value, context: _Pointer(types.NamedTuple(
+        [typeof(field, context.purpose) for field in value], cls
+    )))  # fmt: skip
+
+
+@register_model(_Pointer)
+class _Model(models.PrimitiveModel):  # type: ignore[misc]
+    """numba data model: representation of a `_Pointer` in compiled code."""
+
+    def __init__(self, manager: Any, of: _Pointer) -> None:
+        fields = manager[of.plain].get_data_type()
+        self._bytes = cpu_target.target_context.get_abi_sizeof(fields)
+        # A named type, since thousands of instructions repeat its text.
+        struct = ir.global_context.get_identified_type(of.name)
+        if struct.is_opaque:
+            struct.set_body(*fields.elements)
+        super().__init__(manager, of, struct.as_pointer())
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        """Return the argument as dereferenceable, so that LLVM may move loads out of loops."""
+        value.attributes.dereferenceable, value.attributes.align = self._bytes, 8
+        return value
+
+
+@extending.infer_getattr  # type: ignore[untyped-decorator]
+class _TypeOfField(AttributeTemplate):  # type: ignore[misc]
+    key = _Pointer
+
+    def generic_resolve(self, of: Any, name: Any) -> Any:  # type: ignore[override]
+        """Return the numba type of a tuple's field; None if it has no such field."""
+        names = of.plain.fields
+        return of.plain.types[names.index(name)] if name in names else None
+
+
+@extending.lower_getattr_generic(_Pointer)  # type: ignore[untyped-decorator]
+def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str) -> Any:
+    number = of.plain.fields.index(name)
+    loaded = _load(builder, cgutils.gep_inbounds(builder, value, 0, number))
+    return context.data_model_manager[of.plain.types[number]].from_data(builder, loaded)
+
+
+def _load(builder: Any, address: Any) -> Any:
+    """Return code that loads a stored field; loads are invariant, so LLVM may merge them.
+
+    A field of several numbers, such as an array, is loaded number by number.
+    """
+    kind = address.type.pointee
+    if not isinstance(kind, ir.Aggregate):
+        value = builder.load(address)
+        value.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return value
+    value = kind(None)
+    for number in range(len(kind)):
+        item = _load(builder, cgutils.gep_inbounds(builder, address, 0, number))
+        value = builder.insert_value(value, item, number)
+    return value
+
+
+@extending.unbox(_Pointer)  # type: ignore[untyped-decorator]
+def _store(of: _Pointer, value: Any, c: Any) -> Any:
+    """Return code that stores a Python tuple's fields for one call, and gives their address."""
+    if c.context.enable_nrt:
+        name = of.plain.instance_class.__name__
+        raise TypeError(f"{name} is passed by pointer: its kernels are to borrow arrays")
+    plain = c.unbox(of.plain, value)
+    manager = c.context.data_model_manager
+    fields = manager[of.plain].as_data(c.builder, plain.value)
+    address = cgutils.alloca_once_value(c.builder, fields)
+    # An opaque copy: if a kernel is inlined into its entry, these stores must stay invisible to it.
+    kind = ir.FunctionType(manager[of].get_value_type(), [address.type])
+    hidden = c.builder.asm(kind, "", "=r,0,~{memory}", [address], True)
+    return extending.NativeValue(hidden, is_error=plain.is_error)
+
+
+@cache
+def disable_negative_indexing() -> None:
+    """Disable negative indexing in functions without reference counting (decision 15).
+
+    For negative indices, numba compiles three more instructions per index. Without them a negative
+    index is an error, raised only if bounds are checked (`NUMBA_BOUNDSCHECK=1`). Needed only before
+    compiling, since it takes 40 ms. Does nothing if numba lacks the names that are used here alone.
+    """
+    with contextlib.suppress(AttributeError, ImportError):
+        from numba.core.targetconfig import ConfigStack
+        from numba.np import arrayobj
+
+        usual, top = arrayobj.fix_integer_index, ConfigStack.top_or_none
+
+        def as_it_is(context: Any, builder: Any, index_type: Any, index: Any, size: Any) -> Any:
+            flags = top()
+            if flags is None or flags.nrt:
+                return usual(context, builder, index_type, index, size)
+            return context.cast(builder, index, index_type, types.intp)
+
+        arrayobj.fix_integer_index = as_it_is
