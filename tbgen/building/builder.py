@@ -35,7 +35,7 @@ from tbgen.rows.workers import Meter
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import BusyError
 from tbgen.system.allowance import usable_memory
-from tbgen.system.importing import import_permanently
+from tbgen.system.platform import import_permanently
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.files import is_full_disk, locked, remove_leftovers

@@ -20,7 +20,7 @@ from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_n
 from tbgen.cli.streams import LiveLine
 from tbgen.indexing import InputError, Material
 from tbgen.system.allowance import usable_memory
-from tbgen.system.importing import import_permanently
+from tbgen.system.platform import import_permanently
 from tbgen.system.units import counted
 from tbgen.tables.proofs import Proofs, find_in_directory
 

@@ -243,11 +243,10 @@ def _store(of: _Pointer, value: Any, c: Any) -> Any:
         name = of.plain.instance_class.__name__
         raise TypeError(f"{name} is passed by pointer: its kernels are to borrow arrays")
     plain = c.unbox(of.plain, value)
-    manager = c.context.data_model_manager
-    fields = manager[of.plain].as_data(c.builder, plain.value)
+    fields = c.context.data_model_manager[of.plain].as_data(c.builder, plain.value)
     address = cgutils.alloca_once_value(c.builder, fields)
     # An opaque copy: if a kernel is inlined into its entry, these stores must stay invisible to it.
-    kind = ir.FunctionType(manager[of].get_value_type(), [address.type])
+    kind = ir.FunctionType(c.context.get_value_type(of), [address.type])
     hidden = c.builder.asm(kind, "", "=r,0,~{memory}", [address], True)
     return extending.NativeValue(hidden, is_error=plain.is_error)
 

@@ -27,7 +27,8 @@ from numba.extending import intrinsic, overload
 
 from tbgen.compiling.folder import CHECK_BOUNDS, PACKAGE, clear_stale_files, find_kernel_folder
 from tbgen.indexing import InputError
-from tbgen.system.platform import lock, memory_left, open_to_write, python_command, usable_cores
+from tbgen.system.allowance import memory_left
+from tbgen.system.platform import lock, open_to_write, python_command, usable_cores
 from tbgen.system.scalar import use_compiler
 
 try:
@@ -45,8 +46,8 @@ if numba.config.DISABLE_JIT:
         "unset NUMBA_DISABLE_JIT",
     )
 
-_left = memory_left()
-if _left.addresses < 320 << 20 or _left.memory < 160 << 20:
+_addresses, _memory = memory_left()
+if _addresses < 320 << 20 or _memory < 160 << 20:
     # A process that compiles took 540 MiB and 210 MiB in total. LLVM ends it if it gets no memory.
     raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
 
@@ -230,7 +231,7 @@ _COMPILE = """
 import os, sys, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
 from tbgen.compiling.jit import compile_lock
-from tbgen.system.importing import import_permanently
+from tbgen.system.platform import import_permanently
 module, function = sys.argv[1:]
 with compile_lock(held=True):
     getattr(import_permanently(module), function)()

@@ -25,7 +25,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.system.platform import resident_bytes
+from tbgen.system.allowance import resident_bytes
 
 _HUGE_PAGES = 4 << 20
 """Size in bytes from which an array uses huge pages: that of two such pages, on most machines."""
@@ -136,8 +136,7 @@ class DiskStorage(Storage):
 
         Their contents stay in the files. Does nothing where the size of the process is unknown.
         """
-        resident = resident_bytes()
-        if resident is not None and resident > self._ceiling:
+        if resident_bytes() > self._ceiling:
             with self._lock:
                 for pages in self._mapped:
                     # Shared pages: the file keeps what was written.

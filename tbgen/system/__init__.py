@@ -1,9 +1,8 @@
 """Tools for all packages: the operating system, memory, threads, imports, text.
 
-    platform     differences between operating systems: files and locks, memory, processes
-    allowance    memory that a process may use
+    platform     files and locks, processes, imports
+    allowance    memory that a process uses, and may use
     threads      thread pools, with a check of free memory
-    importing    imports exempt from garbage collection
     scalar       functions shared by plain Python and kernels
     units        bytes and seconds as text
 

@@ -1,4 +1,4 @@
-"""Memory limits of this process: free memory, and limits set by the system or a container.
+"""Memory of this process: in use, free, and limited by the system or a container.
 
     --memory          replaces free memory
     free memory       memory that the machine can give without swapping
@@ -13,8 +13,10 @@ other systems only total memory and the limits of the process.
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -47,48 +49,51 @@ class Allowance(NamedTuple):
     """Bytes of address space, for memory and mapped files; `sys.maxsize` without a limit."""
 
 
-class _Usage(NamedTuple):
-    """Memory that this process occupies, in bytes."""
-
-    addresses: int
-    memory: int
-    """Resident memory without file pages, since these can be dropped or are shared."""
-    data: int
-    """Bytes of this process that count towards its limit RLIMIT_DATA (private memory)."""
-
-
 def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     """Return the memory that this process may use, by the tightest of all limits.
 
     asked : bytes requested in place of free memory, 0 for none
     root : the folder that contains `proc` and `sys`
     """
-    used = _usage(root)
-    limits = [
-        (asked, "the requested memory") if asked else (_free(root) + used.memory, "free memory")
-    ]
+    size, resident, shared, _, _, data, _ = _statm(root)
+    used = resident - shared  # without pages of files, which can be dropped or are shared
+    limits = [(asked, "the requested memory") if asked else (_free(root) + used, "free memory")]
     for group in _groups(root):
         room = _room(group)
         if room is not None:
-            limits.append((room + used.memory, "the limit of the control group"))
-    data, addresses = _rlimit("RLIMIT_DATA"), _rlimit("RLIMIT_AS")
-    if data is not None:
-        limits.append((data - used.data + used.memory, "ulimit -d"))
-    if addresses is not None:
-        limits.append((addresses - used.addresses + used.memory, "ulimit -v"))
+            limits.append((room + used, "the limit of the control group"))
+    limits.append((_rlimit("RLIMIT_DATA") - data + used, "ulimit -d"))
+    addresses = _rlimit("RLIMIT_AS")
+    limits.append((addresses - size + used, "ulimit -v"))
     memory, limit = min(limits)
-    return Allowance(max(0, memory), limit, sys.maxsize if addresses is None else addresses)
+    return Allowance(max(0, memory), limit, addresses)
 
 
-def _usage(root: Path) -> _Usage:
-    words = _read(root / "proc/self/statm").split()
-    if not words:
-        return _Usage(0, 0, 0)
-    size, resident, shared, data = (int(words[at]) * _PAGE for at in (0, 1, 2, 5))
-    return _Usage(size, resident - shared, data)
+def memory_left() -> tuple[int, int]:
+    """Return the bytes of address space and of private memory that this process may still allocate.
+
+    Its own limits count (`ulimit -v`, `ulimit -d`); without a limit, the number is `sys.maxsize`
+    or a little less.
+    """
+    size, _, _, _, _, data, _ = _statm()
+    return max(0, _rlimit("RLIMIT_AS") - size), max(0, _rlimit("RLIMIT_DATA") - data)
 
 
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+def resident_bytes() -> int:
+    """Return the memory that the process occupies, in bytes; 0 on systems without `/proc`."""
+    return _statm()[1]
+
+
+def stack_bytes() -> int:
+    """Return the stack size of a new thread."""
+    limit = _rlimit("RLIMIT_STACK")
+    return threading.stack_size() or (8 << 20 if limit == sys.maxsize else limit)
+
+
+def _statm(root: Path = ROOT) -> list[int]:
+    """Return the seven fields of this process's `statm`, in bytes; zeros if the system has none."""
+    pages = _read(root / "proc/self/statm").split() or ["0"] * 7
+    return [int(count) * mmap.PAGESIZE for count in pages]
 
 
 def _free(root: Path) -> int:
@@ -96,15 +101,15 @@ def _free(root: Path) -> int:
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    return _PAGE * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize
+    return mmap.PAGESIZE * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize
 
 
-def _rlimit(name: str) -> int | None:
-    """Return the soft limit of a resource of this process; None without a limit."""
+def _rlimit(name: str) -> int:
+    """Return the soft limit of a resource of this process; `sys.maxsize` without a limit."""
     if resource is None:
-        return None
+        return sys.maxsize
     limit = resource.getrlimit(getattr(resource, name))[0]
-    return None if limit == resource.RLIM_INFINITY else limit
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit
 
 
 def _groups(root: Path) -> Iterator[Path]:

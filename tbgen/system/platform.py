@@ -1,4 +1,4 @@
-"""Differences between operating systems: files and locks, memory limits, processes.
+"""Differences between operating systems: files and locks, processes; and imports that stay.
 
 Probing, judging and playing need nothing that only POSIX has. Building needs locks, which keep
 two processes from building the same table.
@@ -8,32 +8,31 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
+import importlib
 import mmap
 import os
 import stat
 import sys
 import threading
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from types import ModuleType
+from typing import BinaryIO
 
 try:
     import fcntl
-    import resource
 except ImportError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
-    resource = None  # type: ignore[assignment]
 
 _seeking = threading.Lock()
 """Lock that keeps other threads from moving the file position between seek and read, on systems
 without `os.pread`.
 """
 
-_M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
-"""Constants of glibc's `mallopt` and Linux's `madvise` that Python does not define."""
-
-_MAPPED_FROM = 1 << 20
-"""Size in bytes from which numpy arrays get pages of their own, returned when they are freed."""
+_M_MMAP_THRESHOLD = -3
+"""Constant of glibc's `mallopt`, which Python does not define."""
 
 
 def open_flags(*names: str) -> int:
@@ -93,74 +92,25 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
         return os.read(descriptor, length)
 
 
-class MemoryLeft(NamedTuple):
-    """Bytes that a process may still allocate; `sys.maxsize` without a limit."""
-
-    addresses: int
-    """Bytes left under RLIMIT_AS (`ulimit -v`)."""
-    memory: int
-    """Bytes left under RLIMIT_DATA (`ulimit -d`)."""
-
-
-def memory_left() -> MemoryLeft:
-    """Return the bytes that this process may still allocate under its limits.
-
-    Systems without limits, or without a report of the memory in use, give `sys.maxsize`.
-    """
-    if resource is None:
-        return MemoryLeft(sys.maxsize, sys.maxsize)
-    try:
-        pages = Path("/proc/self/statm").read_text("ascii").split()
-    except OSError:
-        return MemoryLeft(sys.maxsize, sys.maxsize)
-    taken = ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5]))
-    return MemoryLeft(
-        *(_left(which, int(count) * resource.getpagesize()) for which, count in taken)
-    )
-
-
-def _left(which: int, taken: int) -> int:
-    limit = resource.getrlimit(which)[0]
-    return sys.maxsize if limit == resource.RLIM_INFINITY else max(0, limit - taken)
-
-
-def resident_bytes() -> int | None:
-    """Return the memory that the process occupies, in bytes; None on systems without `/proc`."""
-    try:
-        with open("/proc/self/statm", "rb", buffering=0) as file:
-            return int(file.read().split()[1]) * mmap.PAGESIZE
-    except FileNotFoundError:
-        return None
-
-
-def stack_bytes() -> int:
-    """Return the stack size of a new thread."""
-    usual = 8 << 20
-    if resource is None:
-        return threading.stack_size() or usual
-    limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
-    return threading.stack_size() or (usual if limit == resource.RLIM_INFINITY else limit)
-
-
 def trim_process() -> None:
     """Return idle memory to the system, where possible; call again after loading kernels.
 
     The compiler's code pages, 30 MiB and more, are dropped and read again if needed. numpy's
-    temporary arrays of `_MAPPED_FROM` bytes or more get pages of their own, which are returned when
-    an array is freed. Without this setting glibc raises the threshold with each freed array, up to
-    32 MiB.
+    temporary arrays of a MiB or more get pages of their own, which are returned when an array is
+    freed. Without this setting glibc raises the threshold with each freed array, up to 32 MiB.
     """
     import ctypes  # late: slow to load, and rarely needed
 
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
-        libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
+        libc.mallopt(_M_MMAP_THRESHOLD, 1 << 20)
     with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
         for line in maps:
             # Code pages are never written, so dropping them loses nothing.
             if "libllvmlite" in line and " r-xp " in line:
                 start, end = (int(word, 16) for word in line.split(maxsplit=1)[0].split("-"))
-                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
+                code, size = ctypes.c_void_p(start), ctypes.c_size_t(end - start)
+                libc.madvise(code, size, mmap.MADV_DONTNEED)
 
 
 def python_command(*arguments: str) -> list[str]:
@@ -179,9 +129,8 @@ def safe_path() -> Iterator[None]:
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
             os.environ["PYTHONSAFEPATH"] = before
 
 
@@ -190,3 +139,19 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@cache
+def import_permanently(name: str) -> ModuleType:
+    """Import a large module, and exempt all objects that exist then from garbage collection.
+
+    Garbage collection during these imports would take a tenth of the CPU time of a start.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()

@@ -9,16 +9,9 @@ import pytest
 
 import tbgen.rows.storage as storage_module
 from tbgen.rows.storage import DiskStorage, Storage
-from tbgen.system import platform
+from tbgen.system.allowance import resident_bytes
 
 SIZE = 1 << 23
-
-
-def resident_bytes() -> int:
-    """Return the memory that this process occupies, in bytes; it is known on Linux."""
-    resident = platform.resident_bytes()
-    assert resident is not None
-    return resident
 
 
 def storages(directory: Path) -> list[Storage]:
@@ -86,7 +79,7 @@ def test_arrays_are_stored_on_disk_without_what_only_linux_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(storage_module.os, "posix_fallocate")
-    monkeypatch.setattr(storage_module, "resident_bytes", lambda: None)
+    monkeypatch.setattr(storage_module, "resident_bytes", lambda: 0)
     storage = DiskStorage(tmp_path, 0)
     array = storage.zeros(SIZE, np.uint8)
     array[::1000] = 1

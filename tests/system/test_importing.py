@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = """
 import gc, sys
-from tbgen.system.importing import import_permanently
+from tbgen.system.platform import import_permanently
 
 if sys.argv[1] == "off":
     gc.disable()
