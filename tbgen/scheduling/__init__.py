@@ -4,10 +4,8 @@
     run          main loop, which starts jobs, waits for futures and retries lost jobs; and an
                  executor that runs each job at once, in this process
     processes    executor with processes of this machine; a killed process is a failed future
-    worker       main loop of such a process
     cluster      executor with the workers of a dask cluster (the extra `cluster`)
     forecast     executor with a simulated clock; total and remaining time of a run
-    attempt      results and errors in a form that passes between processes
 
 A job has a key, the keys of its prerequisites, and estimates of its memory (bytes) and time
 (seconds). An executor calls one function for all jobs, and returns futures of `concurrent.futures`.

@@ -20,14 +20,13 @@ import logging
 import re
 import uuid
 from collections.abc import Callable, Collection
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
 from tbgen.indexing.errors import InputError, excerpt
-from tbgen.scheduling.attempt import Attempt, attempt
 from tbgen.scheduling.queue import Start
-from tbgen.scheduling.run import Executor, LostError, PostponedError
+from tbgen.scheduling.run import Attempt, Executor, LostError, PostponedError, attempt
 from tbgen.system.platform import safe_path
 
 RESOURCE = "memory"
@@ -111,7 +110,13 @@ class Cluster(Executor):
                     "--resources memory=8e9 (docs/cluster.md)",
                 ) from error
             opened.callback(self._close)
-            self._most = self._most_memory()
+            declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
+            self._most = int(max(declared, default=0))
+            if not self._most:
+                raise InputError(
+                    "the dask workers do not declare memory for tables",
+                    "start them with --resources memory=8e9, in bytes (docs/cluster.md)",
+                )
             self._opened = opened.pop_all()
 
     def __exit__(self, *exception: object) -> None:
@@ -153,7 +158,7 @@ class Cluster(Executor):
         if not done and self._client.status != "running":
             self._connect_again()
             for future in futures:
-                _end(future, PostponedError(_SCHEDULER_LOST))
+                _SCHEDULER_LOST.complete(future)
         return done
 
     def _connect_again(self) -> None:
@@ -173,21 +178,9 @@ class Cluster(Executor):
         with contextlib.suppress(OSError):
             self._client.close()
 
-    def _most_memory(self) -> int:
-        """Return the largest memory, in bytes, that any worker of the cluster declares.
 
-        Raises `InputError` if no worker declares its memory.
-        """
-        declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
-        if not any(declared):
-            raise InputError(
-                "the dask workers do not declare memory for tables",
-                "start them with --resources memory=8e9, in bytes (docs/cluster.md)",
-            )
-        return int(max(declared))
-
-
-_SCHEDULER_LOST = "the scheduler was lost"
+_SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))
+"""Answer for jobs of a lost scheduler; two threads may detect the same loss."""
 
 
 def _connected(address: str, security: Any) -> Any:
@@ -209,24 +202,12 @@ def _connected(address: str, security: Any) -> Any:
 def _complete(local: Future[Any], remote: Any) -> None:
     """Set the result or error of a local future from a finished future of dask."""
     if remote.status == "cancelled":
-        _end(local, PostponedError(_SCHEDULER_LOST))
-        return
-    error = remote.exception()
-    if error is not None:  # of dask itself: errors of jobs are in the result
-        _end(local, LostError(f"{type(error).__name__}: {error}"))
-        return
-    answer: Attempt = remote.result()
-    with contextlib.suppress(InvalidStateError):
-        answer.complete(local)
-
-
-def _end(future: Future[Any], error: Exception) -> None:
-    """Set the error of a future; do nothing if the future is done already.
-
-    Two threads may detect the same loss of a scheduler.
-    """
-    with contextlib.suppress(InvalidStateError):
-        future.set_exception(error)
+        answer = _SCHEDULER_LOST
+    elif error := remote.exception():  # of dask itself: errors of jobs are in the result
+        answer = Attempt(error=LostError(f"{type(error).__name__}: {error}"))
+    else:
+        answer = remote.result()
+    answer.complete(local)
 
 
 def _local_cluster(address: str, memory: int) -> Any:
@@ -235,29 +216,24 @@ def _local_cluster(address: str, memory: int) -> Any:
     if match is None:
         raise InputError(f"{excerpt(address)} is no cluster", "write local:2 for two processes")
     workers = int(match[1])
-    # The resource limits memory; dask's own limit would stop a worker during a table.
+    # The resource limits memory; dask's own limit would stop a worker during a table. The temporary
+    # key and certificate can be read by this user only.
     try:
         return _distributed().LocalCluster(
             n_workers=workers, threads_per_worker=1, memory_limit=0,
             dashboard_address="127.0.0.1:0", resources={RESOURCE: memory // workers},
             scheduler_kwargs={"dashboard": False}, silence_logs=50,
-            config=_LOCAL_SETTINGS, protocol="tls", security=_temporary_security(),
+            config=_LOCAL_SETTINGS, protocol="tls", security=_distributed().Security.temporary(),
         )  # fmt: skip
+    except ImportError:
+        raise InputError(
+            "local:N needs the package cryptography", "pip install 'tbgen[cluster]'"
+        ) from None
     except RuntimeError as error:
         raise InputError(
             f"the processes of {address} do not start: {error}",
             "try again; --jobs builds in processes without dask",
         ) from error
-
-
-def _temporary_security() -> Any:
-    """Create a key and a certificate for a local cluster; only this user can read them."""
-    try:
-        return _distributed().Security.temporary()
-    except ImportError:
-        raise InputError(
-            "local:N needs the package cryptography", "pip install 'tbgen[cluster]'"
-        ) from None
 
 
 def _distributed() -> Any:

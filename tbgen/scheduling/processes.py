@@ -6,13 +6,16 @@ A process runs until the executor is closed, and keeps its loaded and compiled c
 ends without an answer (out of memory, or a fault in compiled code), the future of its job ends with
 `LostError`, and the next job gets a new process. Processes are spawned rather than forked, since
 threads and the compiler do not survive a fork. Each has its own process group, so that Ctrl-C
-reaches only the parent, which then stops the processes.
+reaches only the parent, which then stops the processes by SIGTERM. They handle it like Ctrl-C:
+incomplete files are removed, and locks released. If the parent was killed, the end of their
+standard input, a pipe without data, has the same effect.
 """
 
 from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import pickle
 import signal
 import subprocess
@@ -24,14 +27,13 @@ from concurrent.futures import Future
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tbgen.scheduling.attempt import Attempt
+from tbgen.__main__ import take_signals
 from tbgen.scheduling.queue import Start
-from tbgen.scheduling.run import Executor, LostError
-from tbgen.scheduling.worker import GRACE_SECONDS
+from tbgen.scheduling.run import Attempt, Executor, LostError, attempt
 from tbgen.system.platform import python_command
 
-_BOOT = "import sys; sys.path[:] = {path!r}; from {module} import main; main({descriptor})"
-"""Python code of a worker process; `path` gives it the module search path of this process."""
+GRACE_SECONDS = 10.0
+"""Time limit for a worker to clean up after SIGTERM, before it is killed."""
 
 _THREAD_SECONDS = 1.0
 """Time limit for a thread to notice that its process has ended."""
@@ -53,7 +55,7 @@ class Processes(Executor):
     def __exit__(self, *exception: object) -> None:
         """Ask all worker processes to stop, and kill those that do not."""
         for worker in self._workers:
-            worker.ask_to_stop()
+            worker.process.terminate()
         deadline = time.monotonic() + GRACE_SECONDS
         for worker in self._workers:
             worker.end(max(0.0, deadline - time.monotonic()))
@@ -78,12 +80,13 @@ class _Worker:
 
     def __init__(self) -> None:
         self._connection, theirs = multiprocessing.Pipe()
-        code = _BOOT.format(
-            path=sys.path, module="tbgen.scheduling.worker", descriptor=theirs.fileno()
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}; from tbgen.scheduling.processes import work; "
+            f"work({theirs.fileno()})"
         )
         with theirs:
             # Workers answer through the connection, and print nothing.
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 python_command("-c", code), pass_fds=(theirs.fileno(),),
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, process_group=0,
             )  # fmt: skip
@@ -118,36 +121,32 @@ class _Worker:
             except (EOFError, OSError):
                 break
             except Exception as error:  # an answer that cannot be unpickled
-                answer = Attempt(error=(type(error), error.args, {}))
+                answer = Attempt(error=error)
             with self._lock:
                 future, self._future = self._future, None
             assert future is not None
             answer.complete(future)
-        status = self._process.wait()
+        status = self.process.wait()
         with self._lock:
             self.alive = False
             future, self._future = self._future, None
         if future is not None:
             future.set_exception(LostError(_ending(status)))
 
-    def ask_to_stop(self) -> None:
-        with contextlib.suppress(OSError):
-            self._process.terminate()
-
     def end(self, grace: float) -> None:
         """Wait until the worker process has ended; kill it after `grace` seconds."""
         try:
-            self._process.wait(grace)
+            self.process.wait(grace)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
         finally:
             # Ctrl-C in the parent may leave a future's lock held. Then the thread, which completes
             # that future, waits for ever.
             self._thread.join(_THREAD_SECONDS)
             self._connection.close()
-            assert self._process.stdin is not None
-            self._process.stdin.close()
+            assert self.process.stdin is not None
+            self.process.stdin.close()
 
 
 def _ending(status: int) -> str:
@@ -159,3 +158,36 @@ def _ending(status: int) -> str:
     except ValueError:
         name = f"signal {-status}"
     return f"its process was ended by {name}"
+
+
+def work(descriptor: int) -> None:
+    """Run the jobs that the parent sends through a connection, until the connection is closed.
+
+    descriptor : inherited file descriptor of the connection
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent, which sends SIGTERM
+    take_signals()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # The parent has ended, or has sent SIGTERM.
+    with (
+        contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt),
+        Connection(descriptor) as connection,
+    ):
+        while True:
+            message = connection.recv_bytes()
+            connection.send(attempt(_call, message))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def _call(message: bytes) -> Any:
+    function, argument = pickle.loads(message)
+    return function(argument)
+
+
+def _end_with_parent() -> None:
+    """Send SIGTERM to this process when the parent has ended; exit after `GRACE_SECONDS`."""
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE_SECONDS)
+    os._exit(1)

@@ -59,12 +59,6 @@ class Start:
     """Longest remaining path in seconds, including the job's own; longer paths are more urgent."""
 
 
-@dataclass(slots=True)
-class _Running:
-    memory: int
-    until: float
-
-
 class ReadyQueue:
     """Queue of jobs, ordered by prerequisites, then by longest remaining path.
 
@@ -87,23 +81,20 @@ class ReadyQueue:
         """Ready jobs, most urgent first."""
         self._make_ready(self._sorter.get_ready())
         self._postponed: dict[str, float] = {}
-        self._running: dict[str, _Running] = {}
+        self._running: dict[str, tuple[int, float]] = {}
+        """Reserved bytes of each running job, and the time at which it should end."""
         self._tries: dict[str, int] = {}
         self._stopped = False
-        self._left = dict.fromkeys(self.jobs)
+        self.left_out = dict.fromkeys(self.jobs)
+        """Keys of the jobs that are neither done nor failed.
+
+        At the end of a run these depend on a failed job, or were not started before `stop`.
+        """
 
     @property
     def unfinished(self) -> bool:
         """Return whether a job runs or may still start."""
         return bool(self._running or (not self._stopped and (self._ready or self._postponed)))
-
-    @property
-    def left_out(self) -> list[str]:
-        """Keys of the jobs of the queue that are neither done nor failed.
-
-        At the end of a run these depend on a failed job, or were not started before `stop`.
-        """
-        return list(self._left)
 
     def next(self, now: float, slots: int | None) -> list[Start]:
         """Start the jobs that may run now, and return them, the longest remaining path first.
@@ -138,7 +129,7 @@ class ReadyQueue:
                     kept_waiting.append(entry)
                     continue
                 shadow = shadow[0], shadow[1] if ends_before else spare
-            self._running[key] = _Running(memory, now + job.seconds)
+            self._running[key] = memory, now + job.seconds
             started.append(Start(job, memory, jobs_at_once, self._paths[key]))
         self._ready = kept_waiting
         return started
@@ -146,23 +137,22 @@ class ReadyQueue:
     def finish(self, key: str) -> None:
         """Mark a job as done; jobs whose prerequisites are now all done become ready."""
         del self._running[key]
-        del self._left[key]
+        del self.left_out[key]
         self._sorter.done(key)
         self._make_ready(self._sorter.get_ready())
 
     def fail(self, key: str) -> None:
         """Mark a job as failed; jobs that depend on it never start."""
         del self._running[key]
-        del self._left[key]
+        del self.left_out[key]
 
-    def mark_lost(self, key: str) -> bool:
-        """Record that a job's worker was lost; return whether the job is retried.
+    def retry(self, key: str) -> bool:
+        """Make a job ready again whose worker was lost, unless it was started `MAX_TRIES` times.
 
-        If this was start number `MAX_TRIES` of the job, the job is marked as failed instead.
+        Returns whether the job is retried.
         """
         self._tries[key] = self._tries.get(key, 0) + 1
         if self._tries[key] >= MAX_TRIES:
-            self.fail(key)
             return False
         del self._running[key]
         self._make_ready((key,))
@@ -177,9 +167,11 @@ class ReadyQueue:
         """Prevent further starts."""
         self._stopped = True
 
-    def next_retry_at(self) -> float | None:
-        """Return the earliest time when a delayed job becomes ready; None without delayed jobs."""
-        return None if self._stopped else min(self._postponed.values(), default=None)
+    def seconds_to_retry(self, now: float) -> float | None:
+        """Return the seconds until a delayed job becomes ready again; None without delayed jobs."""
+        if self._stopped or not self._postponed:
+            return None
+        return max(0.0, min(self._postponed.values()) - now)
 
     def _make_ready(self, keys: Iterable[str]) -> None:
         for key in keys:
@@ -192,16 +184,15 @@ class ReadyQueue:
         run alone. The last try reserves all of it.
         """
         tries = self._tries.get(key, 0)
+        doubled = self.jobs[key].memory << tries
         if self.memory is None:
-            return self.jobs[key].memory << tries
-        if tries == MAX_TRIES - 1:
-            return self.memory
-        return min(self.memory, self.jobs[key].memory << tries)
+            return doubled
+        return self.memory if tries == MAX_TRIES - 1 else min(self.memory, doubled)
 
     def _free(self) -> float:
         if self.memory is None:
             return float("inf")
-        return self.memory - sum(running.memory for running in self._running.values())
+        return self.memory - sum(memory for memory, _ in self._running.values())
 
     def _time_when_free(self, memory: int) -> tuple[float, int]:
         """Return the time when `memory` bytes will be free, and the free bytes beyond them then.
@@ -210,10 +201,10 @@ class ReadyQueue:
         or fit into the bytes beyond.
         """
         free = int(self._free())
-        for running in sorted(self._running.values(), key=lambda running: running.until):
-            free += running.memory
+        for reserved, until in sorted(self._running.values(), key=lambda running: running[1]):
+            free += reserved
             if free >= memory:
-                return running.until, free - memory
+                return until, free - memory
         raise AssertionError("no job has more memory reserved than exists")
 
 
@@ -222,11 +213,8 @@ def _longest_paths(jobs: dict[str, Job], needs: dict[str, list[str]]) -> dict[st
 
     This is its own time plus that of the longest chain of jobs that depend on it.
     """
-    above: dict[str, list[str]] = {key: [] for key in jobs}
-    for key, needed in needs.items():
-        for need in needed:
-            above[need].append(key)
-    paths: dict[str, float] = {}
+    paths = {key: job.seconds for key, job in jobs.items()}
     for key in reversed(list(TopologicalSorter(needs).static_order())):
-        paths[key] = jobs[key].seconds + max((paths[other] for other in above[key]), default=0.0)
+        for need in needs[key]:
+            paths[need] = max(paths[need], jobs[need].seconds + paths[key])
     return paths

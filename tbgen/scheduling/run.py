@@ -11,9 +11,11 @@ All executors share the loop: this process, processes of this machine, a cluster
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import time
+import traceback
 from collections.abc import Callable, Collection, Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -33,6 +35,34 @@ class BusyError(PostponedError):
 
 class LostError(Exception):
     """Raised when a worker has ended without an answer, usually because the system killed it."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Result or error of a call, in a form that passes between processes."""
+
+    value: Any = None
+    error: Exception | None = None
+
+    def complete(self, future: Future[Any]) -> None:
+        """Complete a future with this result or exception; do nothing if it is done already."""
+        with contextlib.suppress(InvalidStateError):
+            if self.error is None:
+                future.set_result(self.value)
+            else:
+                future.set_exception(self.error)
+
+
+def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
+    """Call a function, and return its result, or its exception with a note of the traceback.
+
+    `KeyboardInterrupt` and `SystemExit` are raised.
+    """
+    try:
+        return Attempt(function(*arguments))
+    except Exception as error:
+        error.add_note("in the worker:\n" + "".join(traceback.format_exception(error)))
+        return Attempt(error=error)
 
 
 class Executor:
@@ -141,50 +171,28 @@ def run(
         for start in queue.next(executor.now(), executor.slots):
             observer.started(start)
             futures[executor.submit(start)] = start
-        done = executor.wait(futures.keys(), _wait_seconds(queue, executor, observer))
+        waits = [observer.every, queue.seconds_to_retry(executor.now())]
+        timeout = min((wait for wait in waits if wait is not None), default=None)
+        done = executor.wait(futures.keys(), timeout)
         if not done:
             observer.waiting()
         for future in done:
-            _settle(futures.pop(future), future, queue, observer, outcome, executor.now())
-            if outcome.failures and not keep_going:
-                queue.stop()
-    outcome.left_out = queue.left_out
+            start, error = futures.pop(future), future.exception()
+            key = start.job.key
+            if error is None:
+                outcome.results[key] = future.result()
+                queue.finish(key)
+                observer.finished(start, outcome.results[key])
+            elif isinstance(error, PostponedError):
+                queue.postpone(key, executor.now() + PAUSE)
+                observer.retried(start, error)
+            elif isinstance(error, LostError) and queue.retry(key):
+                observer.retried(start, error)
+            else:
+                queue.fail(key)
+                outcome.failures[key] = error
+                observer.failed(start, error)
+                if not keep_going:
+                    queue.stop()
+    outcome.left_out = list(queue.left_out)
     return outcome
-
-
-def _wait_seconds(queue: ReadyQueue, executor: Executor, observer: Observer) -> float | None:
-    """Return the seconds that the loop may wait for a future; None for no limit.
-
-    The wait ends earlier if `Observer.waiting` must be called or a postponed job is due again.
-    """
-    waits = [] if observer.every is None else [observer.every]
-    next_retry_at = queue.next_retry_at()
-    if next_retry_at is not None:
-        waits.append(max(0.0, next_retry_at - executor.now()))
-    return min(waits, default=None)
-
-
-def _settle(
-    start: Start, future: Future[Any], queue: ReadyQueue, observer: Observer, outcome: Outcome,
-    now: float,
-) -> None:  # fmt: skip
-    """Report the end of a job, read from its future, to the queue, the observer and the outcome.
-
-    A job with an error is postponed, retried, or recorded as failed, by the kind of error.
-    """
-    key = start.job.key
-    error = future.exception()
-    if error is None:
-        outcome.results[key] = future.result()
-        queue.finish(key)
-        observer.finished(start, outcome.results[key])
-    elif isinstance(error, PostponedError):
-        queue.postpone(key, now + PAUSE)
-        observer.retried(start, error)
-    elif isinstance(error, LostError) and queue.mark_lost(key):
-        observer.retried(start, error)
-    else:
-        if not isinstance(error, LostError):  # else `mark_lost` has marked it
-            queue.fail(key)
-        outcome.failures[key] = error
-        observer.failed(start, error)

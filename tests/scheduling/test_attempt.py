@@ -14,7 +14,7 @@ import pytest
 from tbgen.building.builder import NotEnoughMemoryError
 from tbgen.indexing import InputError
 from tbgen.indexing.rulesets import Rules
-from tbgen.scheduling.attempt import attempt
+from tbgen.scheduling.run import attempt
 from tbgen.tables.certificates import CertificateError
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.errors import (

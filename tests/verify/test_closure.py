@@ -357,7 +357,7 @@ def test_a_table_is_retried_after_a_killed_process(tables: Path) -> None:
                 command = (entry / "cmdline").read_bytes()
             except (OSError, ValueError):
                 continue
-            if int(fields[1]) == process.pid and b"scheduling.worker" in command:
+            if int(fields[1]) == process.pid and b"scheduling.processes" in command:
                 os.kill(int(entry.name), signal.SIGKILL)
                 killed = True
         time.sleep(0.02)
