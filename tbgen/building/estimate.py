@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,109 +134,39 @@ def _squared_distances(a: Array, b: Array) -> Array:
     return distances
 
 
-@dataclass(frozen=True)
-class TrainingCase:
+class TrainingCase(NamedTuple):
     """Training case of the regression: a measured table whose supporting tables are measured, too.
 
     The regression learns to predict `differences`, the error of the first guess, from `features`.
     """
 
     material: Material
+    traits: Traits
     features: tuple[float, ...]
     differences: tuple[float, ...]
     """`Traits.numbers` of the table minus its first guess."""
     noise: tuple[float, ...]
     """Standard deviation of each difference; infinite for a difference to be ignored."""
 
-    @classmethod
-    def of(cls, measured: Measured, support: Support, traits: Traits) -> TrainingCase:
-        """Return the training case of a measured table.
 
-        A file size or time below the least that estimates learn from gets infinite noise, so the
-        regression ignores it.
-        """
-        size, seconds = measured.file_bytes, measured.cpu_seconds
-        of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
-        of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
-        numbers, guess = traits.numbers(support.stronger), support.first_guess()
-        differences = tuple(a - b for a, b in zip(numbers, guess, strict=True))
-        noise = (of_density, of_rate, 0.05, 0.05, 0.1)
-        return cls(support.material, support.features(), differences, noise)
+def training_case(measured: Measured, support: Support, traits: Traits) -> TrainingCase:
+    """Return the training case of a measured table.
+
+    A file size or time below the least that estimates learn from gets infinite noise, so the
+    regression ignores it.
+    """
+    size, seconds = measured.file_bytes, measured.cpu_seconds
+    of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
+    of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
+    numbers, guess = traits.numbers(support.stronger), support.first_guess()
+    differences = tuple(a - b for a, b in zip(numbers, guess, strict=True))
+    noise = (of_density, of_rate, 0.05, 0.05, 0.1)
+    return TrainingCase(support.material, traits, support.features(), differences, noise)
 
 
 def has_defenders(material: Material) -> bool:
     """Return whether any side has an advisor or an elephant."""
     return any(army.advisors or army.elephants for army in material.armies)
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Data for the regression: traits of the measured tables, and training cases."""
-
-    traits: Mapping[str, Traits]
-    """Traits by name of material."""
-    cases: Sequence[TrainingCase]
-    """Training cases: the measured tables whose supporting tables are all measured."""
-
-    @classmethod
-    def of(cls, measured: Mapping[str, Measured]) -> TrainingData:
-        """Compute the training data from measured tables, given by name of material."""
-        materials = {name: Material.parse(name) for name in measured}
-        traits = {
-            name: Traits(
-                math.log(known.file_bytes / known.placements),
-                math.log(known.cpu_seconds / typical_seconds(materials[name])),
-                known.outcomes,
-            )
-            for name, known in measured.items()
-        }
-        cases = []
-        for name, known in measured.items():
-            needed = materials[name].supporting()
-            if needed and all(child.name in measured for child in needed):
-                support = Support(materials[name], traits)
-                cases.append(TrainingCase.of(known, support, traits[name]))
-        return cls(traits, cases)
-
-    def regression(self, defended: bool) -> CostRegression | None:
-        """Return the regression for materials with defenders, or without; None without cases.
-
-        The rate of time (`Traits.rate`) is learned from all cases. The other numbers are learned
-        only from cases with defenders if `defended`, else only from cases without. Removing a
-        defender changes a table little, unlike removing an attacker.
-        """
-        if not self.cases:
-            return None
-        noise = np.array([each.noise for each in self.cases])
-        other = [has_defenders(each.material) != defended for each in self.cases]
-        for number in (0, 2, 3, 4):
-            noise[other, number] = math.inf
-        return CostRegression(
-            np.array([each.features for each in self.cases]),
-            np.array([each.differences for each in self.cases]),
-            noise,
-        )
-
-    @cached_property
-    def lowest_rate(self) -> float:
-        """Lowest `Traits.rate` (logarithm of relative time) of the training cases.
-
-        It is the lower bound of estimated rates. Without a bound, errors would add up where
-        estimates are based on other estimates. Cases whose time is ignored do not count.
-        """
-        rates = [self.traits[each.material.name].rate for each in self.cases
-                 if each.noise[1] < math.inf]  # fmt: skip
-        return min(rates, default=-math.inf)
-
-    @cached_property
-    def highest_density(self) -> float:
-        """Highest `Traits.density` (logarithm of bytes per placement) of the training cases.
-
-        An estimated density exceeds it only if a supporting table has a higher one. So errors do
-        not add up where estimates are based on other estimates.
-        """
-        densities = [self.traits[each.material.name].density for each in self.cases]
-        return max(densities, default=math.inf)
 
 
 @dataclass(frozen=True)
@@ -277,6 +208,11 @@ def _outcomes(path: Path, name: TableName) -> Outcomes | None:
         return None
 
 
+@cache
+def _count_placements(material: Material) -> int:
+    return count_placements(Layout.of(material))
+
+
 class Estimates:
     """Costs of the tables of one rule set: measured, read from finished tables, or estimated."""
 
@@ -290,18 +226,60 @@ class Estimates:
         self._rules = rules
         self._measured = measured
         self._present = present or {}
-        self._regressions: dict[bool, CostRegression | None] = {}
-        self._counted: dict[str, int] = {}
-
-    @cached_property
-    def _training_data(self) -> TrainingData:
-        """Traits and cases of all measurements; computed only when a table must be estimated."""
-        return TrainingData.of(self._measured.tables)
+        self._regressions: dict[bool, CostRegression] = {}
 
     @cached_property
     def _traits(self) -> dict[str, Traits]:
         """Traits by name of material under `wxf`: measured ones, and those estimated so far."""
-        return dict(self._training_data.traits)
+        return {
+            name: Traits(
+                math.log(known.file_bytes / known.placements),
+                math.log(known.cpu_seconds / typical_seconds(Material.parse(name))),
+                known.outcomes,
+            )
+            for name, known in self._measured.tables.items()
+        }
+
+    @cached_property
+    def _cases(self) -> list[TrainingCase]:
+        """Training cases; computed only when a table must be estimated."""
+        cases = []
+        for name, known in self._measured.tables.items():
+            material = Material.parse(name)
+            needed = material.supporting()
+            if needed and all(child.name in self._measured.tables for child in needed):
+                support = Support(material, self._traits)
+                cases.append(training_case(known, support, self._traits[name]))
+        return cases
+
+    @cached_property
+    def _bounds(self) -> tuple[float, float]:
+        """Lowest `Traits.rate` and highest `Traits.density` of the training cases.
+
+        They bound estimates, since errors would add up where estimates are based on other
+        estimates. Cases whose time is ignored do not count for the rate.
+        """
+        rates = [case.traits.rate for case in self._cases if case.noise[1] < math.inf]
+        densities = [case.traits.density for case in self._cases]
+        return min(rates, default=-math.inf), max(densities, default=math.inf)
+
+    def _regression(self, defended: bool) -> CostRegression | None:
+        """Return the regression for materials with defenders, or without; None without cases.
+
+        The rate of time (`Traits.rate`) is learned from all cases. The other numbers are learned
+        only from cases with defenders if `defended`, else only from cases without. Removing a
+        defender changes a table little, unlike removing an attacker.
+        """
+        if defended not in self._regressions and self._cases:
+            _, _, features, differences, noises = zip(*self._cases, strict=True)
+            noise = np.array(noises)
+            other = [has_defenders(case.material) != defended for case in self._cases]
+            for number in (0, 2, 3, 4):
+                noise[other, number] = math.inf
+            self._regressions[defended] = CostRegression(
+                np.array(features), np.array(differences), noise
+            )
+        return self._regressions.get(defended)
 
     def _traits_of(self, material: Material) -> Traits:
         if material.name not in self._traits:
@@ -321,29 +299,23 @@ class Estimates:
         """
         below = {child.name: self._traits_of(child) for child in material.supporting()}
         support = Support(material, below)
-        defended = has_defenders(material)
-        if defended not in self._regressions:
-            self._regressions[defended] = self._training_data.regression(defended)
-        regression = self._regressions[defended]
+        regression = self._regression(has_defenders(material))
         guess = np.array(support.first_guess())
         if regression is not None:  # without a case the first guess stands
             guess += regression(np.array(support.features()))
         found = Traits.from_numbers(guess.tolist(), support.stronger)
+        lowest_rate, highest_density = self._bounds
         # No denser than the densest measured table or supporting table.
-        densest = max(self._training_data.highest_density, support.first_guess()[0])
+        densest = max(highest_density, support.first_guess()[0])
         return replace(
-            found,
-            density=min(found.density, densest),
-            rate=max(found.rate, self._training_data.lowest_rate),
+            found, density=min(found.density, densest), rate=max(found.rate, lowest_rate)
         )
 
     def placements(self, material: Material) -> int:
         """Return the number of canonical placements of a material; cached."""
         if material.name in self._measured.tables:
             return self._measured.tables[material.name].placements
-        if material.name not in self._counted:
-            self._counted[material.name] = count_placements(Layout.of(material))
-        return self._counted[material.name]
+        return _count_placements(material)
 
     def disk_bytes(self, material: Material) -> int:
         """Return the bytes of a table's file, estimated unless it is finished or measured."""

@@ -145,23 +145,15 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
             _meant_by(listed, bounds, present) for listed in _listed(Path(word[1:]))
         )
     if word in NAMED:
-        return _named(NAMED[word], bounds, present)
+        meant = NAMED[word]
+        if isinstance(meant, Bounds):
+            return filter(bounds.admit, _within(meant, present))
+        listed = map(Material.parse, _listed(meant))
+        return (material for material in listed if present is None or material in present)
     if any(sign in word for sign in _WILD):
         within = bounds if bounds or present is not None else Bounds(men=PATTERN_MEN)
         return _matching(word, within, present)
     return (parse_material(word),)
-
-
-def _named(meant: Path | Bounds, bounds: Bounds, present: _Present) -> Iterable[Material]:
-    """Return the materials of a named set, given as bounds or as the file that lists them.
-
-    Only materials among `present` are returned, and of a set given as bounds only those that
-    `bounds` also admit.
-    """
-    if isinstance(meant, Bounds):
-        return filter(bounds.admit, _within(meant, present))
-    listed = map(Material.parse, _listed(meant))
-    return [material for material in listed if present is None or material in present]
 
 
 def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]:

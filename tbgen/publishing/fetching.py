@@ -48,7 +48,7 @@ TRIES = 10
 RETRY_BYTES = 1 << 19
 """Bytes that the sources must have sent to be tried again.
 
-It is more than a slow server sends before its connection is shut down (`pace`).
+It is more than a slow server sends before its connection is shut down (`sources`).
 """
 
 PAUSE_SECONDS = 1.0

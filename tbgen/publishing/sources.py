@@ -3,7 +3,9 @@
     https://example.org/egtb   any server of files; with range requests, downloads are resumed
     /mnt/egtb                  a directory
 
-Only http and https are supported, also after redirections.
+Only http and https are supported, also after redirections. A slow server that sends a byte now and
+then never causes the timeout of a single read, in TLS handshakes, headers and contents. So a thread
+shuts down connections below a minimal rate, from connecting to the last byte.
 """
 
 from __future__ import annotations
@@ -13,22 +15,29 @@ import http.client
 import math
 import os
 import re
+import socket
+import threading
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from tbgen import __version__
 from tbgen.indexing.errors import InputError, excerpt
-from tbgen.publishing.pace import MinimumRate
 from tbgen.tables.files import open_to_read
 
 TIMEOUT_SECONDS = 30.0
 """Time limit for a single read from a server."""
+
+WINDOW_SECONDS = 60.0
+"""Interval over which the rate is measured; the first one includes connecting and headers."""
+
+LEAST_RATE = 8192
+"""Minimal rate in bytes per second."""
 
 _RANGE = re.compile(r"bytes (\d{1,19})-\d{1,19}/(?:\d{1,19}|\*)", re.ASCII)
 """Pattern of a `Content-Range` header; it limits digits, since `int` rejects thousands of them."""
@@ -38,23 +47,76 @@ class SourceError(OSError):
     """Raised if a source cannot provide a file; `strerror` has the source and the reason."""
 
 
+class _Transfer:
+    """Counter of the bytes of a transfer, which shuts its connections down if they are too slow.
+
+    seconds : time limit for the whole transfer
+    """
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        self.received = 0
+        """Number of received bytes."""
+        self.reason = ""
+        """Reason why the connections were shut down; empty before that."""
+        self._deadline = time.monotonic() + seconds
+        self._seconds = seconds
+        self._sockets: list[socket.socket] = []
+        self._over = threading.Event()
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the rate in a thread during the `with` block; shut slow connections down."""
+        thread = threading.Thread(target=self._watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            thread.join()
+            for each in self._sockets:
+                each.close()
+
+    def guard(self, connection: socket.socket) -> None:
+        """Watch the socket of a connection, too, and shut it down if the transfer is too slow."""
+        # A duplicate, since the connection's own descriptor is closed, or owned by TLS.
+        self._sockets.append(connection.dup())
+        if self.reason:
+            self._end()
+
+    def _watch(self) -> None:
+        before = 0
+        while not self._over.wait(min(WINDOW_SECONDS, self._deadline - time.monotonic())):
+            if time.monotonic() >= self._deadline:
+                self.reason = f"not done after {self._seconds:.0f} seconds"
+            elif self.received - before < LEAST_RATE * WINDOW_SECONDS:
+                self.reason = f"fewer than {LEAST_RATE // 1024} KiB a second"
+            if self.reason:
+                self._end()
+                return
+            before = self.received
+
+    def _end(self) -> None:
+        """Shut the watched connections down, so that reads from them return at once."""
+        for each in self._sockets:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+
 class Stream:
     """Stream of a file from a source; all errors become `SourceError`, and bytes are counted."""
 
     def __init__(
-        self, stream: BufferedReader | http.client.HTTPResponse, what: str, watch: MinimumRate
+        self, stream: BufferedReader | http.client.HTTPResponse, what: str, transfer: _Transfer
     ) -> None:
-        self._stream = stream
-        self._what = what
-        self._watch = watch
+        self._stream, self._what, self._transfer = stream, what, transfer
 
     def read(self, most: int) -> bytes:
         """Read up to `most` bytes, possibly fewer; return no bytes at the end."""
-        with _source_errors(self._what, self._watch):
+        with _source_errors(self._what, self._transfer):
             found = self._stream.read1(most)
-            if self._watch.reason and not found:
+            if self._transfer.reason and not found:
                 raise EOFError
-            self._watch.received += len(found)
+            self._transfer.received += len(found)
             return found
 
 
@@ -89,39 +151,46 @@ class DirectorySource:
 
         `seconds` is ignored. Raises `SourceError`, also while the stream is read.
         """
-        what, watch = f"{self}/{file}", MinimumRate()
-        with _source_errors(what, watch):
+        what, transfer = f"{self}/{file}", _Transfer()
+        with _source_errors(what, transfer):
             opened = os.fdopen(open_to_read(self._directory / file), "rb")
         with opened:
             opened.seek(offset)
-            yield Stream(opened, what, watch), offset
+            yield Stream(opened, what, transfer), offset
 
 
-class _Watched(urllib.request.AbstractHTTPHandler):
-    """urllib handler whose connections are shut down if they are too slow (`pace`).
+class _Plain(http.client.HTTPConnection):
+    """HTTP connection whose transfer shuts it down if it is too slow."""
 
-    `watch` is the `MinimumRate` of the current request, set before each request.
-    """
+    transfer: _Transfer
 
-    watch: MinimumRate
+    def connect(self) -> None:
+        """Connect, and guard the socket before any TLS handshake; overrides `http.client`."""
+        super().connect()
+        self.transfer.guard(self.sock)
+
+
+class _Secure(http.client.HTTPSConnection, _Plain):
+    """HTTPS connection whose transfer shuts it down if it is too slow, TLS handshake included."""
+
+
+class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+    """urllib handler of both schemes; `transfer` is that of the current request."""
+
+    transfer: _Transfer
 
     def do_open(
         self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any
     ) -> http.client.HTTPResponse:
-        """Send a request through a new connection that `watch` shuts down if it is too slow.
+        """Send a request through a new, guarded connection; overrides the method of urllib."""
 
-        Overrides the method of urllib's handler.
-        """
-        connect: Any = partial(self.watch.connection, http_class)
-        return super().do_open(connect, req, **http_conn_args)
+        def connection(host: str, **options: Any) -> _Plain:
+            secure = issubclass(http_class, http.client.HTTPSConnection)
+            made = (_Secure if secure else _Plain)(host, **options)
+            made.transfer = self.transfer
+            return made
 
-
-class _HTTPHandler(_Watched, urllib.request.HTTPHandler):
-    pass
-
-
-class _HTTPSHandler(_Watched, urllib.request.HTTPSHandler):
-    pass
+        return super().do_open(connection, req, **http_conn_args)  # type: ignore[arg-type]
 
 
 class WebSource:
@@ -129,11 +198,11 @@ class WebSource:
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")
-        self._watched = _HTTPHandler(), _HTTPSHandler()
+        self._handler = _Handler()
         # Without handlers of files and ftp, to which a redirection might lead.
         self._opener = urllib.request.OpenerDirector()
         for handler in (
-            urllib.request.ProxyHandler(), *self._watched, urllib.request.HTTPRedirectHandler(),
+            urllib.request.ProxyHandler(), self._handler, urllib.request.HTTPRedirectHandler(),
             urllib.request.HTTPErrorProcessor(), urllib.request.HTTPDefaultErrorHandler(),
         ):  # fmt: skip
             self._opener.add_handler(handler)
@@ -150,36 +219,29 @@ class WebSource:
 
         The stream begins at `offset`, or at 0 if the server ignores ranges. Raises `SourceError`,
         also while the stream is read. It is also raised if the whole transfer takes more than
-        `seconds`, or is too slow (`pace`).
+        `seconds`, or is slower than `LEAST_RATE`.
         """
-        watch = MinimumRate(seconds)
-        for handler in self._watched:
-            handler.watch = watch
-        with watch.watching(), self._answered(file, offset, watch) as (answer, address, begin):
-            yield Stream(answer, address, watch), begin
-
-    @contextlib.contextmanager
-    def _answered(
-        self, file: str, offset: int, watch: MinimumRate
-    ) -> Iterator[tuple[http.client.HTTPResponse, str, int]]:
-        """Request a file from `offset` on; yield response, address, and the offset of its start."""
         address = f"{self._address}/{urllib.parse.quote(file)}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
         if offset:
             headers["Range"] = f"bytes={offset}-"
-        with _source_errors(address, watch):
-            request = urllib.request.Request(address, headers=headers)
-            answer = self._opener.open(request, timeout=TIMEOUT_SECONDS)
-        if answer is None:
-            raise SourceError(0, f"{excerpt(address, 80)}: cannot be retrieved")
-        with answer:
-            begin = 0
-            if offset and answer.status == 206:
-                match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
-                begin = int(match[1]) if match else 0
-                if begin != offset:
-                    raise SourceError(0, f"{excerpt(address, 80)}: the server sent another range")
-            yield answer, address, begin
+        self._handler.transfer = transfer = _Transfer(seconds)
+        with transfer.watching():
+            with _source_errors(address, transfer):
+                request = urllib.request.Request(address, headers=headers)
+                answer = self._opener.open(request, timeout=TIMEOUT_SECONDS)
+            if answer is None:
+                raise SourceError(0, f"{excerpt(address, 80)}: cannot be retrieved")
+            with answer:
+                begin = 0
+                if offset and answer.status == 206:
+                    match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+                    begin = int(match[1]) if match else 0
+                    if begin != offset:
+                        raise SourceError(
+                            0, f"{excerpt(address, 80)}: the server sent another range"
+                        )
+                yield Stream(answer, address, transfer), begin
 
 
 Source = DirectorySource | WebSource
@@ -187,11 +249,11 @@ Source = DirectorySource | WebSource
 
 
 @contextlib.contextmanager
-def _source_errors(what: str, watch: MinimumRate) -> Iterator[None]:
+def _source_errors(what: str, transfer: _Transfer) -> Iterator[None]:
     """Return a context that converts errors of all lower layers to a `SourceError`.
 
     what : the address, named in the error's message
-    watch : if it has shut the connection down, its reason is in the message
+    transfer : if it has shut the connection down, its reason is in the message
     """
     try:
         yield
@@ -201,6 +263,6 @@ def _source_errors(what: str, watch: MinimumRate) -> Iterator[None]:
         error.close()
         raise SourceError(0, f"{excerpt(what, 80)}: the server says {error.code}") from None
     except (OSError, EOFError, http.client.HTTPException, ValueError) as error:
-        reason = watch.reason or getattr(error, "reason", None)
+        reason = transfer.reason or getattr(error, "reason", None)
         reason = reason or getattr(error, "strerror", None) or error
         raise SourceError(0, f"{excerpt(what, 80)}: {reason or type(error).__name__}") from None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tbgen.publishing import fetching, pace
+from tbgen.publishing import fetching, sources
 from tbgen.publishing.fetching import FetchError, fetch, fetch_index
 from tbgen.publishing.sources import DirectorySource, WebSource
 from tests.publishing.conftest import CONTENT, KRK, Server
@@ -22,21 +22,21 @@ def test_a_slow_server_is_left_for_the_next(
 
     It sends single bytes, so that no read times out.
     """
-    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
+    monkeypatch.setattr(sources, "WINDOW_SECONDS", 0.2)
     server.drips = drips
     with pytest.raises(FetchError, match="fewer than 8 KiB a second"):
         fetch(KRK, [WebSource(server.address)], tmp_path)
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / KRK.file).write_bytes(CONTENT)
-    sources = [WebSource(server.address), DirectorySource(tmp_path / "mirror")]
-    assert fetch(KRK, sources, tmp_path)
+    both = [WebSource(server.address), DirectorySource(tmp_path / "mirror")]
+    assert fetch(KRK, both, tmp_path)
     assert len(server.asked) == 2
 
 
 def test_a_silent_server_is_left_during_the_handshake(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
+    monkeypatch.setattr(sources, "WINDOW_SECONDS", 0.2)
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         pytest.raises(FetchError, match="fewer than 8 KiB a second"),
@@ -45,7 +45,7 @@ def test_a_silent_server_is_left_during_the_handshake(
 
 
 def test_an_index_has_a_deadline(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "LEAST_RATE", 0)
+    monkeypatch.setattr(sources, "LEAST_RATE", 0)
     monkeypatch.setattr(fetching, "INDEX_SECONDS", 0.2)
     server.drips = "body"
     with pytest.raises(FetchError, match="not done after 0 seconds"):
@@ -70,7 +70,7 @@ def test_connections_are_always_closed(
         return made[-1]
 
     monkeypatch.setattr(socket, "create_connection", connected)
-    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
+    monkeypatch.setattr(sources, "WINDOW_SECONDS", 0.2)
     for fault in ({"cut_at": 5}, {"off_by": 7}, {"redirect": "file:///etc/hostname"},
                   {"redirect": "ftp://127.0.0.1/x"}, {"drips": "head"}, {"drips": "body"},
                   {"files": {}}, {"files": {f"/{KRK.file}": CONTENT + b"x"}}):  # fmt: skip

@@ -145,8 +145,10 @@ def test_a_lost_job_requests_more_memory_without_a_limit() -> None:
     kept = []
     for _ in range(MAX_TRIES):
         kept += [start.memory for start in queue.next(0.0, None)]
-        queue.retry("large")
+        retried = queue.retry("large")
     assert kept == [30, 60, 120]
+    assert not retried
+    queue.fail("large")
     assert not queue.unfinished
     assert not queue.left_out
 
