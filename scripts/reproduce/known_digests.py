@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from tbgen.building.contents import digest_of_values
+from tbgen.building.packing import digest_of_values
 from tbgen.building.sets import materials_of
 from tbgen.publishing.known import KNOWN, Digests, read_known, write_known
 from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName

@@ -7,8 +7,7 @@
     profile          measured cost of each phase of a build
     collection       many tables at once, each built by a job of `tbgen.scheduling`
     exchange         transfer of tables between machines without a common directory
-    packing          win-draw-loss file of a finished table
-    contents         digest of a finished table's values
+    packing          win-draw-loss file of a finished table; digest of its values
     plan             index size, memory, disk and time of a build, also on many workers
     estimate         seconds and bytes of missing tables, learned from measured ones
     features         features of a material, from its supporting tables
@@ -19,6 +18,6 @@ for mate or conversion, and k >= 1 for a decision by the repetition rules. An *a
 pieces: king, *attackers*, which can cross the river, and *defenders* (advisors and elephants).
 
 `tbgen.retrograde` solves a table and computes its memory; `tbgen.tables` defines file formats.
-This package prints nothing: the caller of a build passes a `Progress`. Only `builder`, `packing`
-and `contents` load the compiler, and only to build, to pack or to compute a digest.
+This package prints nothing: the caller of a build passes a `Progress`. Only `builder` and `packing`
+load the compiler, and only to build, to pack or to compute a digest.
 """

@@ -68,7 +68,6 @@ own code.
 TWO_COMPILERS_BYTES = 512 << 20
 """Minimum memory for compiling kernels in two processes at once, which take 430 MiB together."""
 
-
 _ON_DISK = "with its arrays on disk"
 
 
@@ -105,10 +104,8 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
     # Do not load the compiler for a table that does not fit anyway.
     loads = least <= available or usable_memory().memory >= COMPILER_BYTES
     if least < COMPILER_BYTES and available < COMPILER_BYTES and loads:
-        import_permanently("tbgen.retrograde.warm_up")
-        from tbgen.retrograde.warm_up import is_compiled
-
-        if not is_compiled(rules, ordered=ordered):
+        kernels = import_permanently("tbgen.retrograde.warm_up")
+        if not kernels.is_compiled(rules, ordered=ordered):
             return COMPILER_BYTES, "as kernels are still to be compiled"
     return least, _ON_DISK
 
@@ -275,12 +272,10 @@ class Builder:
 
     def _load_kernels(self, material: Material) -> None:
         """Compile or load the kernels of the solver."""
-        import_permanently("tbgen.retrograde.warm_up")
-        from tbgen.retrograde.warm_up import warm_up
-
+        kernels = import_permanently("tbgen.retrograde.warm_up")
         self.progress.phase("compile", 0, 0, 0)
         alone = usable_memory(self.memory).memory < TWO_COMPILERS_BYTES
-        warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
+        kernels.warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
         """Compile or load the kernels for arrays wider than a byte, if a palette needs them.
@@ -288,10 +283,8 @@ class Builder:
         A palette numbers the codes that an array may contain. `phase` is reported again afterwards.
         """
         if any(palette.dtype.itemsize > 1 for palette in palettes):
-            from tbgen.retrograde.warm_up import warm_up_wide
-
             self.progress.phase("compile", 0, 0, 0)
-            warm_up_wide()
+            import_permanently("tbgen.retrograde.warm_up").warm_up_wide()
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
@@ -393,12 +386,10 @@ class Builder:
 
         Raises `BusyError` if another build has locked the table.
         """
-        names = [self._name(material, metric) for metric in Metric]
-        written = {
-            path.name
-            for name, table in zip(names, map(self._path, names), strict=True)
-            for path in (table, build_record_path(table), state_path(self.directory, name))
-        }
+        written = set()
+        for name in (self._name(material, metric) for metric in Metric):
+            table, state = self._path(name), state_path(self.directory, name)
+            written |= {table.name, build_record_path(table).name, state.name}
         with contextlib.ExitStack() as held:
             lock = self.directory / f".{self._name(material, Metric.DTM)}.lock"
             try:

@@ -36,7 +36,7 @@ from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
-from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
+from tbgen.retrograde.memory import has_orders
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
 from tbgen.system.allowance import usable_memory
@@ -128,11 +128,12 @@ class Collection:
     @cached_property
     def unfinished(self) -> list[Task]:
         """Tasks whose tables were missing or to be rebuilt when this property was first read."""
-        return [task for task in self.work if not self._is_finished(task)]
-
-    def _is_finished(self, task: Task) -> bool:
-        found = finished_table(self.directory, task.material, self.rule_set, task.metric)
-        return found is not None and not task.rebuild
+        return [
+            task
+            for task in self.work
+            if task.rebuild
+            or not finished_table(self.directory, task.material, self.rule_set, task.metric)
+        ]
 
     def planned(self, threads: int = 2) -> list[PlannedTable]:
         """Return the unfinished tables with their estimated costs; cached for each `threads`.
@@ -153,11 +154,7 @@ class Collection:
         """
         rules, planned = self.rule_set.rules, self.planned(threads)
         assert rules is not None
-        needs = [
-            (memory_needed(material, code_spaces(material, rules)[0], rules, threads).least,
-             material.name)
-            for material in (table.material for table in planned)
-        ]  # fmt: skip
+        needs = ((table.least_bytes, table.material.name) for table in planned)
         largest, name = max(needs, default=(0, ""))
         available, limit, _ = usable_memory(memory)
         if largest > available:
@@ -229,23 +226,19 @@ class Collection:
         outcome = run(jobs_of(finished), InProcess(self.table_builder(1)), observer)
         rest = run(jobs, executor, observer, keep_going=keep_going)
         download(rest.results.values())
-        self._require_present(rest.results.values())
-        return Outcome(
-            outcome.results | rest.results,
-            outcome.failures | rest.failures,
-            outcome.left_out + rest.left_out,
-        )
-
-    def _require_present(self, results: Iterable[Built]) -> None:
-        """Raise `InputError` if a table built by a worker is not in the directory."""
         there = set(os.listdir(self.directory)) if self.directory.exists() else set()
-        absent = sorted({built.name.filename for built in results} - there)
+        absent = sorted({built.name.filename for built in rest.results.values()} - there)
         if absent:
             raise InputError(
                 f"{len(absent)} tables were built that are not in {self.directory}: {absent[0]}",
                 "workers must see the directory that the build sees, under the same name, or "
                 "exchange tables by --via",
             )
+        return Outcome(
+            outcome.results | rest.results,
+            outcome.failures | rest.failures,
+            outcome.left_out + rest.left_out,
+        )
 
     def table_builder(self, cores: int) -> TableBuilder:
         """Return the function that workers call to build one table; its directory is absolute."""

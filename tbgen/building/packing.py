@@ -1,4 +1,4 @@
-"""Packing: the win-draw-loss file of a finished table, of either metric.
+"""Packing: the win-draw-loss file of a finished table, of either metric; and digests of values.
 
     table  ->  outcomes, 0 for slots without a position  ->  counted  ->  NAME.RULES.wdl.xqt
 
@@ -118,3 +118,22 @@ def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
         totals += np.bincount(plane[first : first + (1 << 22)], minlength=WIN + 1)
     wins, draws, losses = (int(totals[code]) for code in (WIN, DRAW, LOSS))
     return SideCounts(wins + draws + losses, wins, draws, losses)
+
+
+def digest_of_values(file: TableFile, *, threads: int = 1) -> bytes:
+    """Return the digest of a table's values, from all its blocks; 16 bytes.
+
+    It is independent of the file's layout (docs/format.md). Raises the errors of reading.
+    """
+    from tbgen.retrograde.value_digest import value_digest
+
+    return value_digest(file, file.header.spec.name, threads=threads)
+
+
+def checked_digest(file: TableFile, *, threads: int = 1) -> bytes:
+    """Verify all checksums of a table's file, and return the digest of its values (16 bytes).
+
+    Raises `CorruptTableError`, also if the stored digest does not match the contents.
+    """
+    file.check(threads=threads)
+    return digest_of_values(file, threads=threads)

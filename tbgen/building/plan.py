@@ -50,6 +50,8 @@ class PlannedTable:
     """Number of canonical placements without overlaps; the other slots are holes."""
     memory_bytes: int
     """Bytes of memory that a build of this table needs with its arrays in memory."""
+    least_bytes: int
+    """Bytes of memory that a build of this table needs at least, with its arrays on disk."""
     disk_bytes: int
     """Size of the finished file, or an estimate."""
     cpu_seconds: float
@@ -127,6 +129,7 @@ def plan(
                 index_size=Layout.of(material).slots,
                 placements=estimates.placements(material),
                 memory_bytes=max(need.in_memory, need.least),
+                least_bytes=need.least,
                 disk_bytes=estimates.disk_bytes(material),
                 cpu_seconds=cpu_seconds,
                 seconds=cpu_seconds * wall_per_cpu,

@@ -102,13 +102,10 @@ class Profile(Progress):
         before, self._mark = self._mark, self._now()
         if self._costs:
             cost = self._costs[self._phase]
-            seconds, cpu_seconds, sweeps, rows = (
-                now - then for now, then in zip(self._mark, before, strict=True)
-            )
-            cost.seconds += seconds
-            cost.cpu_seconds += cpu_seconds
-            cost.sweeps += int(sweeps)
-            cost.rows += int(rows)
+            cost.seconds += self._mark[0] - before[0]
+            cost.cpu_seconds += self._mark[1] - before[1]
+            cost.sweeps += self._mark[2] - before[2]
+            cost.rows += self._mark[3] - before[3]
 
     def _now(self) -> tuple[float, float, int, int]:
         return time.perf_counter(), time.process_time(), self._meter.sweeps, self._meter.rows

@@ -50,8 +50,6 @@ bracketed set of letters.
 MAX_FILE = 1 << 22
 """Limit on the characters that are read from a file of materials (`@FILE`)."""
 
-_WILD = "*?["
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -150,7 +148,7 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
             return filter(bounds.admit, _within(meant, present))
         listed = map(Material.parse, _listed(meant))
         return (material for material in listed if present is None or material in present)
-    if any(sign in word for sign in _WILD):
+    if any(sign in word for sign in "*?["):
         within = bounds if bounds or present is not None else Bounds(men=PATTERN_MEN)
         return _matching(word, within, present)
     return (parse_material(word),)

@@ -84,10 +84,8 @@ class StateFile:
 
     def is_usable(self) -> bool:
         """Return whether a checkpoint exists from which this build can resume."""
-        file = self._opened()
-        if file is not None:
-            file.close()
-        return file is not None
+        with self._opened() or contextlib.nullcontext() as file:
+            return file is not None
 
     def load(self) -> Iterator[bytes] | None:
         """Return the parts of the saved state; None without a usable one.

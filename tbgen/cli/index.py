@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tbgen.building.contents import digest_of_values
+from tbgen.building.packing import digest_of_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments

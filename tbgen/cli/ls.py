@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tbgen.answers import failures
-from tbgen.building.contents import checked_digest
+from tbgen.building.packing import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tbgen.building.contents import checked_digest
+from tbgen.building.packing import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import require_tables

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tbgen.answers import failures
-from tbgen.building.contents import checked_digest
+from tbgen.building.packing import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.lessons import show_next
