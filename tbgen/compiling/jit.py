@@ -27,8 +27,7 @@ from numba.extending import intrinsic, overload
 
 from tbgen.compiling.folder import CHECK_BOUNDS, PACKAGE, clear_stale_files, find_kernel_folder
 from tbgen.indexing import InputError
-from tbgen.system.allowance import memory_left
-from tbgen.system.platform import lock, open_to_write, python_command, usable_cores
+from tbgen.system.platform import lock, memory_left, open_to_write, python_command, usable_cores
 from tbgen.system.scalar import use_compiler
 
 try:

@@ -25,7 +25,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.system.allowance import resident_bytes
+from tbgen.system.platform import resident_bytes
 
 _HUGE_PAGES = 4 << 20
 """Size in bytes from which an array uses huge pages: that of two such pages, on most machines."""

@@ -1,7 +1,7 @@
 """Tools for all packages: the operating system, memory, threads, imports, text.
 
-    platform     files and locks, processes, imports
-    allowance    memory that a process uses, and may use
+    platform     files and locks, memory, processes, imports
+    allowance    memory that a process may use
     threads      thread pools, with a check of free memory
     scalar       functions shared by plain Python and kernels
     units        bytes and seconds as text

@@ -1,4 +1,4 @@
-"""Memory of this process: in use, free, and limited by the system or a container.
+"""Memory limits of this process: free memory, and limits set by the system or a container.
 
     --memory          replaces free memory
     free memory       memory that the machine can give without swapping
@@ -16,15 +16,11 @@ from __future__ import annotations
 import mmap
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-try:
-    import resource
-except ImportError:  # not a POSIX system
-    resource = None  # type: ignore[assignment]
+from tbgen.system.platform import process_memory, resource_limit
 
 ROOT = Path("/")
 
@@ -55,45 +51,18 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     asked : bytes requested in place of free memory, 0 for none
     root : the folder that contains `proc` and `sys`
     """
-    size, resident, shared, _, _, data, _ = _statm(root)
+    size, resident, shared, _, _, data, _ = process_memory(root)
     used = resident - shared  # without pages of files, which can be dropped or are shared
     limits = [(asked, "the requested memory") if asked else (_free(root) + used, "free memory")]
     for group in _groups(root):
         room = _room(group)
         if room is not None:
             limits.append((room + used, "the limit of the control group"))
-    limits.append((_rlimit("RLIMIT_DATA") - data + used, "ulimit -d"))
-    addresses = _rlimit("RLIMIT_AS")
+    limits.append((resource_limit("RLIMIT_DATA") - data + used, "ulimit -d"))
+    addresses = resource_limit("RLIMIT_AS")
     limits.append((addresses - size + used, "ulimit -v"))
     memory, limit = min(limits)
     return Allowance(max(0, memory), limit, addresses)
-
-
-def memory_left() -> tuple[int, int]:
-    """Return the bytes of address space and of private memory that this process may still allocate.
-
-    Its own limits count (`ulimit -v`, `ulimit -d`); without a limit, the number is `sys.maxsize`
-    or a little less.
-    """
-    size, _, _, _, _, data, _ = _statm()
-    return max(0, _rlimit("RLIMIT_AS") - size), max(0, _rlimit("RLIMIT_DATA") - data)
-
-
-def resident_bytes() -> int:
-    """Return the memory that the process occupies, in bytes; 0 on systems without `/proc`."""
-    return _statm()[1]
-
-
-def stack_bytes() -> int:
-    """Return the stack size of a new thread."""
-    limit = _rlimit("RLIMIT_STACK")
-    return threading.stack_size() or (8 << 20 if limit == sys.maxsize else limit)
-
-
-def _statm(root: Path = ROOT) -> list[int]:
-    """Return the seven fields of this process's `statm`, in bytes; zeros if the system has none."""
-    pages = _read(root / "proc/self/statm").split() or ["0"] * 7
-    return [int(count) * mmap.PAGESIZE for count in pages]
 
 
 def _free(root: Path) -> int:
@@ -102,14 +71,6 @@ def _free(root: Path) -> int:
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
     return mmap.PAGESIZE * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize
-
-
-def _rlimit(name: str) -> int:
-    """Return the soft limit of a resource of this process; `sys.maxsize` without a limit."""
-    if resource is None:
-        return sys.maxsize
-    limit = resource.getrlimit(getattr(resource, name))[0]
-    return sys.maxsize if limit == resource.RLIM_INFINITY else limit
 
 
 def _groups(root: Path) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Differences between operating systems: files and locks, processes; and imports that stay.
+"""Differences between operating systems: files and locks, memory, processes; imports that stay.
 
 Probing, judging and playing need nothing that only POSIX has. Building needs locks, which keep
 two processes from building the same table.
@@ -23,8 +23,10 @@ from typing import BinaryIO
 
 try:
     import fcntl
+    import resource
 except ImportError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
+    resource = None  # type: ignore[assignment]
 
 _seeking = threading.Lock()
 """Lock that keeps other threads from moving the file position between seek and read, on systems
@@ -90,6 +92,48 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
     with _seeking:
         os.lseek(descriptor, offset, os.SEEK_SET)
         return os.read(descriptor, length)
+
+
+def process_memory(root: Path = Path("/")) -> list[int]:
+    """Return the seven numbers of this process's `/proc/self/statm`, in bytes.
+
+    They begin with the address space, resident memory, and shared pages; private memory is number
+    5. All are 0 on systems without the file. `root` is the folder that contains `proc`.
+    """
+    try:
+        pages = (root / "proc/self/statm").read_text("ascii").split()
+    except OSError:
+        pages = ["0"] * 7
+    return [int(count) * mmap.PAGESIZE for count in pages]
+
+
+def resource_limit(name: str) -> int:
+    """Return the soft limit of a resource of this process; `sys.maxsize` without a limit."""
+    if resource is None:
+        return sys.maxsize
+    limit = resource.getrlimit(getattr(resource, name))[0]
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit
+
+
+def memory_left() -> tuple[int, int]:
+    """Return the bytes of address space and of private memory that this process may still allocate.
+
+    Its own limits count (`ulimit -v`, `ulimit -d`); without a limit, the number is `sys.maxsize`
+    or a little less.
+    """
+    size, _, _, _, _, data, _ = process_memory()
+    return max(0, resource_limit("RLIMIT_AS") - size), max(0, resource_limit("RLIMIT_DATA") - data)
+
+
+def resident_bytes() -> int:
+    """Return the memory that the process occupies, in bytes; 0 on systems without `/proc`."""
+    return process_memory()[1]
+
+
+def stack_bytes() -> int:
+    """Return the stack size of a new thread."""
+    limit = resource_limit("RLIMIT_STACK")
+    return threading.stack_size() or (8 << 20 if limit == sys.maxsize else limit)
 
 
 def trim_process() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tbgen.system.allowance import memory_left, stack_bytes
+from tbgen.system.platform import memory_left, stack_bytes
 
 _START_BYTES = 16 << 20
 """Bytes that must be free to start a pool, beside the stacks of its threads."""

@@ -9,7 +9,7 @@ import pytest
 
 import tbgen.rows.storage as storage_module
 from tbgen.rows.storage import DiskStorage, Storage
-from tbgen.system.allowance import resident_bytes
+from tbgen.system.platform import resident_bytes
 
 SIZE = 1 << 23
 

@@ -120,7 +120,7 @@ def test_a_requested_amount_replaces_free_memory_but_no_limit(tmp_path: Path) ->
 
 def test_limits_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, limits = machine(tmp_path, "", ""), {"RLIMIT_DATA": 300 * MIB}
-    monkeypatch.setattr(allowance, "_rlimit", lambda name: limits.get(name, sys.maxsize))
+    monkeypatch.setattr(allowance, "resource_limit", lambda name: limits.get(name, sys.maxsize))
     assert usable_memory(root=root) == ((300 - 200 + 100) * MIB, "ulimit -d", sys.maxsize)
     limits["RLIMIT_AS"] = 550 * MIB
     assert usable_memory(root=root) == ((550 - 500 + 100) * MIB, "ulimit -v", 550 * MIB)
