@@ -284,7 +284,7 @@ class StreakGraph:
             yield Edge(kind, Node(now, own, rival, answer))
 
     def _keeps_value(self, position: Position) -> bool:
-        """Return whether the own side is not yet better off than at the root after a reply."""
+        """Return whether a position has the same value as all positions of the graph."""
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
             return is_direct_win(value) and value.order == self._root.order

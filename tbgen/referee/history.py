@@ -21,7 +21,7 @@ from tbgen.indexing.position import Position
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES, Side
 from tbgen.referee import record
-from tbgen.referee.verdict import Judgement, Verdict, judge
+from tbgen.referee.verdict import Verdict
 from tbgen.rules import check_legal, play
 from tbgen.rules.moves import is_legal_move
 
@@ -78,10 +78,8 @@ class History:
     """A game with push and pop, and the verdict on its last position.
 
     The options are those of `tbgen.referee.judge`. A search pushes and pops moves along its line
-    and calls `verdict` after each push. Checks are recorded on push. Chases are computed only once
-    a position has repeated, and cached while the moves stay (Tan & Watkinson Medina, section 5.1;
-    see `record`). Raises `PositionError` if the position is illegal, and `ValueError` if
-    `occurrences` is less than 2.
+    and calls `verdict` after each push. Raises `PositionError` if the position is illegal, and
+    `ValueError` if `occurrences` is less than 2.
 
     >>> from tbgen.referee.history import History
     >>> history = History(Position.from_fen("3k5/9/9/9/9/9/4r4/9/9/4K4 w"))
@@ -103,8 +101,7 @@ class History:
         if occurrences < 2:
             raise ValueError("a repetition needs at least 2 occurrences")
         _compile()
-        self.start, self.rules = position, rules
-        self.occurrences, self.minor_chases = occurrences, minor_chases
+        self.start, self.rules, self.occurrences = position, rules, occurrences
         self._chase_rules = rules.chase_rules(minor_chases=minor_chases)
         self._plies = 0
         self._side = int(position.side)
@@ -121,8 +118,8 @@ class History:
     @property
     def moves(self) -> list[Move]:
         """Moves of the game so far."""
-        rows = self._log[: self._plies]
-        return [Move(int(row[record.SOURCE]), int(row[record.TARGET])) for row in rows]
+        rows = self._log[: self._plies, [record.SOURCE, record.TARGET]]
+        return [Move(*row) for row in rows.tolist()]
 
     @property
     def position(self) -> Position:
@@ -160,16 +157,6 @@ class History:
             self.occurrences, self._chase_rules, draw_is_enough,
         )  # fmt: skip
         return _VERDICTS[found]
-
-    def judgement(self) -> Judgement:
-        """Return the verdict with the label of every ply and the reason (uncompiled)."""
-        return judge(
-            self.start,
-            self.moves,
-            rules=self.rules,
-            occurrences=self.occurrences,
-            minor_chases=self.minor_chases,
-        )
 
     def _grow(self) -> None:
         self._boards = np.concatenate([self._boards, np.zeros_like(self._boards)])

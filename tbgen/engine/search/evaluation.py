@@ -25,14 +25,10 @@ EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *WEIGHTS["values"]]), 2)
 """int64 (16,): value of a piece code in an exchange, on any square; the king's is the largest."""
 
 FEW_PHASE = 12
-"""Largest game phase for which `DECIDED` is looked up: that of three rooks, the most that the
-material of five men in `OUTCOMES` can have.
-"""
+"""Largest game phase for which `DECIDED` is looked up: that of three rooks."""
 KNOWN_MEN = 5
 OUTCOMES = Path(__file__).with_name("outcomes.csv")
-"""File with the shares of wins, draws and losses of each material of up to `KNOWN_MEN` pieces, in
-thousandths, for the side named first in the material.
-"""
+"""Thousandths of wins, draws and losses of each material of at most `KNOWN_MEN` pieces."""
 
 
 def _decided_shares() -> NDArray[np.int64]:

@@ -43,13 +43,19 @@ MAX_TARGETS = 8
 
 SHORT_RANGE = set(PieceType) - {PieceType.ROOK, PieceType.CANNON}
 
-RANK_OF, FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES), FILES))
-"""int8 (90,) each: `RANK_OF` gives the rank of a square, `FILE_OF` its file."""
+_RANK_OF, _FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES), FILES))
+
+LINE_OF, PLACE_OF = np.stack([_FILE_OF + RANKS, _RANK_OF]), np.stack([_RANK_OF, _FILE_OF])
+"""int8 (2, 90) each, by axis (0 file, 1 rank: `direction >> 1`) and square: the line through the
+square, ranks numbered before files, and the index of the square on it.
+"""
 
 STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
 """int64 (4,): difference of square numbers for one step in each direction."""
 
-LENGTHS = np.stack([RANKS - 1 - RANK_OF, RANK_OF, FILES - 1 - FILE_OF, FILE_OF], 1, dtype=np.int64)
+LENGTHS = np.stack(
+    [RANKS - 1 - _RANK_OF, _RANK_OF, FILES - 1 - _FILE_OF, _FILE_OF], 1, dtype=np.int64
+)
 """int64 (90, 4): number of squares from a square to the edge, in each direction of `STEPS`."""
 
 
@@ -130,8 +136,8 @@ def _sights() -> NDArray[np.int32]:
 
 
 SIGHTS = _sights()
-"""int32 (2, 10, 1024): sights in both directions. Indices: the axis (0 file, 1 rank: `direction >>
-1`), the index of the square on the line, and the bit mask of occupied squares of the line.
+"""int32 (2, 10, 1024): sights in both directions, by the axis, the index of the square on the line,
+and the bit mask of occupied squares of the line.
 """
 
 
@@ -141,10 +147,8 @@ def sights(state, row, square, axis):
 
     axis : int64; the line: 0 for the square's file, 1 for its rank
     """
-    rank, file = RANK_OF[square], FILE_OF[square]
-    if axis == 0:
-        return np.int64(SIGHTS[0, rank, state.occupancy[row, RANKS + file]])
-    return np.int64(SIGHTS[1, file, state.occupancy[row, rank]])
+    taken = state.occupancy[row, LINE_OF[axis, square]]
+    return np.int64(SIGHTS[axis, PLACE_OF[axis, square], taken])
 
 
 TARGETS, LEGS = _short_range()
@@ -155,7 +159,7 @@ SOURCES, SOURCE_LEGS = _sources()
 """int8 (16, 90, 9), by piece code and square: squares from which such a piece attacks the square,
 ended by -1, and for each the square that must be empty, or -1."""
 
-_APART = [np.abs(np.subtract.outer(of, of)) for of in (RANK_OF, FILE_OF)]
+_APART = [np.abs(np.subtract.outer(of, of)) for of in PLACE_OF]
 DISTANCES = np.maximum(*_APART)
 """int8 (90, 90): distance of two squares: the larger of the differences of ranks and of files."""
 

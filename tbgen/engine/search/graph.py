@@ -10,14 +10,11 @@
     estimate        proof and disproof numbers of a node from those of its children, and the edge
                     to follow    (L. V. Allis 1994)
 
-This module uses no boards: `proof_search` generates the positions.
-
-A move to a node of the current path closes a loop with a known outcome. The loop is a win if the
-defender gave check with every move in it and the attacker with none; otherwise it proves nothing.
-A node's numbers are *settled* if its proof or disproof number is 0. Settled numbers that follow
-from a loop hold only while the first node of the loop is on the path. So such a node stores the
-first node of the loop as its `basis`. If the basis is not on the path, the node is treated as new:
-both numbers are 1.
+A move to a node of the current path closes a loop. It is a win if the defender gave check with
+every move in the loop and the attacker with none; otherwise it proves nothing. A node's numbers are
+*settled* if its proof or disproof number is 0. Settled numbers that follow from a loop hold only
+while the first node of the loop, stored as the node's `basis`, is on the path. Else the node is
+treated as new: both numbers are 1.
 
 A *place* is 1 + the index of a node on the current path, 0 for a node that is not on the path.
 """
@@ -170,9 +167,9 @@ def settle(state, graph):
 
 @part
 def _stays(graph, number, inside):
-    """Return whether enough moves of a node lead into the set `inside` or to a won node.
+    """Return whether moves of a node lead into the set `inside` or to a won node.
 
-    One move is enough for the attacker; the defender has no other one.
+    For the attacker one such move is enough; for the defender all moves must be such.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

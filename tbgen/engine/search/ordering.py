@@ -74,31 +74,14 @@ def _rank_captures(state, row, side, ply):
 
 
 @part
-def _history_sum(state, code, target, before, earlier):
-    """Return the sum of the three histories of a piece that moves to a square.
-
-    before, earlier : int64; entries of `state.played` for the last two moves before it, latest
-        first; `earlier` is -1 for none
-    """
-    place = (code & 7) * SQUARES + target
-    known = np.int64(state.history[code, target]) + state.followups[0, before, place]
-    if earlier >= 0:
-        known += state.followups[1, earlier, place]
-    return known
-
-
-@part
-def _earlier(state, ply):
-    """Return the entry of `state.played` for the move before the last one; -1 for none."""
-    return np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
-
-
-@part
 def history_of(state, row, ply, move):
     """Return the sum of a quiet move's three history counters, each within +-`HISTORY_LIMIT`."""
-    code = np.int64(state.boards[row, move >> 7])
-    earlier = _earlier(state, ply)
-    return _history_sum(state, code, move & 127, np.int64(state.played[ply]), earlier)
+    code, target = np.int64(state.boards[row, move >> 7]), move & 127
+    place = (code & 7) * SQUARES + target
+    known = np.int64(state.history[code, target]) + state.followups[0, state.played[ply], place]
+    if ply > 0:
+        known += state.followups[1, state.played[ply - 1], place]
+    return known
 
 
 @part
@@ -107,10 +90,9 @@ def _rank_quiets(state, row, ply, first):
 
     first : int64; index of the first quiet move
     """
-    before, earlier = np.int64(state.played[ply]), _earlier(state, ply)
-    countermove = state.countermoves[before]
+    countermove = state.countermoves[state.played[ply]]
     killer, other_killer = state.killers[ply, 0], state.killers[ply, 1]
-    board, moves, ranks = state.boards[row], state.moves[ply], state.ranks[ply]
+    moves, ranks = state.moves[ply], state.ranks[ply]
     for i in range(first, state.count[ply]):
         move = np.int64(moves[i])
         if move == killer:
@@ -120,8 +102,7 @@ def _rank_quiets(state, row, ply, first):
         elif move == countermove:
             ranks[i] = _COUNTERMOVE_RANK
         else:
-            code = np.int64(board[move >> 7])
-            ranks[i] = _history_sum(state, code, move & 127, before, earlier)
+            ranks[i] = history_of(state, row, ply, move)
 
 
 @part

@@ -10,16 +10,14 @@ The search ends when the win is proven, or when the proof fails: the root is los
 full, or no descent finds a new leaf any more. It is interrupted at the node limit or by `stop`, and
 can then be continued (`prove`).
 
-A tree search ends a line where a loop closes, and repeats on every other path all work that depends
-on the loop. The graph stores a loop once. So wins by the repetition rules have small proofs: a
-thousand positions for a win of order 4, each of which is on many thousands of lines of the tree.
+A tree search repeats on every path the work that depends on a loop; the graph stores a loop once.
+So wins by the repetition rules have small proofs: a thousand positions for a win of order 4, each
+of which is on many thousands of lines of the tree.
 
-A proven win holds against any defence. A *pattern* is a set of positions in which every move of the
-defender is a check that stays in the set, or loses (`graph.find_patterns`), as in the tables. Two
-kinds of patterns of the tables are not searched: perpetual chases, and patterns in which the
-attacker must answer a check by a check. Proof numbers only select the next node. Positions of the
-game since its last capture or pawn's advance count as not won, so that no repetition of the proof
-reaches back into the game.
+A proven win holds against any defence. Two kinds of patterns of the tables are not searched:
+perpetual chases, and patterns in which the attacker must answer a check by a check. Positions of
+the game since its last capture or pawn's advance count as not won, so that no repetition of the
+proof reaches back into the game.
 """
 
 from __future__ import annotations

@@ -30,9 +30,7 @@ _SHARE, _LATE_SHARE = 2, 8
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
-"""Number of nodes that the ordinary search visits before a proof starts. A win that this search
-finds is better than a proof, because it has a line and a distance.
-"""
+"""Nodes of the ordinary search before a proof starts; a win that it finds has a distance."""
 _MAX_NODES = 1 << 21
 """Maximum nodes of a proof: 216 MiB when full; unused memory is not allocated."""
 

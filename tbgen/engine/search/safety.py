@@ -7,8 +7,6 @@ are looked up outward from the king's square. Advisors and elephants never attac
     king not in check before   only new attacks are tested: lines that the move changes, knights
                                whose leg it frees, and the moved piece
     king moves or in check     all attacks are tested (`_is_king_attacked`)
-
-The counts of `scripts/measure/perft.py` verify the legality of moves; a test verifies checks.
 """
 
 from __future__ import annotations
@@ -21,13 +19,13 @@ from tbgen.engine.search.geometry import (
     DIRECTION_TO,
     DISTANCES,
     EXPOSES_KING,
-    FILE_OF,
     FIRST_SHIFT,
     FREE,
     KING,
     KNIGHT,
+    LINE_OF,
     PAWN,
-    RANK_OF,
+    PLACE_OF,
     ROOK,
     SECOND_SHIFT,
     SIGHTS,
@@ -36,10 +34,8 @@ from tbgen.engine.search.geometry import (
     STEPS,
     WAY_SHIFT,
 )
-from tbgen.indexing.squares import EMPTY, RANKS
+from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
-
-_NOWHERE = -1  # no square, or no direction
 
 
 @part
@@ -66,43 +62,42 @@ def _is_attacked_by_knight(state, row, king, side):
 
 
 @part
-def _is_attacked_from(state, row, king, side, direction, left, come):
+def _is_attacked_from(state, row, king, side, direction, source, target):
     """Return whether a line piece attacks a side's king from one direction, or the kings face.
 
-    direction : int64; index of `STEPS`, or `_NOWHERE`, which returns False
-    left, come : int64; source and target of a move of this side that `state.occupancy` of the row
-        does not contain yet; `_NOWHERE` for no move
+    direction : int64; index of `STEPS`, or -1, which returns False
+    source, target : int64; the last move, which the row's board contains, but perhaps not its masks
+        `state.occupancy`
     """
     if direction < 0:
         return False
-    file, rank = np.int64(FILE_OF[king]), np.int64(RANK_OF[king])
-    if direction < 2:
-        place, taken = rank, np.int64(state.occupancy[row, RANKS + file])
-        if left >= 0:
-            taken &= ~(np.int64(FILE_OF[left] == file) << RANK_OF[left])
-            taken |= np.int64(FILE_OF[come] == file) << RANK_OF[come]
-    else:
-        place, taken = file, np.int64(state.occupancy[row, rank])
-        if left >= 0:
-            taken &= ~(np.int64(RANK_OF[left] == rank) << FILE_OF[left])
-            taken |= np.int64(RANK_OF[come] == rank) << FILE_OF[come]
-    seen = np.int64(SIGHTS[direction >> 1, place, taken]) >> (direction & 1) * WAY_SHIFT
+    axis = direction >> 1
+    line = LINE_OF[axis, king]
+    taken = np.int64(state.occupancy[row, line])
+    taken &= ~(np.int64(LINE_OF[axis, source] == line) << PLACE_OF[axis, source])
+    taken |= np.int64(LINE_OF[axis, target] == line) << PLACE_OF[axis, target]
+    seen = np.int64(SIGHTS[axis, PLACE_OF[axis, king], taken]) >> (direction & 1) * WAY_SHIFT
     # Without a piece the distance is 0, and the square is the king's own.
     first = king + STEPS[direction] * (seen >> FIRST_SHIFT & FREE)
     second = king + STEPS[direction] * (seen >> SECOND_SHIFT & FREE)
     enemy, board = 8 - 8 * side, state.boards[row]
-    if first != come and (board[first] == enemy + ROOK or board[first] == enemy + KING):
+    if board[first] == enemy + ROOK or board[first] == enemy + KING:
         return True
-    return second != come and board[second] == enemy + CANNON
+    return board[second] == enemy + CANNON
+
+
+@part
+def _is_attacked_after(state, row, king, side, source, target):
+    """Return whether a line piece attacks a side's king, which was safe before a move."""
+    left, come = np.int64(DIRECTION_TO[king, source]), np.int64(DIRECTION_TO[king, target])
+    if _is_attacked_from(state, row, king, side, left, source, target):
+        return True
+    return come != left and _is_attacked_from(state, row, king, side, come, source, target)
 
 
 @part
 def _is_king_attacked(state, row, king, side, source, target):
-    """Return whether the king of a side is attacked by any piece, or faces the other king.
-
-    source, target : int64; a move of this side that the row's board contains, but not yet its masks
-        `state.occupancy`
-    """
+    """Return whether the king of a side is attacked after a move, or faces the other king."""
     for direction in range(4):
         if _is_attacked_from(state, row, king, side, direction, source, target):
             return True
@@ -121,10 +116,7 @@ def gives_check(state, row, side, source, target):
     king = np.int64(state.squares[row, state.kings[other]])
     if not EXPOSES_KING[king, source] and not EXPOSES_KING[king, target]:
         return False
-    left, come = np.int64(DIRECTION_TO[king, source]), np.int64(DIRECTION_TO[king, target])
-    if _is_attacked_from(state, row, king, other, left, _NOWHERE, _NOWHERE):
-        return True
-    if come != left and _is_attacked_from(state, row, king, other, come, _NOWHERE, _NOWHERE):
+    if _is_attacked_after(state, row, king, other, source, target):
         return True
     kind = state.boards[row, target] & 7
     if kind == PAWN and _is_attacked_by_pawn(state, row, king, other):
@@ -135,41 +127,24 @@ def gives_check(state, row, side, source, target):
 
 
 @part
-def _stays_safe(state, row, side, king, source, target):
-    """Return whether a safe king stays safe after a pseudo-legal move of another own piece."""
-    left, come = np.int64(DIRECTION_TO[king, source]), np.int64(DIRECTION_TO[king, target])
-    if _is_attacked_from(state, row, king, side, left, source, target):
-        return False
-    if come != left and _is_attacked_from(state, row, king, side, come, source, target):
-        return False
-    if left >= 0 or DISTANCES[king, source] != 1:
-        return True
-    # The move may free the leg of a knight, unless it captures that knight.
-    i, knight = 0, 8 - 8 * side + KNIGHT
-    while SOURCES[KNIGHT, king, i] >= 0:
-        at = SOURCES[KNIGHT, king, i]
-        leg = SOURCE_LEGS[KNIGHT, king, i]
-        if leg == source and at != target and state.boards[row, at] == knight:
-            return False
-        i += 1
-    return True
-
-
-@part
 def is_safe(state, row, side, source, target):
     """Return whether the mover's king is safe after a pseudo-legal move; restores the row."""
     board = state.boards[row]
     king = np.int64(state.squares[row, state.kings[side]])
-    if source == king:
-        king = target
-    elif state.log[row, CHECKED] == 0:
-        if not EXPOSES_KING[king, source] and not EXPOSES_KING[king, target]:
-            return True
-        return _stays_safe(state, row, side, king, source, target)
+    tests_all = source == king or state.log[row, CHECKED] != 0
+    if not tests_all and not EXPOSES_KING[king, source] and not EXPOSES_KING[king, target]:
+        return True
     moved, taken = board[source], board[target]
     board[target] = moved
     board[source] = EMPTY
-    safe = not _is_king_attacked(state, row, king, side, source, target)
+    if tests_all:
+        king = target if source == king else king
+        attacked = _is_king_attacked(state, row, king, side, source, target)
+    else:
+        attacked = _is_attacked_after(state, row, king, side, source, target)
+        if not attacked and DISTANCES[king, source] == 1:
+            # The move may free the leg of a knight.
+            attacked = _is_attacked_by_knight(state, row, king, side)
     board[source] = moved
     board[target] = taken
-    return safe
+    return not attacked

@@ -9,10 +9,8 @@
     proof           PROVEN_WIN                  win proven by a graph (`proof_search`), any length
     evaluation      at most MAX_EVALUATION      estimate
 
-The order is that of `tbgen.play.preference` (mate and conversion before wins by the rules, then
-lower order, then shorter distance), followed by the verdicts of the search. Plies are counted from
-the root of the search; the score of a loss is the negative of that of a win. Nothing here imports
-numba.
+The order is that of `tbgen.play.preference`, followed by the verdicts of the search. Plies are
+counted from the root of the search; the score of a loss is the negative of that of a win.
 """
 
 from __future__ import annotations
@@ -36,18 +34,12 @@ DRAW = 0
 
 ORDER_STEP = 10_000
 MAX_ORDER = 40
-"""Maximum order in a score; larger orders are clipped to it.
-
-`MAX_TABLE_PLIES` and `MAX_RULE_PLIES` limit plies likewise. So the lowest score of a win by the
-rules in a table, about RULE_WIN - 40 order steps, is above VERDICT_WIN.
-"""
+"""Maximum order in a score, and maximum plies likewise: the bands of scores do not overlap."""
 MAX_TABLE_PLIES = 50_000
 MAX_RULE_PLIES = 9_000
 
 _SHOWN_TABLE, _SHOWN_RULES, _SHOWN_VERDICT = 25_000, 22_000, 20_000
-"""Base of the centipawns reported for wins without a mate distance: by tables, by the repetition
-rules in tables, and by verdicts. Protocols have mates and centipawns only.
-"""
+"""Base of the centipawns reported for wins without a mate distance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +55,9 @@ class Iteration:
     """Result of a search to one depth; `complete` unless the search was stopped before its end.
 
     `lines` are the best lines, the best first. `deepest` is the maximum ply reached; `filled` the
-    number of used entries among the first thousand of the hash table. `nodes`, `table_hits`,
-    `judged` and `spared` count from the start of the search: `judged` is the number of repetitions
-    judged by the referee; `spared` of these needed only one side's conduct, because a draw was
-    enough for a cutoff.
+    number of used entries among the first thousand of the hash table. `judged` is the number of
+    repetitions judged by the referee; `spared` of these needed only one side's conduct, because a
+    draw was enough for a cutoff. Numbers count from the start of the search.
     """
 
     depth: int
@@ -112,8 +103,7 @@ def mate_plies(score: int) -> int | None:
 def centipawns(score: int) -> int:
     """Return the centipawns to report for a score without mate; better wins get more centipawns."""
     size = abs(score)
-    if size <= MAX_EVALUATION:
-        # Estimates stay below decided scores.
+    if size <= MAX_EVALUATION:  # estimates stay below decided scores
         shown = min(size, _SHOWN_VERDICT - 1_000)
     elif size <= VERDICT_WIN:
         shown = _SHOWN_VERDICT - (VERDICT_WIN - size)

@@ -1,13 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Reductions and pruning by the estimate of a node (`state.estimate`).
 
-    is_reverse_futile  reverse futility pruning: cutoff where the estimate is far above beta
-    null_depth         null move pruning: cutoff where a shallow search after passing is above beta
-    is_razored         razoring: only captures are searched where the estimate is far below alpha
-    reduction          late move reduction of quiet moves
-    is_late            late move pruning near the leaves
-    is_pruned          futility pruning of quiet moves, pruning of losing captures; never of checks
-
 In check there is no estimate: then only `reduction` applies. In a full-width search
 (`state.full_width`) none applies. Decided scores overrule estimates: no move is pruned before a
 move has been searched that does not lose by force. So a mate or a verdict never depends on a move
@@ -52,7 +45,7 @@ def is_improving(state, ply):
 
 @part
 def is_reverse_futile(state, ply, depth, beta):
-    """Return whether the estimate is so far above beta that the node is cut off."""
+    """Return whether the estimate is so far above beta that the node is cut off (futility)."""
     margin = _REVERSE_MARGIN * (depth - is_improving(state, ply))
     is_above = state.estimate[ply] - margin >= beta
     return depth <= _REVERSE_DEPTH and abs(beta) <= MAX_EVALUATION and is_above
@@ -60,7 +53,7 @@ def is_reverse_futile(state, ply, depth, beta):
 
 @part
 def is_razored(state, ply, depth, alpha):
-    """Return whether the estimate is so far below alpha that only captures are searched."""
+    """Return whether only captures are searched, as the estimate is far below alpha (razoring)."""
     return (
         depth <= _RAZOR_DEPTH
         and abs(alpha) <= MAX_EVALUATION
@@ -71,7 +64,7 @@ def is_razored(state, ply, depth, alpha):
 
 @part
 def null_depth(state, row, side, depth, beta):
-    """Return the depth of the null-move search; -1 where no null move is tried."""
+    """Return the depth of the search after a null move (pass); -1 where none is tried."""
     estimate = state.estimate[row - state.root]
     if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or estimate < beta:
         return -1
@@ -123,7 +116,7 @@ def is_late(state, row, depth, searched, best):
 
 @part
 def is_pruned(state, row, side, depth, searched, move, alpha, best):
-    """Return whether a move is pruned: a quiet move far below alpha, or a losing capture."""
+    """Return whether a quiet move far below alpha or a losing capture is pruned; never a check."""
     ply = row - state.root
     estimate = state.estimate[ply]
     if estimate == NO_ESTIMATE or best < -MAX_EVALUATION or state.stage[ply] != REMAINING:

@@ -6,9 +6,8 @@
     fields by ply     moves and their ranks, killers, the principal variation, path dependence
     single fields     counters, limits, the rules, the stop flag
 
-Moves are not unmade: a move writes the next position into the next row. Everything is one numpy
-record, which kernels pass by address. Rows before `root` are the last plies of the game, at most
-`GAME_PLIES`.
+Moves are not unmade: a move writes the next position into the next row. Rows before `root` are the
+last plies of the game, at most `GAME_PLIES`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
-from tbgen.engine.search.geometry import FILE_OF, KING, LINES, PHASES, RANK_OF, ROOK
+from tbgen.engine.search.geometry import KING, LINE_OF, LINES, PHASES, PLACE_OF, ROOK
 from tbgen.engine.search.network import (
     ACCUMULATOR_SIZE,
     EMPTY_ACCUMULATOR,
@@ -29,7 +28,7 @@ from tbgen.engine.search.network import (
 )
 from tbgen.engine.search.safety import gives_check
 from tbgen.indexing import Move
-from tbgen.indexing.squares import EMPTY, RANKS, SQUARES
+from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.probing import Buffers
 from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
@@ -132,9 +131,8 @@ SIDE_KEY = int(_random.integers(1, 1 << 62))
 @part
 def _toggle(state, row, square):
     """Toggle the bit of a square in the occupancy masks of its rank and of its file."""
-    rank, file = np.int64(RANK_OF[square]), np.int64(FILE_OF[square])
-    state.occupancy[row, rank] ^= 1 << file
-    state.occupancy[row, RANKS + file] ^= 1 << rank
+    for axis in range(2):
+        state.occupancy[row, LINE_OF[axis, square]] ^= np.int64(1) << PLACE_OF[axis, square]
 
 
 @borrowing_kernel
