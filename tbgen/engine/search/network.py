@@ -91,13 +91,6 @@ OPENING_BASE, ENDING_BASE = WEIGHTS["output_bases"]
 
 
 @part
-def add_piece(state, row, code, square):
-    """Add the weights of a piece on a square to the sums of a position."""
-    for i in range(ACCUMULATOR_SIZE):
-        state.accumulator[row, i] += INPUT_ROWS[code, square, i]
-
-
-@part
 def update_accumulator(state, row, code, source, target, taken):
     """Compute the sums of the next row, the position after a move, from those of the row."""
     before, after = state.accumulator[row], state.accumulator[row + 1]

@@ -180,14 +180,12 @@ def _updated(known, bonus):
 def _update_histories(state, row, ply, move, bonus):
     """Update the three histories of a quiet move."""
     code, target = state.boards[row, move >> 7], move & 127
-    place, before = (code & 7) * SQUARES + target, state.played[ply]
+    place = (code & 7) * SQUARES + target
     state.history[code, target] = _updated(np.int64(state.history[code, target]), bonus)
-    known = np.int64(state.followups[0, before, place])
-    state.followups[0, before, place] = _updated(known, bonus)
-    if ply > 0:
-        before = state.played[ply - 1]
-        known = np.int64(state.followups[1, before, place])
-        state.followups[1, before, place] = _updated(known, bonus)
+    for i in range(min(ply + 1, 2)):
+        before = state.played[ply - i]
+        known = np.int64(state.followups[i, before, place])
+        state.followups[i, before, place] = _updated(known, bonus)
 
 
 @part

@@ -216,16 +216,6 @@ def _grow(state, buffers, graph, path, loops):
     return leads_on
 
 
-@part
-def _begin(state, buffers, graph):
-    """Add the root to an empty graph, and the earlier positions of the game as lost nodes."""
-    root = np.int64(state.root)
-    add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
-    for row in range(state.log[root, FIRST], root):
-        number = add(graph, state.keys[row], state.log[row, CHECKED], root - row & 1)
-        set_status(graph, number, LOST)
-
-
 @borrowing_kernel
 def prove(states, buffers, graph, inside, scratch, node_limit):
     """Grow the graph until it proves that the side to move at the root wins.
@@ -240,7 +230,11 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
     """
     state = states[0]
     if graph.counts[NODES] == 0:
-        _begin(state, buffers, graph)
+        root = np.int64(state.root)
+        add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
+        for row in range(state.log[root, FIRST], root):  # earlier positions count as lost
+            number = add(graph, state.keys[row], state.log[row, CHECKED], root - row & 1)
+            set_status(graph, number, LOST)
     settled, idle, rounds = graph.counts[EXPANDED], 0, 0
     while graph.nodes[0].status == OPEN and state.stop == 0 and state.nodes < node_limit:
         room = min(len(graph.keys) - graph.counts[NODES], len(graph.moves) - graph.counts[EDGES])

@@ -23,7 +23,7 @@ from tbgen.engine.search.geometry import KING, LINE_OF, LINES, PHASES, PLACE_OF,
 from tbgen.engine.search.network import (
     ACCUMULATOR_SIZE,
     EMPTY_ACCUMULATOR,
-    add_piece,
+    INPUT_ROWS,
     update_accumulator,
 )
 from tbgen.engine.search.safety import gives_check
@@ -171,7 +171,8 @@ def begin(states, moves, side):
             _toggle(state, np.int64(0), square)
             key ^= PIECE_KEYS[code, square]
             phase += PHASES[code]
-            add_piece(state, np.int64(0), code, np.int64(square))
+            for i in range(ACCUMULATOR_SIZE):
+                state.accumulator[0, i] += INPUT_ROWS[code, square, i]
     state.keys[0], state.phase[0] = key, phase
     state.men_left[0] = state.men_count[0] + state.men_count[1]
     for row in range(len(moves)):
