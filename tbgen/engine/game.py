@@ -2,8 +2,7 @@
 
     position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
 
-GUIs send the whole game before every move. If a command continues the game of the last command,
-only the new moves are parsed.
+GUIs send the whole game before every move: only moves that the last command lacks are parsed.
 """
 
 from __future__ import annotations

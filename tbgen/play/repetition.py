@@ -39,10 +39,9 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 
 
 class TrialMoves:
-    """Verdicts on moves that are tried at the end of a game.
+    """Verdicts on moves that are tried at the end of a game, which is read when one is judged.
 
-    `game` is the positions of the game, oldest first. Moves before a gap, where two positions are
-    not one legal move apart, are left out. The game is read once, and only if a move is judged.
+    `game` is the positions, oldest first; moves before a gap are left out.
     """
 
     def __init__(self, game: Sequence[Position], rule_set: RuleSet) -> None:

@@ -110,27 +110,19 @@ class Conduct:
 
     @property
     def article(self) -> str:
-        """Article of the rules on the conduct, such as `art. 6`; empty if none fits."""
+        """Article of the rules on the conduct, or point of docs/referee.md; empty if none fits."""
         if self.checks == self.plies:
             return "art. 6"
         if self.victims:
-            return self._chase_article()
+            own = _ARTICLES.get((self.chasers[0], self.victims[0].kind))
+            if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
+                return own  # for one cannon or two, one knight or two
+            if len(self.chasers) > 1:
+                return "art. 33"
+            return own or ("no real root, point 4b" if self.chasers[0].is_attacker else "point 4")
         if self.checks and self.chasing:
             return "art. 12"
-        if self.chasing == self.plies:
-            return "art. 32"
-        return ""
-
-    def _chase_article(self) -> str:
-        """Return the article, or the point of docs/referee.md, that forbids the chase."""
-        own = _ARTICLES.get((self.chasers[0], self.victims[0].kind))
-        if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
-            return own  # for one cannon or two, one knight or two
-        if len(self.chasers) > 1:
-            return "art. 33"
-        if own is not None:
-            return own
-        return "no real root, point 4b" if self.chasers[0].is_attacker else "point 4"
+        return "art. 32" if self.chasing == self.plies else ""
 
     def clause(self) -> str:
         """Return the conduct as a clause, such as `Red checks on every move`."""
