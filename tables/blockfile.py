@@ -210,11 +210,9 @@ class BlockFile(Generic[Spec]):
         return [(first, part) for (first, _), part in zip(runs, parts, strict=True)]
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
-        """Return the codes of all slots with one side to move, in the order of slots: (slots,).
+        """Return the codes of all slots with one side to move, (slots,), without the cache.
 
-        The array takes `header.slots` times the code width in bytes. Slots without a position
-        contain an arbitrary code, not 0: the writer fills them (`blocks`). The cache is neither
-        used nor filled.
+        Slots without a position contain an arbitrary code, not 0: the writer fills them (`blocks`).
         """
         plane = np.empty(self.header.slots, self._dtype)
 

@@ -137,8 +137,7 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
 def is_unmodified(table: Path) -> bool:
     """Return whether a table file has the modification time of its certificate.
 
-    Equal times mean that the table has been neither written nor replaced since its bytes were
-    checked. Exceptions are a time set by hand, and data lost by the disk.
+    It then has not been written since its bytes were checked, unless the time was set by hand.
     """
     with contextlib.suppress(OSError):
         return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns
@@ -146,11 +145,9 @@ def is_unmodified(table: Path) -> bool:
 
 
 def set_certificate_time(table: Path, modified: int) -> None:
-    """Set the modification time of a table's certificate, once the table has been checked again.
+    """Set a certificate's modification time, once its table has been checked again.
 
-    modified : the table's time of modification in ns, read before its bytes were checked
-
-    Raises `OSError`.
+    modified : the table's time in ns, read before its bytes were checked; raises `OSError`
     """
     os.utime(certificate_path(table), ns=(modified, modified))
 

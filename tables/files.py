@@ -29,9 +29,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def open_to_read(path: Path, *, links: bool = True) -> int:
-    """Open a regular file, or a link to one; return its descriptor, which the caller closes.
-
-    links : whether links are followed; if False, a link raises `OSError`
+    """Open a regular file, or with `links` a link to one; return the descriptor, to be closed.
 
     Raises `OSError`, at once also for a pipe, a device or a directory.
     """

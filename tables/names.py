@@ -146,9 +146,8 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set to be named in messages while no table is open.
+        """Rule set for messages; None becomes unknown rules, no limit, minor chases.
 
-        Parts of the choice that are None become: unknown rules, no limit on orders, minor chases.
         Raises `InputError` for `minor_chases` False under rules that leave no choice.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)

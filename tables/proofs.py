@@ -112,8 +112,7 @@ class Proofs:
     def status(self, name: TableName) -> ProofStatus:
         """Return the state of a table's proof.
 
-        Raises `CorruptTableError`, `FormatVersionError` and `OSError` if the file of the table
-        itself cannot be read, `FileNotFoundError` if there is none.
+        Raises `CorruptTableError`, `FormatVersionError` and `OSError` if its file cannot be read.
         """
         own = self._own_status(name)
         if isinstance(own, Exception):

@@ -56,10 +56,9 @@ def move_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON object for one legal move of a position.
+    """Return the JSON object for one legal move of a position; `words` explain it.
 
-    `result` is the value of the position before the move, None if unknown. `mechanism` is the
-    offence that decides that position, `words` the language of the reason.
+    `result` is the value before the move or None, `mechanism` the offence that decides it.
     """
     return {
         "move": format_move(position, move.move, notation),

@@ -20,10 +20,9 @@ _MATERIAL = (
 
 @dataclass(frozen=True, slots=True)
 class MaterialChoice:
-    """Materials that a user has selected, to be matched with the tables that are present.
+    """Materials that a user has selected by words, and by greatest numbers of men and attackers.
 
-    They are given by words, such as names and sets, and by bounds: `men` and `attackers` are the
-    greatest numbers. `tbgen.building.sets` parses the words.
+    `tbgen.building.sets` parses the words, and matches them with the tables that are present.
     """
 
     words: tuple[str, ...]

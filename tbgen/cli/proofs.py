@@ -97,10 +97,9 @@ def print_compiling() -> None:
 
 
 class ClosureProgress(Observer):
-    """Progress and results of the proofs of tables and all tables that captures lead to.
+    """Progress of the proofs of a closure; with `quiet`, nothing goes to stdout.
 
-    `entries` are the JSON entries of the tables, by job key. `worst` is the exit status so far.
-    With `quiet`, nothing goes to stdout.
+    `entries` are the JSON entries of the tables, by job key; `worst` the exit status so far.
     """
 
     every = 2.0

@@ -22,11 +22,9 @@ LEAST_CHUNKS = 8
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows that match a query, found in bounded time.
+    """Rows that match a query, and the number of candidates, found in bounded time.
 
-    `share` (0 to 1) is the part of the table that was searched. If only a random choice of the rows
-    found was kept, it is multiplied by the part that was kept. `candidates` is the number of
-    positions whose value matches.
+    `share` (0 to 1) is the part of the table searched, times the part of its rows that was kept.
     """
 
     rows: TableColumns

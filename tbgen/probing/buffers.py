@@ -131,8 +131,7 @@ class NumbaTables:
     def preload(self, *materials: Material | str) -> int:
         """Load all blocks of some materials, or of all; return the number of blocks still cold.
 
-        The number is 0 unless the cache is too small. Raises like `load_wanted`, and `KeyError` for
-        a material that is not in `materials`.
+        Raises like `load_wanted`, and `KeyError` for a material that is not in `materials`.
         """
         names = [material.name for material in self.materials]
         asked = [Material.parse(str(material)).name for material in materials] or names
@@ -225,10 +224,9 @@ def chosen_materials(
     tablebase: Tablebase,
     names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """Return the requested materials, each once; by default those of `names`.
+    """Return the requested materials, each once, or those of `names` of the tablebase's rules.
 
-    By default, only names of the tablebase's rule set count. Materials that need no file, because
-    all positions are draws, are left out.
+    Materials that need no file, because all positions are draws, are left out.
     """
     if materials is None:
         rule_set = tablebase.rule_set
