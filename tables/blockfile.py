@@ -210,9 +210,9 @@ class BlockFile(Generic[Spec]):
         return [(first, part) for (first, _), part in zip(runs, parts, strict=True)]
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
-        """Return the codes of all slots with one side to move, (slots,), without the cache.
+        """Return the codes of all slots with one side to move, in the order of slots: (slots,).
 
-        Slots without a position contain an arbitrary code, not 0: the writer fills them (`blocks`).
+        Slots without a position contain an arbitrary code, not 0. The cache is not used.
         """
         plane = np.empty(self.header.slots, self._dtype)
 

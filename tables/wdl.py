@@ -104,10 +104,7 @@ class WdlFile(BlockFile[WdlSpec]):
         return data.ravel()
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the outcomes (1 loss, 2 draw, 3 win) of slots (n,), in any order.
-
-        Reads from memory after `hold`; else in the same way as `BlockFile.codes`.
-        """
+        """Return the outcomes (1 loss, 2 draw, 3 win) of slots (n,), after `hold` from memory."""
         held = None if self._held is None else self._held[side]
         slots = np.asarray(slots, np.int64)
         if held is None or slots.size == 0:

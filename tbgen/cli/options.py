@@ -98,10 +98,7 @@ tables_option = click.option(
 
 
 def rules_option(default: str | None = None, *, judges: bool = False) -> Callable[..., Any]:
-    """Add `--rules`, as the parameter `rules` (a string or None).
-
-    Without `default`, the only rule set present is used. With `judges`, `CHINESE` is allowed.
-    """
+    """Add `--rules`, as `rules`; without `default`, None. With `judges`, `CHINESE` is allowed."""
     meanings = {str(rules): rules.meaning for rules in Rules} | SYNONYMS
     listed = "; ".join(f"{name} = {meaning}" for name, meaning in meanings.items())
     chinese = "; chinese = the CXA's, where the verdict is certain" if judges else ""

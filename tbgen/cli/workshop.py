@@ -125,10 +125,7 @@ class Workshop:
 
 
 class _Build(Observer):
-    """One build that the board has requested: thread, progress and `Observer` of its jobs.
-
-    A job is identified by the number of its collection and its own key.
-    """
+    """One build of the board's pages: thread, progress and `Observer` of its jobs."""
 
     every = 0.2
 

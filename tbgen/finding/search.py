@@ -229,10 +229,7 @@ class Search:
     def _parts(
         self, value_filter: ValueFilter, pool: ThreadPoolExecutor
     ) -> Iterator[tuple[Side, int, TableColumns]]:
-        """Yield side to move, number of slots and rows of each chunk, some computed ahead.
-
-        `Tablebase.checkpoint` is called before each chunk.
-        """
+        """Yield side, number of slots and rows of each chunk; calls `Tablebase.checkpoint`."""
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
         chunks = self._chunks_of_slots(value_filter.sides)

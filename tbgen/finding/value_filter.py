@@ -26,7 +26,8 @@ CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
 class ValueFilter:
     """Selection of the slots of a table whose values match a query.
 
-    `others` are tables under other rule sets; `codes` is faster than `TableFile.codes`, or None.
+    `others` are tables of the same material under other rule sets, for `Query.differs`. `codes`
+    returns the codes of slots, faster than `TableFile.codes`; None uses that method.
     """
 
     def __init__(

@@ -113,10 +113,7 @@ def columns_of_codes(
     squares: NDArray[np.uint8],
     codes: NDArray[Any],
 ) -> TableColumns:
-    """Return the columns of legal positions whose squares and table codes are known.
-
-    slots : (n,), their slots; squares : (n, pieces); codes : (n,)
-    """
+    """Return columns of legal positions: slots and codes (n,), squares (n, pieces)."""
     outcome, order, plies = value_columns(codes, file.code_space)
     most = max((counts.order for counts in file.statistics.orders), default=0)
     columns: dict[str, NDArray[Any]] = {
