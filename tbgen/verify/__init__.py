@@ -43,7 +43,7 @@ Parameters of kernels, unless a kernel says otherwise:
     state : BoardState, this thread's
     numbers : uint8 or uint16 (2 * slots,), the planes: ranks or marks
     best : uint8 or uint16 (lanes,), inout, the best number of each place of a row so far
-    kept : uint8 or uint16 (lanes,), a buffer
+    kept : uint8 or uint16 (90,), a buffer, by square
     lead_0, lead_1 : int, the first lead, and the end of the range
     plane : int, start of the children's plane in `numbers`
     base : int, the first slot of a lead

@@ -169,11 +169,9 @@ class Arrays(NamedTuple):
     """
     values: Values
     hanging: NDArray[np.uint8]
-    """uint8 (2, bytes): by side to move, a bit set of slots in which that side is not in check.
-
-    It has the draws and the rule-decided wins in which a piece of the side hangs. It also has the
-    rule-decided wins in which a capture wins by the repetition rules. `complete` fills the sets,
-    and `candidates` replaces them by empty ones.
+    """uint8 (2, bytes): by side to move, a bit set of slots. It has the rule-decided wins of a side
+    not in check in which one of its pieces hangs, or a capture wins by the repetition rules.
+    `complete` fills the sets, and `candidates` replaces them by empty ones.
     """
     judges_checks: bool
     """Whether the rules judge perpetual checks."""
@@ -252,29 +250,20 @@ def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> No
             plane[first : first + len(run)] = run
 
 
-class _Captures(NamedTuple):
-    """Supporting tables of a table, and the plane that each capture leads to."""
-
-    tables: list[Table]
-    captures: NDArray[np.int64]
-    """The array `Arrays.captures`, in which the column WINS_BY_RULES is still 0."""
-    planes: list[tuple[int, int, int]]
-    """Planes in the order of `Arrays.captured`: the number of the table, the side to move in it,
-    and the side to move in this table. The sides differ if the capture swaps colours.
-    """
-    slots: int
-    """Length of `Arrays.captured`."""
-
-
-def _list_captures(layout: Layout, supporting: Supporting) -> _Captures:
+def _list_captures(
+    layout: Layout, supporting: Supporting
+) -> tuple[list[Table], NDArray[np.int64], list[tuple[int, int, int]], int]:
     """Open the supporting tables, and describe the plane that the capture of each piece leads to.
 
-    Writes the lines of `Arrays.captures`, in which WINS_BY_RULES is still 0. The lines of kings,
-    and of pieces whose capture leads to a material without a table, stay NO_PLANE. Captures into
-    the same table with the same side to move share a plane. Planes lie one after the other in
-    `Arrays.captured`, after the two ranks of a draw (for Red and for Black to move).
+    Captures into the same table with the same side to move share a plane. Planes lie one after the
+    other in `Arrays.captured`, after the two ranks of a draw (for Red and for Black to move).
 
-    Returns the tables, these lines, the planes in order, and the length of `Arrays.captured`.
+    Returns (tables, captures, planes, slots):
+        captures: `Arrays.captures`, in which WINS_BY_RULES is still 0. The lines of kings, and of
+            pieces whose capture leads to a material without a table, are NO_PLANE
+        planes: for each the number of the table, the side to move in it, and the side to move in
+            this table. The sides differ if the capture swaps colours
+        slots: the length of `Arrays.captured`
     """
     pieces, armies = layout.piece_codes, Material(*layout.armies)
     children = armies.captures()
@@ -301,7 +290,7 @@ def _list_captures(layout: Layout, supporting: Supporting) -> _Captures:
         captures[taken, : SOURCES + len(sources)] = [
             starts[plane], swapped, words[number], words[number + 1], 0, *sources,
         ]  # fmt: skip
-    return _Captures(tables, captures, [*starts], slots)
+    return tables, captures, [*starts], slots
 
 
 def gather(

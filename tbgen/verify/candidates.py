@@ -57,7 +57,6 @@ from tbgen.verify.values import (
     QUIET_DRAW,
     QUIET_WIN,
     SHARED,
-    WIN_AFTER_CAPTURE,
     Marks,
 )
 
@@ -79,25 +78,23 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
     (`values`).
     """
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
-    red_hanging, black_hanging = arrays.hanging[0], arrays.hanging[1]
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
             at, _, overlaps, _, _ = open_row(lead, row, state, index)
             for place in range(index.row_slots):
                 slot = lead * index.lead_slots + at + place
-                red, black = planes[slot], planes[slots + slot]
-                if red == 0 and black == 0:
+                ranks = planes[slot], planes[slots + slot]
+                if ranks[0] == 0 and ranks[1] == 0:
                     continue
-                red_state = ATTACKED if has_bit(red_hanging, slot) else QUIET
-                black_state = ATTACKED if has_bit(black_hanging, slot) else QUIET
-                if overlaps or state.board[index.square_of_place[place]] != EMPTY:
-                    red_state = black_state = SHARED
-                elif black == 0:
-                    red_state = IN_CHECK
-                elif red == 0:
-                    black_state = IN_CHECK
-                planes[slot] = of_ranks[0, red_state, red]
-                planes[slots + slot] = of_ranks[1, black_state, black]
+                is_shared = overlaps or state.board[index.square_of_place[place]] != EMPTY
+                for side in range(2):
+                    if is_shared:
+                        of_state = SHARED
+                    elif ranks[1 - side] == 0:
+                        of_state = IN_CHECK
+                    else:
+                        of_state = ATTACKED if has_bit(arrays.hanging[side], slot) else QUIET
+                    planes[side * slots + slot] = of_ranks[side, of_state, ranks[side]]
 
 
 @part
@@ -127,7 +124,7 @@ def _next_mark(side, mark, best, checked, is_first, marks):
         return of[FREE_LOSS]
     if best == other[CLAIM_EARLY] and (is_first or role >= EARLY_IN_CHECK):
         return of[EARLY_IN_CHECK] if checked else of[EARLY_LOSS]
-    return of[CHECKING_LOSS] if checked or best >= other[WIN_AFTER_CAPTURE] else of[DIRECT_LOSS]
+    return of[CHECKING_LOSS] if checked or best == other[CHECKED_WIN] else of[DIRECT_LOSS]
 
 
 @part

@@ -45,7 +45,6 @@ from tbgen.system.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Flags, Numbers
 from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, list_chasers
 from tbgen.verify.chases import (
-    ATTACKS_NOTHING,
     CHASE_COLUMNS,
     CHASE_OF_EDGE,
     CHASER,
@@ -92,8 +91,7 @@ class Victims(NamedTuple):
     pair_start: Numbers
     """int64 (edges,): index in `victims` of the first pair of each edge.
 
-    The index is -1 for answers that give check or attack nothing anew, and for edges outside the
-    pattern.
+    The index is -1 for answers that give check, and for edges outside the pattern.
     """
     victims: NDArray[np.uint64]
     """uint64 (pairs,): a bit set of pieces for each pair. Bit p is set if the answer attacks piece
@@ -312,7 +310,7 @@ class ChasePatterns:
             & alive[self._edges[:, CHASER_AFTER]]
         )
         wanted = np.flatnonzero(inside)
-        asked = inside & (self._edges[:, ATTACKS_NOTHING] == 0) & (self._edges[:, IS_CHECK] == 0)
+        asked = inside & ~self._graph.is_check
         starts = self._graph.chase_start
         pairs = np.where(asked, np.diff(starts)[self._edges[:, CHASER_AFTER]], 0)
         pair_start = np.where(asked, np.cumsum(pairs) - pairs, -1)

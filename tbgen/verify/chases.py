@@ -6,8 +6,7 @@
     victim   a piece that an answer attacks anew, if the next chase removes that attack
 
 An *edge* is an answer together with the chaser that it leads to. Victims are computed only for
-answers inside a possible pattern, and only for answers that give no check. Most answers attack
-nothing anew: they have no victims.
+answers inside a possible pattern, and only for answers that give no check.
 
 Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
 pattern.
@@ -26,7 +25,6 @@ from tbgen.rules.moves import piece_moves
 from tbgen.verify.chasers import (
     attacks_anew,
     copy_board,
-    is_chased,
     is_mirrored,
     loses_from,
     play,
@@ -52,14 +50,13 @@ CHASING_MOVE : the move, piece * 90 + target square, with pieces as in the chase
 LOSES_FROM : the order from which the move loses
 """
 
-CHASE_OF_EDGE, CHASER_AFTER, ANSWER, IS_CHECK, ATTACKS_NOTHING, EDGE_COLUMNS = range(6)
+CHASE_OF_EDGE, CHASER_AFTER, ANSWER, IS_CHECK, EDGE_COLUMNS = range(5)
 """Columns of edges.
 
 CHASE_OF_EDGE : index of the chase
 CHASER_AFTER : index of the chaser that the answer leads to
 ANSWER : the answer, as a move
 IS_CHECK : whether the answer gives check
-ATTACKS_NOTHING : whether the answer attacks nothing anew
 """
 
 
@@ -105,18 +102,6 @@ def _answer_removes_attack(attackers, source, target, victim_square, boards, arr
 
 
 @part
-def _attacks_nothing(side, source, target, boards, index, arrays):
-    """Return whether a reply creates no attack on a piece; side : int, the side that replies."""
-    squares = boards.state.piece_squares
-    for v in range(squares.size):
-        if piece_side(arrays.pieces[v]) != side and is_chased(
-            boards.after, boards.replied, source, target, v, squares, index, arrays
-        ):
-            return False
-    return True
-
-
-@part
 def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index, arrays):
     """List the answers to the last listed chase as edges.
 
@@ -153,9 +138,6 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
                 edges[row, CHASER_AFTER] = at
                 edges[row, ANSWER] = mover * SQUARES + target
                 edges[row, IS_CHECK] = check
-                edges[row, ATTACKS_NOTHING] = not check and _attacks_nothing(
-                    1 - side, source, target, boards, index, arrays
-                )
             play(mover, source, replied, squares)
 
 

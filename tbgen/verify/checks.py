@@ -29,7 +29,6 @@ have passed the passes over rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -41,17 +40,15 @@ from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY
 from tbgen.system.threads import thread_pool
 from tbgen.verify.arrays import NO_NODES, Arrays, Flags, Numbers
-from tbgen.verify.index import NOWHERE, BoardState, Index
+from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import (
     Ranges,
-    add_node,
     contains,
     in_check,
     list_moves,
     list_rows,
     load_key,
     new_row,
-    open_after,
     set_up,
     slot_after,
     split_nodes,
@@ -162,6 +159,10 @@ class Graph:
             meeting = larger
 
 
+CHECKS, ANSWERS = range(2)
+"""Kinds of edges: checks of possible offenders, and answers of checked sides."""
+
+
 class ListedEdges(NamedTuple):
     """Result of `CheckPatterns._list`: nodes, their first or winning orders, and their edges.
 
@@ -192,12 +193,11 @@ class CheckPatterns:
         """
         self._arrays, self._index = arrays, index
         with compile_lock():
-            self._list_range(NO_NODES, None)
-            self._list_replies(lambda: NO_NODES)
+            self._list_range(NO_NODES, CHECKS, None)
         with thread_pool(threads) as pool:
             listed = self._add_reached(pool, self._list(pool, offenders))
             self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))
-            answered = self._list(pool, split_nodes(self._checked), listed.nodes)
+            answered = self._list(pool, split_nodes(self._checked), ANSWERS, listed.nodes)
         listed.edges[:, 1] = np.searchsorted(self._checked, listed.edges[:, 1])
         answered.edges[:, 1] = np.searchsorted(listed.nodes, answered.edges[:, 1])
         self._keys = stored_keys(self._checked, arrays)
@@ -252,7 +252,7 @@ class CheckPatterns:
         wins, examined = self._unexamined_wins(listed), NO_NODES
         while wins.size:
             examined = np.union1d(examined, wins)
-            after = np.concatenate([*pool.map(self._list_replies, split_nodes(wins))])
+            after = self._list(pool, split_nodes(wins), ANSWERS).edges[:, 1]
             more = self._list(pool, split_nodes(np.setdiff1d(after, listed.nodes)))
             goals = np.unique(more.edges[:, 1])
             keys = stored_keys(goals, self._arrays)
@@ -260,44 +260,34 @@ class CheckPatterns:
             listed = _merge(listed, more)
         return listed
 
-    def _list_replies(self, nodes: Callable[[], Numbers]) -> Numbers:
-        """Return the open positions after the quiet moves of one range of nodes."""
-        state = BoardState.make(self._index, self._arrays.ranks.dtype)
-        (found,) = list_rows(
-            lambda lists: k_list_replies(nodes(), lists, state, self._index, self._arrays), 1, 1
-        )
-        return found[:, 0]
-
     def _list(
-        self, pool: ThreadPoolExecutor, ranges: Ranges, offenders: Numbers | None = None
+        self,
+        pool: ThreadPoolExecutor,
+        ranges: Ranges,
+        kind: int = CHECKS,
+        goals: Numbers | None = None,
     ) -> ListedEdges:
-        """Return the checks of possible offenders, or the answers of checked sides.
-
-        ranges : the possible offenders, or the checked sides
-        offenders : None to list checks; else the offenders that answers may lead to
-        """
+        """Return the edges of some nodes; parameters as of `_list_range`."""
         parts: list[ListedEdges] = []
         count = 0
-        for each in pool.map(lambda some: self._list_range(some(), offenders), ranges):
+        for each in pool.map(lambda some: self._list_range(some(), kind, goals), ranges):
             each.edges[:, 0] += count
             count += len(each.nodes)
             parts.append(each)
         return ListedEdges(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _list_range(self, nodes: Numbers, offenders: Numbers | None) -> ListedEdges:
-        """Return the checks, or the answers of checked sides, of one range of nodes.
+    def _list_range(self, nodes: Numbers, kind: int, goals: Numbers | None) -> ListedEdges:
+        """Return the edges of one range of nodes.
 
-        offenders : as in `_list`
+        kind : CHECKS of possible offenders, or ANSWERS of checked sides
+        goals : the offenders that answers may lead to, ascending; None for all open positions
         """
-        orders, state = (
-            np.zeros(len(nodes), np.int64),
-            BoardState.make(self._index, self._arrays.ranks.dtype),
-        )
-        answers = offenders is not None
-        goals = NO_NODES if offenders is None else offenders
+        state = BoardState.make(self._index, self._arrays.ranks.dtype)
+        orders, wanted = np.zeros(len(nodes), np.int64), NO_NODES if goals is None else goals
+        anywhere, index, arrays = goals is None, self._index, self._arrays
         (edges,) = list_rows(
             lambda lists: k_list(
-                nodes, goals, answers, orders, lists, state, self._index, self._arrays
+                nodes, kind, wanted, anywhere, orders, lists, state, index, arrays
             ),
             1,
             2,
@@ -335,14 +325,15 @@ def _add(n, node, lists):
 
 
 @part
-def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays):
-    """List a checked side's moves to offenders, and write the lowest order at which a move wins.
+def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, arrays):
+    """List a checked side's answers, and write the lowest order at which a move wins.
 
     Winning moves are captures that win, and moves to confirmed direct losses. The order is NEVER
     without such a move.
 
     n : int, the index of the node; count : int, the number of listed moves
-    offenders : int64 (m,), ascending, the offenders that answers may lead to; lists : Lists, inout
+    goals : int64 (m,), ascending, the nodes that answers may lead to
+    anywhere : bool, whether they may lead to all open positions; lists : Lists, inout
     """
     values, there = arrays.values, (1 - side) * index.slots
     orders[n] = NEVER
@@ -356,7 +347,7 @@ def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays
             orders[n] = min(orders[n], order_of_key(key))
         if not is_capture and is_open(key):
             node = 2 * slot_after(i, state, index) + 1 - side
-            if contains(offenders, node):
+            if anywhere or contains(goals, node):
                 _add(n, node, lists)
 
 
@@ -394,12 +385,11 @@ def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
 
 
 @borrowing_kernel
-def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
+def k_list(nodes, kind, goals, anywhere, orders, lists, state, index, arrays):
     """List the edges of some nodes: the checks of offenders, or the answers of checked sides.
 
     nodes : int64 (n,), possible offenders, or checked sides
-    offenders : int64 (m,), ascending, the offenders that answers may lead to
-    answers : bool, whether nodes are checked sides, and edges their answers
+    kind : int, CHECKS or ANSWERS; goals, anywhere : as of `_list_answers`
     orders : int64 (n,), out: as in `ListedEdges`, NEVER + 1 for nodes that are no offenders
     lists : Lists, out: edges
     """
@@ -407,19 +397,7 @@ def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
         slot, side = nodes[n] // 2, nodes[n] % 2
         within, image = set_up(slot, state, index)
         count = list_moves(side, slot - within, within, image, state, index)
-        if answers:
-            _list_answers(n, count, side, offenders, orders, lists, state, index, arrays)
+        if kind == ANSWERS:
+            _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, arrays)
         else:
             _list_checks(n, count, side, slot, orders, lists, state, index, arrays)
-
-
-@borrowing_kernel
-def k_list_replies(nodes, lists, state, index, arrays):
-    """List the nodes after the quiet moves of some nodes to open positions; lists : Lists, out."""
-    for n in range(nodes.size):
-        slot, side = nodes[n] // 2, nodes[n] % 2
-        within, image = set_up(slot, state, index)
-        for i in range(list_moves(side, slot - within, within, image, state, index)):
-            after = open_after(i, side, state, index, arrays)
-            if after != NOWHERE:
-                add_node(lists, 0, after)

@@ -34,7 +34,7 @@ from tbgen.verify.arrays import (
 )  # fmt: skip
 from tbgen.verify.index import FACING, NOWHERE, RED_CHECKED, RED_HANGS, open_row
 from tbgen.verify.moves import has_bit, set_bit
-from tbgen.verify.values import CHASED, CHECKED, DRAWN, FREE, NEVER, WON, order_of_key
+from tbgen.verify.values import CHASED, CHECKED, DECIDED_BY_RULES, FREE, NEVER, order_of_key
 
 _KING = int(PieceType.KING)
 
@@ -183,7 +183,7 @@ def _mark_places(chases, chase_rules, state, index):
         if board[square] != EMPTY:
             continue
         board[square] = index.attackers[last]
-        state.attacker_squares[last] = state.piece_squares[state.piece_squares.size - 1] = square
+        state.attacker_squares[last] = square
         masks[FACING, place] = pieces_between(board, state.kings[0], state.kings[1]) == 0
         for side in range(2):
             masks[RED_CHECKED + side, place] = is_king_attacked(side, NOWHERE, state, index)
@@ -209,25 +209,23 @@ def _fill_row(side, slot, counts, state, arrays, index):
         arrays.ranks[side * index.slots + slot :],
     )
     hit, hit_other, facing = masks[RED_CHECKED + side], masks[RED_CHECKED + 1 - side], masks[FACING]
-    hanging, open_as = masks[RED_HANGS + side], arrays.values.open_as[side]
+    hanging, keys = masks[RED_HANGS + side], arrays.values.keys[side]
     for place in range(index.row_slots):
         if state.canonical[place] != slot + place or (hit_other[place] | facing[place]) != 0:
             row[place] = 0
             continue
         rank = row[place]
         counts[side, rank] += 1
-        opened = open_as[rank]
-        if hit[place]:
-            if opened == DRAWN:
+        key = keys[rank]
+        if key == 0 and arrays.judges_checks:
+            if hit[place]:
                 row[place] = rank - (FREE - CHECKED)
-        elif opened and hanging[place]:
-            set_bit(arrays.hanging[side], slot + place)
-            if opened == DRAWN:
+            elif hanging[place]:
                 row[place] = rank - (FREE - CHASED)
-        elif opened == WON:
+        elif 0 < key <= DECIDED_BY_RULES and not hit[place]:
             square = index.square_of_place[place]
             state.piece_squares[last], state.board[square] = square, arrays.pieces[last]
-            if wins_by_capture(side, NEVER, state, arrays):
+            if hanging[place] or wins_by_capture(side, NEVER, state, arrays):
                 set_bit(arrays.hanging[side], slot + place)
             state.board[square] = EMPTY
 
@@ -263,7 +261,7 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     """
     planes, board = arrays.ranks, state.board
     last = state.piece_squares.size - 1
-    state.attacker_squares[index.attackers.size - 1] = state.piece_squares[last] = square
+    state.piece_squares[last] = square
     planes[slot] = 0
     planes[index.slots + slot] = 0
     if overlaps == 1 and board[square] == EMPTY:

@@ -29,11 +29,10 @@ from tbgen.indexing.squares import (
     SQUARES,
     PieceType,
     Side,
-    piece_code,
     piece_kind,
     piece_side,
 )
-from tbgen.rules.board import LEAPS, MAX_MOVES, is_on_board
+from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 
 NOWHERE = -1
@@ -49,12 +48,6 @@ FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
 FIRST_SLOT : the first slot of the lead (placement of all defenders) after the step
 MIRRORED : whether that lead has the mirror image of the position
 """
-
-LEG, LANDING, LEAP_WORDS = range(3)
-"""Words of a leap in `Index.leaps`: the square that must be empty (NOWHERE for a pawn), and the
-target.
-"""
-_MOST_LEAPS = 8
 
 _MOST_STEPS = 5 * 4
 """Largest number of moves of a side's defenders: five pieces with at most four each."""
@@ -85,8 +78,12 @@ class Index(NamedTuple):
     """
     twin: int
     """Index of another group of the innermost attacker's side and kind, or NOWHERE."""
+    pieces: NDArray[np.int64]
+    """int64 (pieces,): piece codes in the order of `Layout.piece_codes`: Red's defenders, Black's
+    defenders, then attackers.
+    """
     attackers: NDArray[np.int64]
-    """int64 (M,): the piece code of each attacker."""
+    """int64 (M,): the piece code of each attacker, the end of `pieces`."""
     group_of: NDArray[np.int64]
     """int64 (M,): the group of each attacker."""
     number_in_group: NDArray[np.int64]
@@ -117,22 +114,16 @@ class Index(NamedTuple):
     """bool (L,): whether the defenders of each lead are placed symmetrically, so that positions and
     their mirror images are in the same lead.
     """
-    red_squares: NDArray[np.int64]
-    """int64 (placements, defenders): the squares of Red's defenders, the king first."""
-    black_squares: NDArray[np.int64]
-    """int64 (placements, defenders): the squares of Black's defenders, the king first."""
-    defender_codes: NDArray[np.int64]
-    """int64 (2, most defenders): piece codes of each side's defenders, then EMPTY."""
+    defender_squares: NDArray[np.int64]
+    """int64 (2, most placements, most defenders): the squares of each side's defenders, the king
+    first, then NOWHERE.
+    """
     step_start: NDArray[np.int64]
     """int64 (2, most placements + 1): index in `steps` of the first step of each placement, by
     side.
     """
     steps: NDArray[np.int64]
     """int64 (steps, STEP_WORDS): steps of defenders of all placements."""
-    leaps: NDArray[np.int64]
-    """int64 (M, 90, 9, LEAP_WORDS): leaps of each knight, and steps of each pawn, from each square.
-    Leaps with a common leg are neighbours. NOWHERE ends each list.
-    """
     able_to_chase: NDArray[np.int64]
     """int64 (pieces, pieces + 1): for each piece, the opponent's pieces of the types that may
     chase, then NOWHERE; empty for kings. Pieces are indices of `Layout.piece_codes`.
@@ -154,7 +145,7 @@ class BoardState(NamedTuple):
     board: NDArray[np.int8]
     """int8 (90,): piece codes."""
     attacker_squares: NDArray[np.int64]
-    """int64 (M,): the square of each attacker."""
+    """int64 (M,): the square of each attacker, the end of `piece_squares`."""
     line: NDArray[np.int64]
     """int64 (M,): for each attacker, the row number in `Index.term_after` that serves its moves."""
     other_terms: NDArray[np.int64]
@@ -194,26 +185,26 @@ class BoardState(NamedTuple):
     best: NDArray[Any]
     """uint8 or uint16 (lanes,): the best number that moves lead to, for each place of a row."""
     kept: NDArray[Any]
-    """uint8 or uint16 (lanes,): a buffer for best numbers that are restored later."""
+    """uint8 or uint16 (90,): a buffer for best numbers that are restored later."""
 
     @classmethod
     def make(cls, index: Index, dtype: DTypeLike = np.uint8) -> BoardState:
         """Return an empty state for planes of type `dtype`."""
         men, groups, places = len(index.attackers), len(index.first_placement), index.row_slots
         lanes = -(-places // LANES) * LANES
-        pieces = men + int((index.defender_codes != EMPTY).sum())
+        piece_squares = np.zeros_like(index.pieces)
         return cls(
-            board=np.zeros(SQUARES, np.int8), attacker_squares=np.zeros(men, np.int64),
+            board=np.zeros(SQUARES, np.int8), attacker_squares=piece_squares[-men:],
             line=np.zeros(men, np.int64), other_terms=np.zeros(men, np.int64),
             placements=np.zeros(groups, np.int64),
             steps=np.zeros((2, _MOST_STEPS, STEP_WORDS + 1), np.int64),
             step_counts=np.zeros(2, np.int64), kings=np.zeros(2, np.int64),
             lead=np.full(1, NOWHERE), sources=np.zeros(MAX_MOVES, np.int64),
             targets=np.zeros(MAX_MOVES, np.int64), children=np.zeros(MAX_MOVES, np.int64),
-            piece_squares=np.zeros(pieces, np.int64), piece_on=np.zeros(SQUARES, np.int64),
-            other_squares=np.zeros(pieces, np.int64), masks=np.zeros((MASKS, places), np.uint8),
+            piece_squares=piece_squares, piece_on=np.zeros(SQUARES, np.int64),
+            other_squares=np.zeros_like(piece_squares), masks=np.zeros((MASKS, places), np.uint8),
             canonical=np.zeros(places, np.int64), buffer=np.zeros(places, np.uint8),
-            best=np.zeros(lanes, dtype), kept=np.zeros(lanes, dtype),
+            best=np.zeros(lanes, dtype), kept=np.zeros(SQUARES, dtype),
         )  # fmt: skip
 
 
@@ -237,42 +228,30 @@ def make_index(layout: Layout) -> Index:
         mirrored[start:end] = group.mirror * stride
         extend.append(np.where(group.extend < 0, NOWHERE, group.extend.astype(np.int64) * stride))
         line += len(group.extend)
-    men = [piece_code(group.side, group.kind) for group in groups for _ in range(group.count)]
-    own = np.full((2, len(men) + 1), NOWHERE, np.int64)
+    pieces, men = np.array(layout.piece_codes), sum(group.count for group in groups)
+    own = np.full((2, men + 1), NOWHERE, np.int64)
     for side in Side:
-        mine = [m for m, code in enumerate(men) if piece_side(code) == side]
+        mine = [m for m, code in enumerate(layout.piece_codes[-men:]) if piece_side(code) == side]
         own[side, : len(mine)] = mine
-    codes = np.zeros((2, max(each.pieces for each in layout.defenders)), np.int64)
-    for side, each in zip(Side, layout.defenders, strict=True):
-        codes[side, : each.pieces] = [
-            piece_code(side, PieceType.KING),
-            *[piece_code(side, PieceType.ADVISOR)] * each.advisors,
-            *[piece_code(side, PieceType.ELEPHANT)] * each.elephants,
-        ]
+    defenders = layout.defenders
+    shape = 2, max(each.size for each in defenders), max(each.pieces for each in defenders)
+    defender_squares = np.full(shape, NOWHERE)
+    for side, each in zip(Side, defenders, strict=True):
+        defender_squares[side, : each.size, : each.pieces] = each.squares
     step_start, steps = _list_steps(layout)
     return Index(
         slots=layout.slots, lead_slots=layout.mids * layout.inner_size,
-        row_slots=layout.inner_size, twin=layout.twin, attackers=np.array(men),
+        row_slots=layout.inner_size, twin=layout.twin, pieces=pieces, attackers=pieces[-men:],
         group_of=np.repeat(np.arange(len(groups)), [group.count for group in groups]),
         number_in_group=np.concatenate([np.arange(group.count) for group in groups]),
         attackers_of=own, first_placement=first, group_sizes=np.array(sizes),
         strides=np.array(strides), placement_squares=squares, lines=lines, mirrored=mirrored,
         term_after=np.concatenate(extend), lead_ranks=np.array(layout.lead_ranks, np.int64),
-        self_mirrored=layout.self_mirrored,
-        red_squares=layout.defenders[0].squares.astype(np.int64),
-        black_squares=layout.defenders[1].squares.astype(np.int64), defender_codes=codes,
-        step_start=step_start, steps=steps, leaps=_list_leaps(men),
-        able_to_chase=_list_chasers(layout.piece_codes),
+        self_mirrored=layout.self_mirrored, defender_squares=defender_squares,
+        step_start=step_start, steps=steps, able_to_chase=_list_chasers(layout.piece_codes),
         square_of_place=squares[first[-1] :, 0].copy(), place_of_square=extend[-1][0],
         mirrored_place=mirrored[first[-1] :], descriptor=layout.descriptor,
     )  # fmt: skip
-
-
-def _targets(code: int, square: int) -> list[int]:
-    """Return the target squares of a piece that is alone on the board."""
-    board, targets = bytearray(SQUARES), [0] * SQUARES
-    board[square] = code
-    return targets[: piece_moves(board, square, targets, 0)]
 
 
 def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -280,39 +259,20 @@ def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     most = max(each.size for each in layout.defenders)
     starts = np.zeros((2, most + 1), np.int64)
     steps: list[tuple[int, int, int, int]] = []
+    targets = [0] * MAX_MOVES
     for side, each in enumerate(layout.defenders):
-        kinds = [PieceType.KING, *[PieceType.ADVISOR] * each.advisors,
-                 *[PieceType.ELEPHANT] * each.elephants]  # fmt: skip
         for placement, squares in enumerate(each.squares.tolist()):
             starts[side, placement] = len(steps)
-            for p, (kind, square) in enumerate(zip(kinds, squares, strict=True)):
-                for target in _targets(piece_code(side, kind), square):
-                    if target in squares:
-                        continue
-                    eye = (square + target) // 2 if kind == PieceType.ELEPHANT else NOWHERE
-                    moved = np.array([[*squares[:p], target, *squares[p + 1 :]]])
-                    steps.append((square, target, eye, int(each.rank(moved)[0])))
+            for p, (code, square) in enumerate(zip(each.codes, squares, strict=True)):
+                board, is_elephant = bytearray(SQUARES), piece_kind(code) == PieceType.ELEPHANT
+                board[square] = code
+                for target in targets[: piece_moves(board, square, targets, 0)]:
+                    if target not in squares:
+                        eye = (square + target) // 2 if is_elephant else NOWHERE
+                        moved = np.array([[*squares[:p], target, *squares[p + 1 :]]])
+                        steps.append((square, target, eye, int(each.rank(moved)[0])))
         starts[side, each.size :] = len(steps)
     return starts, np.array(steps, np.int64)
-
-
-def _list_leaps(men: list[int]) -> NDArray[np.int64]:
-    """Return `Index.leaps`, the moves of knights and pawns; men : piece codes of the attackers."""
-    leaps = np.full((len(men), SQUARES, _MOST_LEAPS + 1, LEAP_WORDS), NOWHERE, np.int64)
-    leaping = [m for m, code in enumerate(men)
-               if piece_kind(code) in (PieceType.KNIGHT, PieceType.PAWN)]  # fmt: skip
-    for m in leaping:
-        for square in range(SQUARES):
-            rank, file = divmod(square, 9)
-            listed = [
-                (9 * (rank + leg_rank) + file + leg_file, 9 * (rank + ranks) + file + files)
-                for ranks, files, leg_rank, leg_file in LEAPS
-                if is_on_board(rank + ranks, file + files)
-            ]
-            if piece_kind(men[m]) == PieceType.PAWN:
-                listed = [(NOWHERE, target) for target in _targets(men[m], square)]
-            leaps[m, square, : len(listed)] = listed
-    return leaps
 
 
 def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
@@ -336,16 +296,17 @@ def set_lead(lead, state, index):
 
     lead : int
     """
-    is_new = state.lead[0] != lead
+    is_new, piece = state.lead[0] != lead, 0
     state.lead[0] = lead
     for side in range(2):
         rank = index.lead_ranks[side, lead]
-        placements = index.red_squares if side == 0 else index.black_squares
-        state.kings[side] = placements[rank, 0]
-        first = 0 if side == 0 else index.red_squares.shape[1]
-        for p in range(placements.shape[1]):
-            state.board[placements[rank, p]] = index.defender_codes[side, p]
-            state.piece_squares[first + p] = placements[rank, p]
+        state.kings[side] = index.defender_squares[side, rank, 0]
+        for p in range(index.defender_squares.shape[2]):
+            square = index.defender_squares[side, rank, p]
+            if square != NOWHERE:
+                state.board[square] = index.pieces[piece]
+                state.piece_squares[piece] = square
+                piece += 1
         if not is_new:
             continue
         count = 0
@@ -394,7 +355,6 @@ def open_row(lead, row, state, index):
         g = index.group_of[m]
         placement = index.first_placement[g] + state.placements[g]
         square = index.placement_squares[placement, index.number_in_group[m]]
-        state.attacker_squares[m] = square
         state.line[m] = index.lines[placement, index.number_in_group[m]]
         state.other_terms[m] = at - state.placements[g] * index.strides[g]
         state.piece_squares[first + m] = square

@@ -53,7 +53,6 @@ def set_up(slot, state, index):
     _, image, _, _, _ = open_row(lead, row, state, index)
     state.attacker_squares[last] = square
     state.board[square] = index.attackers[last]
-    state.piece_squares[state.piece_squares.size - 1] = square
     for p in range(state.piece_squares.size):
         state.piece_on[state.piece_squares[p]] = p
     return within, image + index.mirrored_place[place]

@@ -35,18 +35,17 @@ mark consists of an order and a *role*. W is the side that would win by the repe
 offender. An *answer* is a move of W to a position in which O still may be an offender.
 
     won for the side to move   CLAIM_EARLY < CLAIM < (ATTACKED_WIN < QUIET_WIN of the order before)
-                                     < WIN_AFTER_CAPTURE < CHECKED_WIN < ATTACKED_WIN < QUIET_WIN
+                                                         < CHECKED_WIN < ATTACKED_WIN < QUIET_WIN
     drawn                      CHECKED_DRAW < QUIET_DRAW < CHECKING_DRAW
     lost                       FREE_LOSS < CHECKING_LOSS < DIRECT_LOSS < EARLY_IN_CHECK < EARLY_LOSS
 
     CLAIM              a stored direct win, in check
-    WIN_AFTER_CAPTURE  a win after a capture by the opponent
-    CHECKED_WIN        in check, may have an answer and is not claimed; QUIET_WIN without an answer
+    CHECKED_WIN        in check, may have an answer and is not claimed; QUIET_WIN without an answer;
+                       or a win after a capture by the opponent
     ATTACKED_WIN       not in check, and a piece hangs or a capture wins by the rules
     CHECKED_DRAW       as CHECKED_WIN; QUIET_DRAW without an answer
     CHECKING_LOSS, CHECKING_DRAW
-                       every move that keeps the order is a check to CHECKED_WIN, CHECKED_DRAW or
-                       CLAIM, or a capture
+                       every move that keeps the order leads to CHECKED_WIN, CHECKED_DRAW or CLAIM
     DIRECT_LOSS        every move that keeps the order leads to a claim, and O is not in check; or a
                        loss after a capture. With O in check it is CHECKING_LOSS.
     FREE_LOSS          a loss that is none of these; such draws are QUIET_DRAW
@@ -116,16 +115,6 @@ def key_after_move(child: int) -> int:
 
 
 @scalar
-def key_after_conversion(child: int) -> int:
-    """Return the mover's key for a capture where distances count to conversion (docs/values.md)."""
-    if child > 0:
-        return 2 - MATE
-    if child < 0:
-        return MATE - 1
-    return 0
-
-
-@scalar
 def order_of_key(key: int) -> int:
     """Return the order of the value of a key; of a draw `NEVER`, above all orders."""
     if key == 0:
@@ -161,13 +150,8 @@ CHECKED, CHASED, FREE, KINDS = range(4)
 neither. All other values have the kind FREE.
 """
 
-DRAWN, WON = 1, 2
-"""Entries of `Values.open_as`: the rank of a draw, and of a win decided by the repetition rules."""
-
-NO_RANK, NO_VALUE = -1, -2
-"""Entries of `Values.stored` without a number of a key. NO_RANK: a value that always needs the
-scalar check. NO_VALUE: an unused rank.
-"""
+NO_VALUE = MATE + 2
+"""Entry of `Values.stored` of a value that always needs the scalar check; no key is as large."""
 
 NO_KEY = key_of_code(0, 255, 128, 127)
 """Key of code 0, below every loss."""
@@ -185,17 +169,11 @@ class Values(NamedTuple):
     """int64 (2, R): the key for the side to move; `NO_KEY` for rank 0."""
     kinds: NDArray[np.int64]
     """int64 (2, R): the kind of each rank, CHECKED, CHASED or FREE."""
-    stored: NDArray[np.int32]
-    """int32 (2, R): a number for the key of each rank, equal for both sides. It is compared with
-    `expected`. NO_RANK for direct wins, which always need the scalar check.
-    """
-    expected: NDArray[np.int32]
-    """int32 (2, R): the number, as in `stored`, that a position must have if its best move leads to
-    the rank. If the scalar check is needed, a number that `stored` does not contain.
-    """
-    open_as: NDArray[np.int64]
-    """int64 (2, R): DRAWN for draws, WON for rule-decided wins, else 0; all 0 if the rules judge no
-    perpetual checks.
+    stored: NDArray[np.int64]
+    """int64 (2, R): the key, which is compared with `expected`. NO_VALUE for direct wins."""
+    expected: NDArray[np.int64]
+    """int64 (2, R): the entry of `stored` that a position must have if its best move leads to the
+    rank. If the scalar check is needed, a number that `stored` does not contain.
     """
     confirmed: NDArray[np.bool_]
     """bool (2, R): for each mark (`Marks`), whether it is a direct loss of which all claims (stored
@@ -217,10 +195,10 @@ def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int6
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Convert keys of positions after a conversion into equivalent keys after a move, int64 (n,).
 
-    A move to a position of the returned key is worth as much as a conversion into the given key.
+    Where distances count to conversion (docs/values.md), it is worth as much as a mating move or a
+    move into mate.
     """
-    values = [-key_after_conversion(key) for key in keys.tolist()]
-    return np.array([value + (value > 0) - (value < 0) for value in values], np.int64)
+    return np.select([keys > 0, keys < 0], [MATE - 1, -MATE], 0)
 
 
 def make_values(
@@ -238,27 +216,23 @@ def make_values(
     Raises `LimitExceededError` if 16 bits are too few.
     """
     sides = [np.unique(np.concatenate([own[side], *others[side], [0]])) for side in Side]
-    number_of = {key: number for number, key in enumerate(np.union1d(*sides).tolist())}
     listed = [_list_ranks(keys, judges_checks=judges_checks) for keys in sides]
     most = max(map(len, listed))
     if most > 1 << 16:
         raise LimitExceededError(f"{most} ranks of values are more than 16 bits can tell apart")
     shape = len(Side), most
     keys, kinds = np.full(shape, NO_KEY), np.full(shape, FREE)
-    stored, expected = np.full(shape, NO_VALUE, np.int32), np.full(shape, NO_VALUE - 1, np.int32)
     for side, ranks in zip(Side, listed, strict=True):
-        for rank, (key, kind) in enumerate(ranks):
-            keys[side, rank], kinds[side, rank] = key, kind
-            worth = key_after_move(key) if rank else -MATE
-            if rank:
-                direct = 0 < key <= DECIDED_BY_RULES and (MATE - key) % ORDER == 0
-                stored[side, rank] = NO_RANK if direct else number_of[key]
-            # Without repetition rules no value is rule-decided.
-            is_possible = judges_checks or worth == 0 or abs(worth) > DECIDED_BY_RULES
-            if kind == FREE and is_possible and worth in number_of:
-                expected[side, rank] = number_of[worth]
-    open_as = np.where((keys > 0) & (keys <= DECIDED_BY_RULES), WON, np.where(keys == 0, DRAWN, 0))
-    return Values(keys, kinds, stored, expected, open_as * judges_checks, np.zeros(shape, np.bool_))
+        keys[side, : len(ranks)], kinds[side, : len(ranks)] = zip(*ranks, strict=True)
+    is_direct = (keys > 0) & (keys <= DECIDED_BY_RULES) & ((MATE - keys) % ORDER == 0)
+    worth = np.sign(keys) - keys
+    # Rank 0: without moves a position is lost.
+    worth[:, 0] = -MATE
+    # Without repetition rules no value is rule-decided.
+    is_possible = judges_checks | (worth == 0) | (np.abs(worth) > DECIDED_BY_RULES)
+    stored = np.where(is_direct, NO_VALUE, keys)
+    expected = np.where((kinds == FREE) & is_possible, worth, NO_VALUE + 1)
+    return Values(keys, kinds, stored, expected, np.zeros(shape, np.bool_))
 
 
 def _list_ranks(keys: NDArray[np.int64], *, judges_checks: bool) -> list[tuple[int, int]]:
@@ -273,9 +247,9 @@ def _list_ranks(keys: NDArray[np.int64], *, judges_checks: bool) -> list[tuple[i
     return ranks
 
 
-CLAIM_EARLY, CLAIM, WIN_AFTER_CAPTURE, CHECKED_WIN, ATTACKED_WIN, QUIET_WIN, WIN_ROLES = range(7)
-FREE_LOSS, CHECKING_LOSS, DIRECT_LOSS, EARLY_IN_CHECK, EARLY_LOSS, LOSS_ROLES = range(6, 12)
-CHECKED_DRAW, QUIET_DRAW, CHECKING_DRAW, ROLES = range(11, 15)
+CLAIM_EARLY, CLAIM, CHECKED_WIN, ATTACKED_WIN, QUIET_WIN, WIN_ROLES = range(6)
+FREE_LOSS, CHECKING_LOSS, DIRECT_LOSS, EARLY_IN_CHECK, EARLY_LOSS, LOSS_ROLES = range(5, 11)
+CHECKED_DRAW, QUIET_DRAW, CHECKING_DRAW, ROLES = range(10, 14)
 """Roles of marks, defined in the module's docstring: of wins, losses and draws."""
 
 _LOSSES = range(FREE_LOSS, LOSS_ROLES)
@@ -357,7 +331,7 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
         listed += [(order, CLAIM_EARLY), (order, CLAIM)] if order > 1 else [(order, CLAIM)]
         if order - 1 in won:
             listed += [(order - 1, ATTACKED_WIN), (order - 1, QUIET_WIN)]
-        listed += [(order, WIN_AFTER_CAPTURE), (order, CHECKED_WIN)]
+        listed += [(order, CHECKED_WIN)]
         if order + 1 not in won:
             listed += [(order, ATTACKED_WIN), (order, QUIET_WIN)]
     listed += [(NEVER, role) for role in _DRAWS]
@@ -376,4 +350,4 @@ def _roles(key: int, order: int) -> tuple[int, int, int, int]:
         return DIRECT_LOSS, FREE_LOSS, FREE_LOSS, FREE_LOSS
     claim = CLAIM_EARLY if order > 1 else CLAIM
     checked = claim if (MATE - key) % ORDER == 0 else CHECKED_WIN
-    return WIN_AFTER_CAPTURE, checked, ATTACKED_WIN, QUIET_WIN
+    return CHECKED_WIN, checked, ATTACKED_WIN, QUIET_WIN

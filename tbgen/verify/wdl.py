@@ -40,7 +40,7 @@ from tbgen.tables.statistics import SideCounts
 from tbgen.verify.arrays import Arrays, Numbers, Table, gather
 from tbgen.verify.passes import Passes
 from tbgen.verify.report import Progress, fen_of, no_progress
-from tbgen.verify.values import MATE, NO_RANK, Values, keys_of_codes
+from tbgen.verify.values import MATE, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
 """Coding of values in which outcomes are encoded for the proof; only the signs of its values
@@ -196,13 +196,10 @@ def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
 
 def _by_outcome(values: Values) -> Values:
     """Return a copy of the lookup tables that compares only win, draw and loss, not distances."""
-    keys = keys_of_codes(_CODES[1:].astype(np.int64), _SPACE).tolist()
-    numbers = dict(zip(values.keys[:, 1:].flat, values.stored[:, 1:].flat, strict=True))
-    loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)
+    loss, draw, win = keys_of_codes(_CODES[1:].astype(np.int64), _SPACE)
     children = values.keys.copy()
     children[:, 0] = MATE  # no move: lost
-    expected = np.select([children > 0, children < 0], [loss, win], draw)
-    return values._replace(expected=expected.astype(values.expected.dtype))
+    return values._replace(expected=np.select([children > 0, children < 0], [loss, win], draw))
 
 
 def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) -> Iterator[Numbers]:
