@@ -33,7 +33,6 @@ from tbgen.verify.index import open_row
 from tbgen.verify.moves import (
     Lists,
     add_node,
-    best_move,
     has_bit,
     narrow_nodes,
     split_nodes,
@@ -62,9 +61,6 @@ from tbgen.verify.values import (
 
 _CHUNK = 1 << 20
 """Number of entries of `Arrays.captured` (ranks after captures) that are replaced at a time."""
-
-_FEW_PLACES = 4
-"""Largest number of places of a row that are faster one at a time than the whole row."""
 
 _ROUNDS = 100
 """Largest number of passes; possible offenders that remain then are examined singly (`checks`)."""
@@ -108,8 +104,8 @@ def _next_mark(side, mark, best, checked, is_first, marks):
     is_first : bool, whether this is the first pass. Only then can a loss become EARLY_LOSS or
         EARLY_IN_CHECK; in later passes it can keep such a role or lose it for good
     """
-    role, of = marks.role[side, mark], marks.number[side, side, mark]
-    other = marks.number[side, 1 - side, mark]
+    role, group = marks.role[side, mark], marks.group[side, mark]
+    of, other = marks.number[side, group], marks.number[1 - side, group]
     if role == CLAIM:
         return mark
     if role == CLAIM_EARLY:
@@ -137,7 +133,7 @@ def _is_question(side, mark, best, marks):
 
     mark, best : int, the mark of the position, and the best mark that its moves lead to
     """
-    other = marks.number[side, 1 - side, mark]
+    other = marks.number[1 - side, marks.group[side, mark]]
     if marks.role[side, mark] == CHECKED_WIN:
         return best >= other[DIRECT_LOSS]
     return best < other[DIRECT_LOSS] or best == other[EARLY_IN_CHECK]
@@ -181,27 +177,25 @@ def k_update_marks(
             at, image, overlaps, _, _ = open_row(lead, row, state, index)
             if overlaps:
                 continue
-            if places > _FEW_PLACES:
-                best_of_row(side, own, there, base, at, image, planes, state, index)
+            best_of_row(side, own, there, base, at, image, planes, state, index)
             for place in range(index.row_slots):
                 mark = np.int64(own[place])
                 square = index.square_of_place[place]
                 if not updated[mark] or state.board[square] != EMPTY:
                     continue
-                if places <= _FEW_PLACES:
-                    best[place] = best_move(side, place, base, at, image, planes, state, index)
                 slot, mirrored = base + at + place, image + index.mirrored_place[place]
                 state.piece_squares[state.piece_squares.size - 1] = square
                 checked = planes[there + slot] == 0
                 new = _next_mark(side, mark, np.int64(best[place]), checked, is_first, marks)
                 if is_first:
-                    role = marks.role[side, mark]
+                    role, group = marks.role[side, mark], marks.group[side, mark]
+                    attacked_win = marks.number[1 - side, group, ATTACKED_WIN]
                     if role == CLAIM_EARLY or role == CLAIM or role == CHECKED_WIN:
                         if _is_question(side, mark, best[place], marks):
                             add_node(lists, QUESTIONS, 2 * slot + side)
                     elif (
                         role == FREE_LOSS
-                        and best[place] == marks.number[side, 1 - side, mark, ATTACKED_WIN]
+                        and best[place] == attacked_win
                         and slot == find_canonical(lead, at + place, mirrored, state, index)
                     ):
                         add_node(lists, LOSING, 2 * slot + side)
@@ -264,9 +258,8 @@ def _find_for_side(
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2
     plane = arrays.plane(offender)
-    draw = {role: int(np.flatnonzero(marks.role[offender] == role)[0])
-            for role in (CHECKED_DRAW, QUIET_DRAW, CHECKING_DRAW)}  # fmt: skip
-    plane[held] = draw[CHECKING_DRAW]
+    draws = marks.number[offender, -1]
+    plane[held] = draws[CHECKING_DRAW]
     holding = np.zeros(index.slots // index.row_slots, np.bool_)
     holding[held // index.row_slots] = True
     due = {side: np.ones_like(holding) for side in Side}
@@ -275,15 +268,30 @@ def _find_for_side(
         offender: [CHECKING_LOSS, EARLY_IN_CHECK, EARLY_LOSS, CHECKING_DRAW],
     }
     first_roles = {winner: [CLAIM, *later_roles[winner]], offender: [FREE_LOSS]}
+
+    def run_pass(side: Side, *, is_first: bool) -> tuple[int, list[Numbers]]:
+        """Update the marks of a side in all due rows; return the number of changes, and lists."""
+        roles = (first_roles if is_first else later_roles)[side], later_roles[side]
+        updated, next_pass = (np.isin(marks.role[side], each) for each in roles)
+
+        def update(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:
+            lists = Lists.make(LISTS, (lead_1 - lead_0) * index.lead_slots if is_first else 0)
+            changed = k_update_marks(
+                lead_0, lead_1, int(side), updated, next_pass, is_first, due[side], lists,
+                passes.make_state(arrays), index, arrays, marks,
+            )  # fmt: skip
+            return changed, [nodes[:, 0] for nodes in lists.entries()]
+
+        if is_first:
+            passes.compile(update)
+        changed, lists = zip(*passes.over_leads(update, "checks"), strict=True)
+        return sum(changed), [np.concatenate(each) for each in zip(*lists, strict=True)]
+
     listed = {}
     for number in range(_ROUNDS):
         changed = 0
         for side in (offender, winner):
-            roles = (later_roles if number else first_roles)[side], later_roles[side]
-            updated, next_pass = (np.isin(marks.role[side], each) for each in roles)
-            new, found = _run_pass(
-                passes, arrays, side, updated, next_pass, number == 0, due[side], marks
-            )
+            new, found = run_pass(side, is_first=number == 0)
             changed += new
             if number == 0:
                 listed[side] = found
@@ -294,7 +302,7 @@ def _find_for_side(
     alive = _list_alive(plane.reshape(-1, index.row_slots), offender, is_alive, due[offender])
     # In the passes for the other side, these draws are positions of the winner.
     in_check = arrays.plane(winner)[held] == 0
-    plane[held] = np.where(in_check, draw[CHECKED_DRAW], draw[QUIET_DRAW])
+    plane[held] = np.where(in_check, draws[CHECKED_DRAW], draws[QUIET_DRAW])
     return listed[winner][QUESTIONS], narrow_nodes(listed[offender][LOSING], index.slots), alive
 
 
@@ -311,28 +319,3 @@ def _list_alive(rows: NDArray[Any], side: Side, is_alive: Flags, due: Flags) -> 
         at, place = np.nonzero(is_alive[rows[numbers]])
         listed.append(2 * (numbers[at] * rows.shape[1] + place) + int(side))
     return np.concatenate(listed)
-
-
-def _run_pass(
-    passes: Passes, arrays: Arrays, side: Side, updated: Flags, next_pass: Flags, is_first: bool,
-    due: Flags, marks: Marks,
-) -> tuple[int, list[Numbers]]:  # fmt: skip
-    """Update the marks of a side once, in all due rows.
-
-    Returns the number of changed marks, and the lists of the first pass (`QUESTIONS`, `LOSING`).
-    Parameters are those of `k_update_marks`.
-    """
-    index = passes.index
-
-    def update(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:
-        lists = Lists.make(LISTS, (lead_1 - lead_0) * index.lead_slots if is_first else 0)
-        changed = k_update_marks(
-            lead_0, lead_1, int(side), updated, next_pass, is_first, due, lists,
-            passes.make_state(arrays), index, arrays, marks,
-        )  # fmt: skip
-        return changed, [nodes[:, 0] for nodes in lists.entries()]
-
-    if is_first:
-        passes.compile(update)
-    changed, lists = zip(*passes.over_leads(update, "checks"), strict=True)
-    return sum(changed), [np.concatenate(each) for each in zip(*lists, strict=True)]

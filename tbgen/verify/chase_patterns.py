@@ -191,9 +191,6 @@ def _meets(graph, victims, due, met, e, clause):
 def k_reach(graph, victims, due, alive, met):
     """Find, for each chase and clause, whether the winner can meet the clause inside the pattern.
 
-    A clause requires an answer of the winner without check, or one that does not chase a given
-    piece.
-
     met : bool (chases, 1 + pieces), inout, all False on entry
     """
     changed = True

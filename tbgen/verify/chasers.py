@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, compile_lock, part
 from tbgen.indexing.slots import squares_of_slot
 from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
-from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.chases import is_new_attack
 from tbgen.verify.arrays import NO_NODES, Arrays, Numbers
 from tbgen.verify.complete import wins_by_capture
@@ -50,8 +49,6 @@ class ChaseBoards(NamedTuple):
     """int8 (90,): piece codes after the chase."""
     replied: NDArray[np.int8]
     """int8 (90,): piece codes after the answer."""
-    targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): target squares of replies."""
     first_orders: NDArray[np.int64]
     """int64 (pieces,): for each piece, the order from which on every move loses or chases the
     piece.
@@ -71,8 +68,7 @@ class ChaseBoards(NamedTuple):
         return cls(
             state, BoardState.make(index, arrays.ranks.dtype),
             np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8),
-            np.zeros(MAX_MOVES, np.int64), np.zeros(pieces, np.int64), np.zeros(pieces, np.int64),
-            np.zeros(pieces, np.int64),
+            np.zeros(pieces, np.int64), np.zeros(pieces, np.int64), np.zeros(pieces, np.int64),
         )  # fmt: skip
 
 

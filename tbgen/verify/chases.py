@@ -116,9 +116,8 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
     for mover in range(squares.size):
         if piece_side(arrays.pieces[mover]) == side:
             continue
-        count = piece_moves(after, squares[mover], boards.targets, 0)
-        for i in range(count):
-            target = boards.targets[i]
+        for i in range(piece_moves(after, squares[mover], boards.answering.targets, 0)):
+            target = boards.answering.targets[i]
             if after[target] != EMPTY:
                 continue
             source = play(mover, target, replied, squares)

@@ -29,6 +29,7 @@ have passed the passes over rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -97,66 +98,44 @@ class Graph:
         pattern.
         """
         offenders = (self.first_orders <= order) & (self.offender_orders >= order)
-        unknown = self.checked_orders >= order
+        checked = self.checked_orders >= order
         # A check into a win of a lower order loses like any other move.
-        needed = self.checks[unknown[self.checks[:, 1]]]
-        wins_at_once = self.wins_from <= order
-        checked = unknown
+        needed = self.checks[checked[self.checks[:, 1]]]
+        wins_at_once, quiet = self.wins_from <= order, ~self.offender_in_check
+
+        def held(checked: Flags) -> Flags:
+            """Return the offenders whose needed checks all lead to the given checked sides."""
+            found: Flags = offenders.copy()
+            found[needed[~checked[needed[:, 1]], 0]] = False
+            return found
+
+        def answered(offenders: Flags) -> Flags:
+            """Return the checked sides that win at once, or have a reply to a given offender."""
+            found: Flags = wins_at_once.copy()
+            found[self.replies[offenders[self.replies[:, 1]], 0]] = True
+            return found
+
+        def meeting(supported: Flags) -> Flags:
+            """Return the checked sides that can reach a reply to an offender that is not in check.
+
+            This is the winner's clause. The replies stay in the set `supported`.
+            """
+            inside = held(supported)
+            start = supported & answered(inside & quiet)
+            return _fixpoint(lambda met: supported & answered(inside & (quiet | held(met))), start)
+
         while True:
-            offenders, checked = self._prune(offenders, checked, needed, wins_at_once)
-            meeting = self._find_meeting_clause(offenders, checked, needed, wins_at_once)
-            if np.array_equal(meeting, checked):
+            supported = _fixpoint(lambda some: some & answered(held(some)), checked)
+            checked = meeting(supported)
+            if np.array_equal(checked, supported):
                 return checked
-            checked = meeting
 
-    def _prune(
-        self, offenders: Flags, checked: Flags, needed: Edges, wins_at_once: Flags
-    ) -> tuple[Flags, Flags]:
-        """Return the offenders and checked sides that remain when all without support are removed.
 
-        An offender stays if all needed checks lead to checked sides that stay. A checked side stays
-        if it wins at once, or has a reply to an offender that stays.
-
-        needed : the checks that do not lead to a win of a lower order
-        wins_at_once : bool (checked,), whether a capture, or a move to a confirmed direct loss,
-            wins by this order
-        """
-        while True:
-            staying = offenders.copy()
-            staying[needed[~checked[needed[:, 1]], 0]] = False
-            supported = checked & (wins_at_once | self._reach(staying))
-            if np.array_equal(staying, offenders) and np.array_equal(supported, checked):
-                return offenders, checked
-            offenders, checked = staying, supported
-
-    def _reach(self, offenders: Flags) -> Flags:
-        """Return the checked sides with a reply to one of the given offenders, bool (checked,)."""
-        reached = np.zeros(len(self.checked_orders), np.bool_)
-        reached[self.replies[offenders[self.replies[:, 1]], 0]] = True
-        return reached
-
-    def _find_meeting_clause(
-        self, offenders: Flags, checked: Flags, needed: Edges, wins_at_once: Flags
-    ) -> Flags:
-        """Return the checked sides that can reach, inside the pattern, a reply that is no check.
-
-        A least fixpoint. A checked side is in it if it has a reply to an offender that is not in
-        check, or wins at once. It is also in it if it has a reply to an offender in check, all of
-        whose needed checks lead to checked sides of the fixpoint.
-
-        needed, wins_at_once : as in `_prune`
-        """
-        quiet = offenders & ~self.offender_in_check
-        if np.array_equal(quiet, offenders):
-            return checked
-        meeting = checked & (wins_at_once | self._reach(quiet))
-        while True:
-            answered = offenders.copy()
-            answered[needed[~meeting[needed[:, 1]], 0]] = False
-            larger = meeting | (checked & self._reach(answered))
-            if np.array_equal(larger, meeting):
-                return meeting
-            meeting = larger
+def _fixpoint(step: Callable[[Flags], Flags], flags: Flags) -> Flags:
+    """Return the first set that `step` does not change, from the set `flags` on."""
+    while not np.array_equal(after := step(flags), flags):
+        flags = after
+    return flags
 
 
 CHECKS, ANSWERS = range(2)

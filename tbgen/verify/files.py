@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tbgen import __version__
-from tbgen.indexing import InputError, Material, Position, Side
+from tbgen.indexing import InputError, Position, Side
 from tbgen.scheduling.queue import Job, Start
 from tbgen.tables import (
     Metric,
@@ -156,15 +156,12 @@ def open_table(find: Find, name: TableName) -> FileTable:
     return FileTable(path, name=name)
 
 
-def supporting_names(
-    find: Find, name: TableName, absent: set[Material] | None = None
-) -> list[TableName]:
+def supporting_names(find: Find, name: TableName) -> list[TableName]:
     """Return the names of the supporting tables of a table, sorted by material.
 
-    Where both a DTM and a DTC table of a material are present, the DTM table is taken. If neither
-    is present, the material is added to `absent`; without `absent`, `MissingTableError` is raised.
-    Raises `InputError` if this table counts to mate, and the only supporting table of a material
-    counts to conversion.
+    Where both a DTM and a DTC table of a material are present, the DTM table is taken. Raises
+    `MissingTableError` if neither is present. Raises `InputError` if this table counts to mate, and
+    the only supporting table of a material counts to conversion.
     """
     names = []
     missing = []
@@ -172,17 +169,15 @@ def supporting_names(
         candidates = [replace(name, material=child, metric=metric) for metric in Metric]
         present = [candidate for candidate in candidates if find(candidate) is not None]
         if not present:
-            missing.append(child)
+            missing.append(child.name)
         elif not metric_suffices(name.metric, present[0].metric):
             raise InputError(
                 f"{name} counts to mate, but its supporting table {present[0]} does not",
                 f"build {child} with --metric dtm",
             )
         names += present[:1]
-    if absent is not None:
-        absent.update(missing)
-    elif missing:
-        raise MissingTableError(" ".join(child.name for child in missing), name.rule_set)
+    if missing:
+        raise MissingTableError(" ".join(missing), name.rule_set)
     return names
 
 
@@ -246,7 +241,15 @@ def certify(proof: FileProof) -> list[str]:
     path = certificate_path(proof.path)
     try:
         if proof.report.ok:
-            write_certificate(proof.path, certificate_of(proof), proof.modified)
+            certificate = Certificate(
+                table=proof.name,
+                digest=proof.digest,
+                supporting=proof.supporting,
+                method=METHOD,
+                tbgen=__version__,
+                seconds=round(proof.report.seconds, 3),
+            )
+            write_certificate(proof.path, certificate, proof.modified)
         elif _claims(proof):
             path.unlink(missing_ok=True)
             return [f"{path.name} claimed a proof of these contents, and has been removed"]
@@ -255,18 +258,6 @@ def certify(proof: FileProof) -> list[str]:
             return [f"{path.name} could not be written: {error.strerror}"]
         return [f"{path.name} claims a proof, and could not be removed: {error.strerror}"]
     return []
-
-
-def certificate_of(proof: FileProof) -> Certificate:
-    """Return the certificate of a proof without findings."""
-    return Certificate(
-        table=proof.name,
-        digest=proof.digest,
-        supporting=proof.supporting,
-        method=METHOD,
-        tbgen=__version__,
-        seconds=round(proof.report.seconds, 3),
-    )
 
 
 def _claims(proof: FileProof) -> bool:
@@ -385,22 +376,17 @@ def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list
 
     force : whether certified tables are proven again
 
-    Raises `MissingTableError` that names all missing tables, and the errors of `supporting_names`.
+    Raises `MissingTableError` if one is missing, and the errors of `supporting_names`.
     """
     below: dict[TableName, list[TableName]] = {}
-    absent: set[Material] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name in below:
-            continue
-        if find(name) is None:
-            absent.add(name.material)
-        below[name] = supporting_names(find, name, absent)
-        waiting += below[name]
-    if absent:
-        ordered = sorted(absent, key=lambda material: (material.men, material.name))
-        raise MissingTableError(" ".join(map(str, ordered)), next(iter(below)).rule_set)
+        if name not in below:
+            if find(name) is None:
+                raise MissingTableError(name.material.name, name.rule_set)
+            below[name] = supporting_names(find, name)
+            waiting += below[name]
 
     def speed(name: TableName) -> float:
         path = find(name)
@@ -412,20 +398,13 @@ def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list
         Job(
             key=str(name),
             needs=tuple(map(str, below[name])),
-            memory=_memory(sizes[name], sum(sizes[other] for other in below[name])),
+            # Ranks take up to twice the bytes of codes, and candidates half as many as codes.
+            memory=_PROCESS + sizes[name] * 5 // 2 + sum(sizes[other] for other in below[name]),
             seconds=sizes[name] / speed(name),
             payload=name,
         )
         for name in sorted(below, key=lambda name: (name.material.men, str(name)))
     ]
-
-
-def _memory(own: int, supporting: int) -> int:
-    """Return the bytes that a proof needs; own, supporting : bytes of the planes of codes.
-
-    Ranks take up to twice the bytes of codes, and candidates half as many as codes.
-    """
-    return _PROCESS + 2 * own + own // 2 + supporting
 
 
 def _plane_bytes(find: Find, name: TableName) -> int:

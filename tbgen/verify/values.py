@@ -273,10 +273,10 @@ class Marks(NamedTuple):
     """int64 (2, STATES, ranks): the mark that replaces each rank, by the state of the slot."""
     role: NDArray[np.int64]
     """int64 (2, M): the role of a mark; -1 for values of order 0."""
+    group: NDArray[np.int64]
+    """int64 (2, M): the order of a mark, as an index in `number`; 0 for values of order 0."""
     number: NDArray[np.int64]
-    """int64 (2, 2, M, ROLES): the mark of the same order with another role. Axes: side of the given
-    mark, side of the returned mark, given mark, wanted role.
-    """
+    """int64 (2, orders, ROLES): the mark of each order and role; 0 if there is none."""
     keys: NDArray[np.int64]
     """int64 (2, M): the key of a mark."""
 
@@ -294,20 +294,18 @@ def make_marks(keys: NDArray[np.int64]) -> Marks:
                       orders[1 - side][by_rules[1 - side] & (keys[1 - side] < 0)]).tolist()
            for side in range(2)]  # fmt: skip
     listed = [_list_marks(won[side], won[1 - side]) for side in range(2)]
+    groups = np.unique([0, *won[0], *won[1], NEVER])
     shape = 2, max(map(len, listed))
-    role, of_keys = np.full(shape, -1), np.zeros(shape, np.int64)
-    number = np.zeros((2, 2, shape[1], ROLES), np.int64)
+    role, group, of_keys = np.full(shape, -1), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    number = np.zeros((2, len(groups), ROLES), np.int64)
     of_ranks = np.zeros((2, STATES, keys.shape[1]), np.int64)
-    at = [{mark: n for n, mark in enumerate(line)} for line in listed]
     for side, line in enumerate(listed):
         of_keys[side, [0, 1, len(line) - 1]] = -MATE - 1, MATE - 1, -MATE
         for mark, (order, own) in enumerate(line):
             if own < 0:
                 continue
-            role[side, mark] = own
-            for there in range(2):
-                number[side, there, mark] = [at[there].get((order, each), 0)
-                                             for each in range(ROLES)]  # fmt: skip
+            role[side, mark], group[side, mark] = own, groups.searchsorted(order)
+            number[side, group[side, mark], own] = mark
             if own < WIN_ROLES:
                 of_keys[side, mark] = MATE - order * ORDER - (0 if own <= CLAIM else 2)
             elif own < LOSS_ROLES:
@@ -317,8 +315,9 @@ def make_marks(keys: NDArray[np.int64]) -> Marks:
             if order == 0:
                 of_ranks[side, :, rank] = 1 if key > 0 else len(line) - 1
             elif order > 0:
-                of_ranks[side, :, rank] = [at[side][order, each] for each in _roles(key, order)]
-    return Marks(of_ranks, role, number, of_keys)
+                roles = [*_roles(key, order)]
+                of_ranks[side, :, rank] = number[side, groups.searchsorted(order), roles]
+    return Marks(of_ranks, role, group, number, of_keys)
 
 
 def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
