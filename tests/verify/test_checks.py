@@ -14,7 +14,7 @@ from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates
-from tbgen.verify.checks import Graph
+from tbgen.verify.checks import CheckPatterns, Graph
 from tbgen.verify.moves import split_nodes, stored_keys
 from tbgen.verify.passes import Candidates, Passes
 from tbgen.verify.values import MATE, NEVER, ORDER
@@ -63,6 +63,29 @@ def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
     report = prove(solved("KNKCP"))
     assert report.ok, report.first
     assert report.offenders_examined > 0
+
+
+@pytest.mark.certification
+def test_offenders_after_such_replies_are_added(monkeypatch):
+    """In KNKPPA the replies lead to offenders that the passes over rows do not find."""
+    added = []
+
+    def add(patterns, pool, listed):
+        found = add_reached(patterns, pool, listed)
+        assert (np.diff(found.nodes) > 0).all()
+        assert np.isin(listed.nodes, found.nodes).all()
+        added.append(len(found.nodes) - len(listed.nodes))
+        return found
+
+    add_reached = CheckPatterns._add_reached
+    monkeypatch.setattr(CheckPatterns, "_add_reached", add)
+    table = solution("KNKPPA", Rules.WXF)
+    report = verify(
+        table, lambda child: solution(child.name, Rules.WXF), rule_set=RuleSet(Rules.WXF)
+    )
+    assert report.ok, report.first
+    (count,) = added
+    assert count > 0
 
 
 @pytest.mark.parametrize("name", ["KRKN", "KRKNA"])
