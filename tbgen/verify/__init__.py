@@ -64,6 +64,8 @@ Parameters of kernels, unless a kernel says otherwise:
     before, after : int8 (90,), inout, the boards around a move; unchanged on return
     victim : int, the chased piece, as an index of `Layout.piece_codes`
     order, limit : int, orders of repetition
+    goals : int64 (n,), ascending, the nodes that answers may lead to
+    anywhere : bool, whether answers may lead to all open positions
     chasers : int64 (n,), all chasers, ascending
     listed : uint8 (n / 8,), a bit set of the nodes of all chasers
     chases : int64 (chases, CHASE_COLUMNS), of all chasers

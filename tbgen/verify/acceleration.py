@@ -73,6 +73,7 @@ def _attacks_with(s, source, target, state, index):
 def _mark_inner(other, is_victim, chase_rules, mask, state, index):
     """Mark the places where the innermost attacker attacks the square `other`, or is attacked.
 
+    other : int, a square
     is_victim : bool, whether the piece on `other` attacks, and may chase the innermost attacker
     chase_rules : int, rule set bits; mask : uint8 (places,), inout
     """

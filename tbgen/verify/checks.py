@@ -311,8 +311,7 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
     without such a move.
 
     n : int, the index of the node; count : int, the number of listed moves
-    goals : int64 (m,), ascending, the nodes that answers may lead to
-    anywhere : bool, whether they may lead to all open positions; lists : Lists, inout
+    lists : Lists, inout
     """
     values, there = arrays.values, (1 - side) * index.slots
     orders[n] = NEVER
@@ -368,7 +367,7 @@ def k_list(nodes, kind, goals, anywhere, orders, lists, state, index, arrays):
     """List the edges of some nodes: the checks of offenders, or the answers of checked sides.
 
     nodes : int64 (n,), possible offenders, or checked sides
-    kind : int, CHECKS or ANSWERS; goals, anywhere : as of `_list_answers`
+    kind : int, CHECKS or ANSWERS
     orders : int64 (n,), out: as in `ListedEdges`, NEVER + 1 for nodes that are no offenders
     lists : Lists, out: edges
     """
