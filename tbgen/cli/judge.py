@@ -102,6 +102,8 @@ def judge(
             show = partial(_show, as_json=as_json, in_one_line=True)
             context.exit(answer_lines(context, how, show, games))
         text = games[0].text
+    elif len(text.split()) == 1 and os.path.splitext(text)[1] and not begins_with_moves(text):
+        raise InputError(f"there is no file {text!r}", "name a file, or give a FEN and moves")
     _show(answer(text), as_json=as_json)
 
 

@@ -62,6 +62,7 @@ def test_good_lines_exit_with_0():
     ("args", "message"),
     [
         (["nonsense"], "ply 1: 'nonsense' is no move"),
+        (["missing.pgn"], "there is no file 'missing.pgn'"),
         (["9/9 w", "h2e2"], "ten ranks"),
         ([f"{FEN} w c4b4 moves"], "ply 1: 'w' is no move"),
         (["4k4/9/9/9/9/9/9/9/9/4K4 w"], "the kings face each other"),
