@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tbgen import __version__
-from tbgen.indexing import InputError, Position, Side
+from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.scheduling.queue import Job, Start
 from tbgen.tables import (
     Metric,
@@ -156,12 +156,15 @@ def open_table(find: Find, name: TableName) -> FileTable:
     return FileTable(path, name=name)
 
 
-def supporting_names(find: Find, name: TableName) -> list[TableName]:
+def supporting_names(
+    find: Find, name: TableName, absent: set[Material] | None = None
+) -> list[TableName]:
     """Return the names of the supporting tables of a table, sorted by material.
 
-    Where both a DTM and a DTC table of a material are present, the DTM table is taken. Raises
-    `MissingTableError` if neither is present. Raises `InputError` if this table counts to mate, and
-    the only supporting table of a material counts to conversion.
+    Where both a DTM and a DTC table of a material are present, the DTM table is taken. If neither
+    is present, the material is added to `absent`; without `absent`, `MissingTableError` is raised.
+    Raises `InputError` if this table counts to mate, and the only supporting table of a material
+    counts to conversion.
     """
     names = []
     missing = []
@@ -169,15 +172,17 @@ def supporting_names(find: Find, name: TableName) -> list[TableName]:
         candidates = [replace(name, material=child, metric=metric) for metric in Metric]
         present = [candidate for candidate in candidates if find(candidate) is not None]
         if not present:
-            missing.append(child.name)
+            missing.append(child)
         elif not metric_suffices(name.metric, present[0].metric):
             raise InputError(
                 f"{name} counts to mate, but its supporting table {present[0]} does not",
                 f"build {child} with --metric dtm",
             )
         names += present[:1]
-    if missing:
-        raise MissingTableError(" ".join(missing), name.rule_set)
+    if absent is not None:
+        absent.update(missing)
+    elif missing:
+        raise MissingTableError(" ".join(child.name for child in missing), name.rule_set)
     return names
 
 
@@ -376,17 +381,22 @@ def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list
 
     force : whether certified tables are proven again
 
-    Raises `MissingTableError` if one is missing, and the errors of `supporting_names`.
+    Raises `MissingTableError` that names all missing tables, and the errors of `supporting_names`.
     """
     below: dict[TableName, list[TableName]] = {}
+    absent: set[Material] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in below:
-            if find(name) is None:
-                raise MissingTableError(name.material.name, name.rule_set)
-            below[name] = supporting_names(find, name)
-            waiting += below[name]
+        if name in below:
+            continue
+        if find(name) is None:
+            absent.add(name.material)
+        below[name] = supporting_names(find, name, absent)
+        waiting += below[name]
+    if absent:
+        ordered = sorted(absent, key=lambda material: (material.men, material.name))
+        raise MissingTableError(" ".join(map(str, ordered)), next(iter(below)).rule_set)
 
     def speed(name: TableName) -> float:
         path = find(name)
