@@ -146,9 +146,10 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set for messages; None becomes unknown rules, no limit, minor chases.
+        """Rule set of a tablebase that has no table of the chosen rules.
 
-        Raises `InputError` for `minor_chases` False under rules that leave no choice.
+        A part of the choice that is None becomes unknown rules, no limit on orders, or minor
+        chases. Raises `InputError` for `minor_chases` False under rules that leave no choice.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
 

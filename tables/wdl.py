@@ -1,4 +1,8 @@
-"""Reading a win-draw-loss file: a file of blocks whose codes are outcomes, and its source."""
+"""Reader of win-draw-loss files, whose blocks contain outcomes.
+
+The metadata of such a file name the table that it was derived from. The settings with which these
+files are written are here, too: `PACKED` and `PLAIN`.
+"""
 
 from __future__ import annotations
 

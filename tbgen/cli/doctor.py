@@ -77,7 +77,10 @@ def _kernel_cache() -> dict[str, Any]:
 
 
 def _directory(path: Path) -> dict[str, Any]:
-    """Return path, existence, writability and free bytes of a directory."""
+    """Return path, existence, writability and free bytes of a directory.
+
+    If it does not exist, the last two are those of its nearest existing parent.
+    """
     existing = path
     # Unlike `Path.exists`, `os.path.exists` raises no error in an unreadable folder.
     while not os.path.exists(existing) and existing != existing.parent:

@@ -114,7 +114,11 @@ class EngineProtocol:
             self.thinker.finish()
 
     def do_position(self, words: Sequence[str]) -> None:
-        """Set the current game; invalid words raise an error, and leave `go` without a position."""
+        """Set the current game from the words of a `position` command.
+
+        Raises an error for invalid words. Until a valid `position` follows, `go` then searches
+        nothing and answers without a move.
+        """
         self._refused = True
         self.game = Game.read(words, self.notation, self.game)
         self._refused = False

@@ -1,7 +1,8 @@
 """UCCI 3.0, the protocol of Chinese xiangqi programs.
 
-Squares are a0 to i9, times are seconds unless `usemillisec` is set, scores are plain numbers. The
-standard option `egtbpaths` lists table directories, separated by semicolons.
+Squares are a0 to i9, and scores are plain numbers. Times of `go` are seconds, or milliseconds if
+`usemillisec` is set. Times in `info` are always milliseconds. The standard option `egtbpaths` lists
+table directories, separated by semicolons.
 """
 
 from __future__ import annotations

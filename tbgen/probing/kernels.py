@@ -159,8 +159,9 @@ def find_number(keys, numbers, counts):
 def _code_in_frame(frame, index, width):
     """Return the code of one slot of a block.
 
-    frame : uint8 (bytes,), the block unpacked: number of distinct codes (2 bytes), these codes, and
-        for each slot a byte that numbers its code; if the number is 0, a code for each slot
+    frame : uint8 (bytes,), the unpacked block. Its first two bytes are n, the number of distinct
+        codes. If n is above 0, these codes follow, then a byte for each slot: the index of the
+        slot's code among them. If n is 0, the code of each slot follows.
     index : int, place of the slot in the block
     """
     count = np.int64(frame[0]) | np.int64(frame[1]) << 8

@@ -41,12 +41,13 @@ def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
 
 @borrowing_kernel
 def _k_pack(codes, before, out):
-    """Pack outcomes into the bytes of a block; return whether all of them are equal.
+    """Pack the outcomes of a block into bytes; return whether all of them are equal.
 
-    A slot without a position gets the outcome of the position before it.
+    A slot without a position gets the outcome of the last position before it. Slots before the
+    first position get `before`.
 
-    codes : uint8 (slots,), in; 0 where there is no position
-    before : int, the outcome of the first position
+    codes : uint8 (slots,), in; outcome codes, 0 where there is no position
+    before : int, the outcome of the block's first position
     out : uint8 (bytes,), out; `SLOTS_PER_BYTE` slots each
     """
     first, same = before, True

@@ -235,7 +235,11 @@ class Propagation:
 
     @contextmanager
     def borrowed_frontiers(self) -> Iterator[list[Frontier]]:
-        """Context manager: yields the three frontiers, with arbitrary content, between orders."""
+        """Context manager: yields the three frontiers for use as scratch between two orders.
+
+        Their content is arbitrary at the beginning. At the end `frontiers` are cleared;
+        `spare_frontier` is not, since the next step overwrites it.
+        """
         try:
             yield [self.spare_frontier, *self.frontiers]
         finally:

@@ -1,5 +1,6 @@
-"""Differences between operating systems: files and locks, memory, processes; imports that stay.
+"""Functions of the operating system: files and locks, memory, processes, imports.
 
+`import_permanently` imports a large module and exempts its objects from garbage collection.
 Probing, judging and playing need nothing that only POSIX has. Building needs locks, which keep
 two processes from building the same table.
 """

@@ -223,10 +223,13 @@ class CheckPatterns:
         return np.unique(goals[before & is_direct_loss[sources]])
 
     def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
-        """Add the possible offenders that replies to unexamined wins lead to, and so on from these.
+        """Add the possible offenders that W's replies in unexamined wins lead to, and their checks.
 
-        Claims need no replies: they have replies to confirmed direct losses. Draws need none:
-        the direct losses are of the worst class of the pattern.
+        Checks of an added offender may lead to further wins. Replies in these are followed, too,
+        until no win is new (`_unexamined_wins` returns the first ones). Neither claims nor draws
+        are followed. A claim is known to have a reply to a confirmed direct loss. A draw cannot
+        belong to the pattern: the worst class of the pattern is that of the direct losses, and
+        draws are a worse class (docs/proof.md).
         """
         wins, examined = self._unexamined_wins(listed), NO_NODES
         while wins.size:

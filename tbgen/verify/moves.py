@@ -160,7 +160,11 @@ _NODES = 1 << 14
 
 
 def split_nodes(nodes: NodeList) -> Ranges:
-    """Divide an ascending list of nodes into `Ranges`, the shares of tasks."""
+    """Divide an ascending list of nodes into `Ranges`: functions that each return a part of it.
+
+    One task examines the nodes of one part. A part has at most `_NODES` nodes. An empty list
+    gives one empty part.
+    """
     starts = range(0, max(1, len(nodes)), _NODES)
     return [partial(_part, nodes, start) for start in starts]
 
@@ -206,7 +210,12 @@ class Lists(NamedTuple):
 
 
 def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> list[Numbers]:
-    """Run a kernel that writes lists, and return the entries of each list, int64 (n, columns)."""
+    """Run a kernel that writes lists, and return the entries of each list, int64 (n, columns).
+
+    The kernel runs again, with empty lists of larger capacity, if the entries do not fit.
+
+    write : calls the kernel with the lists to write; lists : the number of lists
+    """
     capacity = _FIRST_CAPACITY
     while True:
         found = Lists.make(lists, capacity, columns)

@@ -103,11 +103,13 @@ class VerifyReport:
 
     `minor_chases` is the option of the rule set, None under rules that leave no such choice.
     `findings` counts refuted positions, `first` is the first of them. `file_problems` are
-    disagreements between the file and its own header or statistics. `complete` says whether the
-    draws were searched for missing patterns of all orders; False with a limit on orders.
-    `offenders_examined` counts the possible perpetual checkers that were examined singly,
-    `chasers_examined` the possible perpetual chasers. `chase_patterns` counts the direct wins of
-    each order by perpetual chase.
+    disagreements between the file and its own header or statistics. `orders_examined` is the
+    number of orders searched for patterns. `complete` is False if the rule set limits the orders:
+    draws may then hide patterns of higher orders. `offenders_examined` counts the positions that
+    were examined one by one because the side to move may be checking for ever.
+    `chasers_examined` counts those in which it may be chasing for ever. `histograms` map each
+    stored code to its number of positions, for Red and for Black to move. `chase_patterns` maps
+    each order to its number of direct wins by perpetual chase.
     """
 
     material: str

@@ -339,9 +339,12 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
 
 
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
-    """Return the role that a value has in each state of its slot (`SHARED` to `QUIET`).
+    """Return the initial roles of a value in a repetition pattern, one for each state of a slot.
 
-    The value is of order 1 or above, or a draw.
+    The module's docstring defines the roles. The states are `SHARED` to `QUIET`, in this order.
+
+    key : the key of the value, which is a draw or of order 1 or above
+    order : the order of the value
     """
     if key == 0:
         return QUIET_DRAW, CHECKED_DRAW, QUIET_DRAW, QUIET_DRAW

@@ -363,7 +363,10 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
 
 
 def _disc(square: int, css: str, point: Point, look: Look) -> str:
-    """Return the SVG of a disc with a short text, inside a link named by square and outcome."""
+    """Return the SVG of a disc with a short text, inside a link.
+
+    The link is labelled with the square, the outcome and the text, for screen readers.
+    """
     x, y = place(square, look.flip)
     name = point_name(square, look.language)
     if point.outcome:

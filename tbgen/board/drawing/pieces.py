@@ -3,7 +3,8 @@
     strokes.csv, on a grid of 100 x 100, y down     "22,20 78,20; 50,8 50,94"
     a stroke is a line through its points; strokes are separated by semicolons
 
-Horizontal strokes are thinner than vertical ones, as with a brush.
+In the Chinese characters of pieces and river, nearly horizontal strokes are thinner than others,
+as with a brush. Coordinates, Latin letters and pictures have one thickness.
 
 All strokes were drawn for this project after the written characters, point by point; no font and no
 other piece set was traced. They have the project's licence (MIT). No font is needed to show them.

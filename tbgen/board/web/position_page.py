@@ -220,7 +220,12 @@ def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
 
 
 def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the address of the position after the opponent's reply; empty if none is due."""
+    """Return the address that leads to the position after the opponent's reply.
+
+    It is empty if no reply is due, or if neither a table nor an engine can reply. For the table's
+    best move it is the address of the position itself. For a weaker table and for the engine it is
+    an address under `/reply`, which chooses the move and redirects.
+    """
     due = view.mode == "play" and not view.readers_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
         return ""

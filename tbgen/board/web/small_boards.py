@@ -187,10 +187,12 @@ def first_page_boards(store: TableStore, view: View) -> str:
 def _chosen(
     store: TableStore, tables: Iterable[TableStatistics]
 ) -> list[tuple[ExtremeWin, Offence | None]]:
-    """Return the longest wins and the wins of highest order, each with the offence that decides it.
+    """Return long wins and wins of high order for the first page, each with the deciding offence.
 
-    The winner is to move. The offence is None for the longest wins, which repetition does not
-    decide.
+    The winner is to move. First come the longest wins of order 0, with the offence None; the
+    longest of all is left out, since the board shows it first. Then come the wins of highest order
+    whose offence is found. Each part has one win at most of each table, and `LONGEST` or `DEEPEST`
+    wins at most.
     """
     of_tables = ([win for win in longest_wins(figures) if win.has_move] for figures in tables)
     wins = list(filter(None, of_tables))

@@ -1,13 +1,14 @@
 # mypy: allow-untyped-calls
-"""Driver of proofs: start and continue a proof, and follow a proof that was found.
+"""Driver of proofs that the side to move wins: start, continue, and use of a finished proof.
 
     begin  ->  continue_proof, between iterations of the search  ->  the winning move
-    least_to_prove  ->  the move with the smallest proof number
-    known           ->  the move of the last proof, while the game stays in its graph
+    least_to_prove  ->  the move with the smallest proof number, if it is the only one
+    known           ->  the move of the last finished proof, while the game stays in its graph
 
 Proofs are tried with few pieces on the board: there wins by the repetition rules are frequent and
-proofs are small. Later moves of the game use the same graph. So a win makes progress, and a winning
-loop is continued although all its positions have occurred.
+proofs are small. The graph of a finished proof is kept for the later moves of the game. The move
+from a won node leads to the won child that was settled first, so play comes nearer to the win. In
+a winning loop the graph gives moves although all positions have occurred.
 """
 
 from __future__ import annotations

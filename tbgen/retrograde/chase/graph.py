@@ -253,12 +253,18 @@ def _k_edges(first, last, candidates, setting, boards, graph_part):
 
 @borrowing_kernel
 def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, boards):
-    """Find the winner's own chases in a region of the graph (see `game.Conditions`).
+    """Write which pieces the winner's replies chase, for a part of the graph.
 
-    region : bool (reply nodes,), the reply nodes to process
+    A pair is a reply of the winner and a chase that may follow it. `game.Conditions` defines the
+    pairs, `pair_start`, and the two outputs.
+
+    region : bool (reply nodes,), whether to process each reply node
     edge_move : int64 (edges,), the reply of each edge, source * 90 + target
-    pair_start : int64 (edges + 1,), as in `game.Conditions`
-    chased : uint64 (pairs,), out; follow : int8 (edges, pieces), out
+    pair_start : int64 (edges + 1,), the first pair of each edge, then the number of pairs
+    chased : uint64 (pairs,), out; the pieces that the reply attacks anew, if the chase after it
+        answers the attack
+    follow : int8 (edges, pieces), out; for each of the offender's pieces, its number after the
+        reply
     """
     offender, converter = 1 - setting.winner, setting.converter
     pieces = converter.codes.size
