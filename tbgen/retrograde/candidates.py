@@ -213,9 +213,10 @@ class Search:
             sets.clear_rows(marked)
             sets.add(state.after_offence, marked, within=p.unknown[self.winner])
             sets.difference(self.unwon, marked, self.escapes)
+            # First: `join` would list a row of `loss_candidates` twice that is emptied later.
+            if lost is not None:
+                sets.remove(lost, newly_losing.rows)
             self.without_escape(self.offender, newly_losing, self.loss_candidates, self.escapes)
-        if lost is not None:
-            sets.remove(lost, self.loss_candidates.rows)
         if not self.loss_candidates.counts.any():
             return
         # These escapes are not needed any more: `possible_losses` takes their array.

@@ -52,7 +52,8 @@ class Frontier(NamedTuple):
     """Sparse set of positions: rows, and for each lead a list of the nonempty ones.
 
     Positions may be removed from `rows` alone, so that a listed row can be empty. A row that
-    becomes nonempty must be listed (`put_row`).
+    becomes nonempty must be listed (`put_row`). A row that was emptied before is then listed
+    twice: kernels that count positions need frontiers without such rows.
     """
 
     rows: Rows

@@ -137,6 +137,36 @@ def test_later_orders_search_only_affected_candidates(
     assert 0 < searched["affected"] < searched["all"] / 2
 
 
+def test_no_row_of_affected_candidates_is_listed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row listed twice would be examined twice, and take the room of another candidate.
+
+    So two direct wins of order 9 were missing in KNKCPB. In KNKCP perpetual checks decide
+    candidates of chases.
+    """
+    keep, removed, examined = Search._keep_affected, Counter[str](), Counter[str]()
+    affected = Search._find_affected
+
+    def find(search: Search, lost: Records | None, loss_filter: LossFilter | None) -> None:
+        removed["lost"] += lost is not None
+        affected(search, lost, loss_filter)
+
+    def keep_affected(search: Search, loss_filter: LossFilter | None) -> None:
+        keep(search, loss_filter)
+        losses = search.loss_candidates
+        for lead in np.flatnonzero((losses.counts > 0) & (losses.counts <= losses.limit)):
+            first = lead * losses.limit
+            mids = losses.listed[first : first + losses.counts[lead]]
+            assert len(np.unique(mids)) == len(mids)
+            examined["leads"] += 1
+
+    monkeypatch.setattr(Search, "_find_affected", find)
+    monkeypatch.setattr(Search, "_keep_affected", keep_affected)
+    solution("KNKCP", Rules.WXF)
+    solve_again("KNKCP", Rules.WXF)
+    assert removed["lost"]
+    assert examined["leads"]
+
+
 @pytest.mark.certification
 def test_the_judge_reduces_the_affected_candidates(
     monkeypatch: pytest.MonkeyPatch,

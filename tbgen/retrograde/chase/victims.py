@@ -155,7 +155,9 @@ def common_victims(row, square, setting, boards):
 
 @borrowing_kernel
 def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
-    """Remove the positions without a common victim from a frontier; return the number of `keys`.
+    """Remove the positions without a common victim from a frontier; count the canonical others.
+
+    Returns their number, or 0 if there is no room for `keys`.
 
     losses : Frontier of the offender, inout
     keys : int64 (room,), out; the canonical ones among the others, as many as there is room for
@@ -175,10 +177,11 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
                 if not (lo | hi):
                     losses.rows[row, 0] &= ~BIT[square, 0]
                     losses.rows[row, 1] &= ~BIT[square, 1]
-                elif count < keys.size and is_canonical(lead, mid, square, frame):
-                    keys[count] = row * SQUARES + square
-                    victims[count, 0] = lo
-                    victims[count, 1] = hi
+                elif keys.size and is_canonical(lead, mid, square, frame):
+                    if count < keys.size:
+                        keys[count] = row * SQUARES + square
+                        victims[count, 0] = lo
+                        victims[count, 1] = hi
                     count += 1
     return count
 
@@ -208,6 +211,7 @@ def keep_with_victim(
     def list_some(lead_0: int, lead_1: int, thread: int) -> None:
         boards, keys, victims = rooms[thread]
         count = _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards)
+        assert count <= capacity, "a row of the frontier is listed twice"
         if count:
             found.append((keys[:count].copy(), victims[:count].copy()))
 
