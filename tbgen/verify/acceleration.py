@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Row kernels: the work of `--plain` for all places of the innermost attacker at once.
+"""Row kernels: attacks and best moves for all places of the innermost attacker at once.
 
     mark_row       places where kings are attacked, kings face each other, or a piece hangs
     best_of_row    best number that a side's moves lead to, for each place
@@ -8,7 +8,7 @@ A *place* is one slot of a row, and so one square of the innermost attacker, whi
 row. A move of another piece leads from every place of a row to the same place of another row. So
 the best is an element-wise maximum of rows: each move *raises* `best`, except at the places where
 the innermost attacker blocks the move. The innermost attacker's own moves along lines are a running
-maximum.
+maximum. With `--plain`, `complete` and `passes` do the same work one place at a time.
 
 Attacks by and on the innermost attacker are found by walking from the other piece. An attack
 between two other pieces is tested once for the row, and again for each place between them.
@@ -177,7 +177,7 @@ def mark_row(chases, chase_rules, state, index):
 
 @part
 def _raise(best, numbers, at):
-    """Replace each number of the row `best` by that of another row, if the other is larger.
+    """Raise each number of the row `best` to that of the same place in another row, if larger.
 
     at : int, the start of the other row in `numbers`
     """

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Completion of the planes: the rank of a value in every slot that a move may lead to.
 
-stored rank  --rules----->  rank in the slot of each legal position; these are counted
-                    --index----->  the same rank in the slots of mirror images and of
-                                   positions with exchanged twins
-                    --captures-->  rank after the capture, where two pieces share a square
+    stored rank  --rules----->  rank in the slot of each legal position; these are counted
+                 --index----->  the same rank in the slots of mirror images and of positions
+                                with exchanged twins
+                 --captures-->  rank after the capture, where two pieces share a square
 
 A loaded plane has meaningful ranks only in canonical slots of legal positions. In a complete plane,
 the value after any move is in the slot that the move leads to. For a capture, this is a slot in

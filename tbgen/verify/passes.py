@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Passes over a table: complete the planes, then compare every position with its moves.
 
-    stored ranks  --complete-->  ranks  --judge-->  findings, lists
+    stored ranks  --complete-->  ranks  --compare-->  findings, lists
 
 A plane has a value for every slot (index of a position) with one side to move. Values are held as
 *ranks*: small numbers, larger for values that are better for the side that moved there. A file
@@ -172,10 +172,10 @@ class ForcedDraws(NamedTuple):
     """Draws from which `find_candidates` starts, possibly millions of nodes, not ascending."""
 
     held: NodeList
-    """Draws that only checks keep, all slots of each position."""
+    """Draws held by checks alone: every move that keeps the draw is a check. All slots of each."""
     chasers: NodeList
-    """Draws in which every move that keeps the draw is a check or may be a chase, and not all are
-    checks.
+    """Draws in which every move that keeps the draw is a check or may be a chase, and at least one
+    is no check. Canonical slots only.
     """
 
 
