@@ -140,7 +140,7 @@ static int pieces_between(const uint8_t *board, int from, int to)
     return count;
 }
 
-/* Whether the piece on a square attacks another square, with a piece of either side; kings one step. */
+/* Return whether the piece on a square attacks another square, with a piece of either side; kings one step. */
 static int attacks(const uint8_t *board, int from, int to)
 {
     int side = side_of(board[from]), rank = to / 9 - from / 9, file = to % 9 - from % 9;
@@ -166,7 +166,7 @@ static int attacks(const uint8_t *board, int from, int to)
     }
 }
 
-/* Whether a piece attacks the enemy's king; a king attacks by facing it. */
+/* Return whether a piece attacks the enemy's king; a king attacks by facing it. */
 static int hits_king(const uint8_t *board, int from, int king)
 {
     if (kind_of(board[from]) == KING)
@@ -174,7 +174,7 @@ static int hits_king(const uint8_t *board, int from, int king)
     return attacks(board, from, king);
 }
 
-/* Whether a side's king is attacked, facing kings included. */
+/* Return whether a side's king is attacked, facing kings included. */
 static int in_check(const uint8_t *board, int side)
 {
     int king = find_king(board, side);
@@ -199,7 +199,7 @@ static void unmake_step(uint8_t *board, xq_step s, uint8_t taken)
     board[s.to] = taken;
 }
 
-/* Whether a side's king is safe after a move of that side. */
+/* Return whether a side's king is safe after a move of that side. */
 static int is_safe_after(uint8_t *board, int side, xq_step s)
 {
     uint8_t taken = make_step(board, s);
@@ -289,7 +289,7 @@ static int threatens(uint8_t *board, int attacker, int victim, int is_before, ui
             !has_root(board, attacker, victim, is_before));
 }
 
-/* Whether a move from one square to another has made an attack that stands on the board `after`
+/* Return whether a move from one square to another has made an attack that stands on the board `after`
  * (point 6): it did not stand before. Under NEW_BY_VICTIM no piece may have attacked V. */
 static int is_new_attack(uint8_t *before, uint8_t *after, xq_step s, int attacker, int victim,
                          uint64_t chases)
@@ -528,7 +528,7 @@ typedef struct {
 
 static int can_rest(xq_quest *q, uint8_t *board, int side, int depth);
 
-/* Whether the position after a reply has the value of the root; a better one needs no idle move. */
+/* Return whether the position after a reply has the value of the root; a better one needs no idle move. */
 static int matters(xq_quest *q, uint8_t *board, int side)
 {
     xq_value v;
@@ -545,7 +545,7 @@ static int is_idle(xq_quest *q, uint8_t *board, int side, xq_step s)
     return is_irreversible(board, s) || offence_of(board, side, s, q->rules) == IDLE;
 }
 
-/* Whether after a move every reply allows an idle move within `depth` moves. */
+/* Return whether after a move every reply allows an idle move within `depth` moves. */
 static int rests_after(xq_quest *q, uint8_t *board, int side, xq_step s, int depth)
 {
     xq_step replies[XQ_MAX_MOVES];
@@ -563,7 +563,7 @@ static int rests_after(xq_quest *q, uint8_t *board, int side, xq_step s, int dep
     return rests && q->status == XQ_OK;
 }
 
-/* Whether the side to move can force an idle move within `depth` moves of its own. */
+/* Return whether the side to move can force an idle move within `depth` moves of its own. */
 static int can_rest(xq_quest *q, uint8_t *board, int side, int depth)
 {
     xq_move moves[XQ_MAX_MOVES];
@@ -607,7 +607,7 @@ static int occurrences_after(const xq_record *game, uint8_t *board, xq_step s)
     return count;
 }
 
-/* Whether neither a move nor a reply to it repeats a position. */
+/* Return whether neither a move nor a reply to it repeats a position. */
 static int is_fresh(const xq_record *game, uint8_t *board, xq_step s)
 {
     xq_step replies[XQ_MAX_MOVES];
@@ -773,7 +773,7 @@ enum { NEW_MOVES = 2 }; /* Number of winning moves to new positions that must fo
 static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
                          size_t plies, int depth);
 
-/* Whether a move, `plies` after the last position of the game, wins and leads only to new positions,
+/* Return whether a move, `plies` after the last position of the game, wins and leads only to new positions,
  * searching `depth` moves of this side ahead. */
 static int wins_anew(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, size_t plies,
                      int depth)
@@ -787,7 +787,7 @@ static int wins_anew(xq_reader *reader, const xq_record *game, uint8_t *board, x
     return wins && (final || depth == 0 || goes_on_after(reader, game, board, s, plies, depth));
 }
 
-/* Whether every reply to a move leads to a new position, and from there a winning move to new ones. */
+/* Return whether every reply to a move leads to a new position, and from there a winning move to new ones. */
 static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
                          size_t plies, int depth)
 {

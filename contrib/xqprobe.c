@@ -1115,7 +1115,7 @@ static void set_name(xq_table_file *t, const uint8_t *h)
     append(end, metrics[h[12]], 8);
 }
 
-/* Whether the name of a file is that of its table. */
+/* Return whether the name of a file is that of its table. */
 static int bears_name(const char *path, const char *name)
 {
     const char *last = path;
@@ -1353,7 +1353,7 @@ int xq_add_file(xq_set *set, const char *path)
 
 #if defined(XQ_POSIX) || defined(XQ_WINDOWS)
 
-/* Whether the name of a file has the suffix of tables, and is not hidden. */
+/* Return whether the name of a file has the suffix of tables, and is not hidden. */
 static int is_table_name(const char *name)
 {
     static const char suffix[] = ".xqt";
@@ -1531,7 +1531,7 @@ static xq_entry *find_entry(xq_reader *reader, uint64_t block)
     return NULL;
 }
 
-/* Whether the bytes are a block of `slots` codes (docs/format.md, "Blocks"). */
+/* Return whether the bytes are a block of `slots` codes (docs/format.md, "Blocks"). */
 static int is_block(const uint8_t *content, size_t size, size_t slots, int width)
 {
     if (size < 2)
@@ -1564,7 +1564,7 @@ static int is_block(const uint8_t *content, size_t size, size_t slots, int width
     return 1;
 }
 
-/* Whether the bytes are a block of `slots` outcomes (docs/format.md, "Its blocks"). */
+/* Return whether the bytes are a block of `slots` outcomes (docs/format.md, "Its blocks"). */
 static int is_wdl_block(const uint8_t *content, size_t size, size_t slots)
 {
     if (size != (slots - 1) / TRITS + 1)
@@ -1840,7 +1840,7 @@ static uint64_t all_held_bytes(const xq_set *set)
     return bytes;
 }
 
-/* Whether all outcomes of a table are in memory; those of a side without blocks need none. */
+/* Return whether all outcomes of a table are in memory; those of a side without blocks need none. */
 static int is_held(const xq_table_file *t)
 {
     return (t->blocks[XQ_RED] == 0 || t->held[XQ_RED] != NULL) &&

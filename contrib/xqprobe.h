@@ -161,9 +161,10 @@ int xq_add_remote(xq_set *set, int file, uint64_t size);
  * Windows, or if compiled with -DXQ_IN_MEMORY. `xq_skipped` lists what was left out. */
 int xq_add_directory(xq_set *set, const char *path);
 
-/* Number `number`, from 0, of what is not used: its path, owned by the set, and the reason in `*status`
- * (may be NULL). That is a file of a directory, or a directory that could not be read, or a table whose
- * outcomes `xq_hold` could not read, without its directory. NULL beyond the last one. */
+/* Return the path of item `number`, from 0, in the list of what the set does not use, and the reason in
+ * `*status` (may be NULL); NULL beyond the last item. The path is owned by the set. An item is a file of
+ * a directory, a directory that could not be read, or (its name alone) a table whose outcomes `xq_hold`
+ * could not read. */
 const char *xq_skipped(const xq_set *set, size_t number, int *status);
 
 /* Number of materials in the set. */
@@ -183,10 +184,10 @@ typedef struct {
 xq_summary xq_summary_of(const xq_set *set);
 
 /* Unpack the outcomes of whole tables into memory, two bits a slot, smallest tables first, up to
- * `bytes`. Readers of all threads share them, and their outcomes are then never cold. Returns the
- * number of materials held, or the error of the first table that could not be read; all others are held
- * nevertheless, and `xq_skipped` lists the names of the former. Call it before
- * threads start, like adding. */
+ * `bytes`. Readers of all threads share them: probes of these outcomes are never cold. Returns the
+ * number of materials held, or the error of the first table that could not be read. All other tables are
+ * held nevertheless, and `xq_skipped` lists those that could not be read. Call it before threads start,
+ * as the functions that add files. */
 int xq_hold(xq_set *set, size_t bytes);
 
 /* One step of `xq_hold`, which a program can stop between tables: unpack the next table if it fits
@@ -281,17 +282,19 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
 /* List the moves at the root that keep the result in a game with repetitions. The position is the
  * start of the game, or any later one, and `played` are the moves since, at most XQ_MAX_PLAYED.
  *
- *     won        the best moves: fewer plies or a lower order each time, so that nothing repeats
- *     won at 0   plies of an order >= 1 (the opponent must offend perpetually): those of the best
- *                moves that lead soonest to an idle move, one without a check or a new attack
- *     drawn      drawing moves that are idle, or after which every reply allows an idle move, if no
- *                position of the game recurs; if there are none, those that lead soonest to an idle
- *                move
- *     lost       the longest resistance
+ * An idle move makes neither a check nor a new attack. The list depends on the value of the position:
  *
- * All others are left out, and a search may choose freely among the rest. If no idle move can be
- * forced within 16 moves and 4000 positions, the least offences with the fewest repetitions are
- * listed. Such positions are rare; only there the program should check its choice with a referee.
+ *     win         the best moves: fewer plies or a lower order each time, so that nothing repeats
+ *     direct win  in 0 plies, of an order >= 1 (the opponent must offend perpetually): those of the
+ *                 best moves that lead soonest to an idle move
+ *     draw        drawing moves that are idle, or after which every reply allows an idle move, if no
+ *                 position of the game recurs; if there are none, those that lead soonest to an idle
+ *                 move
+ *     loss        the longest resistance
+ *
+ * A search may choose freely among the listed moves. If no idle move can be forced within 16 moves and
+ * 4000 positions, the moves of least offence with the fewest repetitions are listed. Such positions
+ * are rare; only there the program should check its choice with a referee.
  * XQ_ERR_ARGUMENT for an illegal move in `played`. XQ_ERR_MISSING also if no move is known to be best;
  * the status of the moves of `xq_probe_root` shows whose tables are missing. Otherwise as
  * `xq_probe_root`, with its order. */
@@ -302,14 +305,14 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
 /* List the moves to search with win-draw-loss files only: those that keep the outcome, which becomes
  * `*wdl` (may be NULL). Arguments are those of `xq_filter_root`.
  *
- *     won        moves that avoid repetition: the position is new to the game, so is every position
+ *     win        moves that avoid repetition: the position is new to the game, so is every position
  *                after a reply, and from there a winning move of this kind follows, twice
- *     drawn      moves to new positions, and moves without a check or a new attack
- *     lost       all
+ *     draw       moves to new positions, and idle moves (without a check or a new attack)
+ *     loss       all
  *
- * If a win has no such move, moves to new positions that are no offences are listed; if there are
- * none, the least offences with the fewest repetitions, as in a draw. A win is kept; only the search,
- * and the lack of repetitions, bring it nearer. */
+ * If a win has no such move, idle moves to new positions are listed; if there are none, the moves of
+ * least offence with the fewest repetitions, as in a draw. Every listed move keeps the win. Outcomes give
+ * no distance: only the search, and the lack of repetitions, bring the win nearer. */
 int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                        int side, const xq_step *played, size_t played_count, int *wdl,
                        xq_step moves[XQ_MAX_MOVES], size_t *move_count);
