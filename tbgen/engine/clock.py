@@ -1,4 +1,4 @@
-"""Time limits of a search, computed from the arguments of a `go` command.
+"""Time limits of a search, in seconds, computed from the arguments of a `go` command.
 
 soft   no new iteration is started after this time
 hard   the search is stopped at this time

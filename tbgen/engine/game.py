@@ -43,9 +43,9 @@ class Game:
         """Parse `startpos moves ...`, `fen F moves ...` or a bare FEN and moves.
 
         Only board and side of a FEN are used; programs disagree about its other fields, at most
-        four numbers or dashes. `notation` is that of the moves (`tbgen.notation`). If the words
-        continue the game `before`, only the new moves are parsed. Raises `PositionError` for an
-        invalid or illegal position, and `MoveTextError` for the first illegal move.
+        four numbers or dashes. `notation` names the notation of the moves (`tbgen.notation`). If
+        the words continue the game `before`, only the new moves are parsed. Raises `PositionError`
+        for an invalid or illegal position, and `MoveTextError` for the first illegal move.
         """
         at = [*words, "moves"].index("moves")
         start, text = words[:at], words[at + 1 :]
@@ -67,7 +67,7 @@ class Game:
         return cls((position,), (), all_words[: len(all_words) - len(text)])._played(all_words)
 
     def _played(self, words: tuple[str, ...]) -> Game:
-        """Return the game after the moves that `words` has beyond `self.words`."""
+        """Return the game continued by the moves in `words`, which begin with `self.words`."""
         positions, moves = list(self.positions), list(self.moves)
         for word in words[len(self.words) :]:
             move = parse_move(positions[-1], word, words[0])

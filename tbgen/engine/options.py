@@ -17,7 +17,7 @@ RULES = tuple(map(str, Rules))
 REPETITION_RULES = {rules.terms.option: str(rules) for rules in Rules}
 """Names of rule sets, by the values that GUIs send for the option `Repetition Rule`."""
 _BORROWED_PATH_NAMES = ("syzygypath", "xiangqitablepath")
-"""Names of the table option in other engines; GUIs send them to every engine, perhaps empty."""
+"""Other engines' names of the table option; GUIs send them to all engines, perhaps empty."""
 _EMPTY = ("", "<empty>", "null")
 _FLAGS = {"true": True, "on": True, "1": True, "": True, "false": False, "off": False, "0": False}
 """Values of boolean options in lower case; an empty one is true, as in UCCI."""
@@ -25,13 +25,15 @@ MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
 _MAX_DIGITS = 4_000
 """Maximum length of a number; Python refuses to convert more than 4,300 digits."""
 _LARGEST = {"hash": MAX_HASH, "threads": MAX_THREADS, "multipv": MAX_LINES}
+"""Largest value of each numeric option; the least is 1."""
 
 
 @dataclass(slots=True)
 class Options:
     """Values of all options.
 
-    `hash` is in MiB; `egtbpaths` is separated as in PATH or by semicolons.
+    `hash` is in MiB. `egtbpaths` are the directories of tables, separated as in PATH or by
+    semicolons. `multipv` is the number of lines to report.
     """
 
     hash: int = 16

@@ -36,9 +36,9 @@ class EngineProtocol:
     """Engine side of one protocol; `Uci` and `Ucci` define its commands and formats."""
 
     NOTE = NO_MOVE = ""
-    """Words of the protocol before a text for the user; and its answer without a move."""
+    """`NOTE`: words before a text for the user. `NO_MOVE`: the answer if there is no move."""
     CLOCKS = (("time", "increment"),) * 2
-    """Arguments of `go` for remaining time and increment, by the side to move."""
+    """Names of the arguments of `go` for remaining time and increment: Red's pair, then Black's."""
 
     def __init__(self, write: Callable[[str], None], directories: Sequence[Path] = ()) -> None:
         self.write = write
@@ -49,7 +49,7 @@ class EngineProtocol:
         self.thinker = Thinker(self.report, self.answer, self.note)
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write the `info` lines of a finished search to one depth, `seconds` after its start."""
+        """Write the `info` lines of an iteration that ended `seconds` after the search began."""
         raise NotImplementedError
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
@@ -67,7 +67,7 @@ class EngineProtocol:
 
     @property
     def notation(self) -> str:
-        """Notation of moves in this protocol (`tbgen.notation`)."""
+        """Notation of moves in this protocol, by its name in `tbgen.notation`."""
         return "iccs"
 
     def handle(self, line: str) -> bool:
@@ -84,12 +84,12 @@ class EngineProtocol:
         return name != "quit"
 
     def refuse(self, reason: str) -> None:
-        """Write a note that a command was refused which may have been `position`."""
+        """Note a line that was not read: `go` finds no move until the next valid `position`."""
         self._refused = True
         self.note(reason)
 
     def do_isready(self, words: Sequence[str]) -> None:
-        """Answer `readyok`: at once during a search, else when a search can begin at once."""
+        """Answer `readyok`: at once during a search, else when kernels and tables are ready."""
         self.thinker.get_ready(replace(self.options), lambda: self.write("readyok"))
 
     def do_setoption(self, words: Sequence[str]) -> None:
@@ -124,7 +124,7 @@ class EngineProtocol:
         self._refused = False
 
     def do_go(self, words: Sequence[str]) -> None:
-        """Start a search of the current position; without one the answer has no move."""
+        """Start a search; if the last `position` was invalid, answer without a move."""
         if self._refused:
             self.thinker.finish()
             self.note("go: no position, as the last one was refused")
@@ -141,7 +141,7 @@ class EngineProtocol:
         self.thinker.ponder_hit()
 
     def do_quit(self, words: Sequence[str]) -> None:
-        """Stop the search, and write its answer; a wait for readiness ends, too."""
+        """Stop the search, and write its answer; waits of `isready` end, too."""
         self.thinker.close()
 
     def limits(self, words: Sequence[str]) -> Limits:

@@ -36,7 +36,7 @@ class EngineTables:
         """Reasons why tables cannot be used, one for each directory; empty if all can."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open the tables of `directories` under a rule set; return False if they already are."""
+        """Open the tables of `directories` under a rule set; return False if they already were."""
         if (directories, rules) == self._named:
             return False
         self._named = directories, rules
@@ -64,9 +64,10 @@ class EngineTables:
         return True
 
     def leave_out(self, error: Exception) -> str:
-        """Stop using the table whose file or material a probe error names, and removed ones.
+        """Stop using the table that an error names by its file or material, after a failed probe.
 
-        If the error names neither, all tables are closed. Returns a note to the user.
+        Tables whose files have been removed are left out, too. If the error names no table, all are
+        closed. Returns a note to the user.
         """
         failure = describe(error)
         reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"
@@ -93,7 +94,7 @@ class EngineTables:
 
 
 def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:
-    """Return the reason why directories without tables of a rule set are of no use, and a hint."""
+    """Return a note to the user that no table has the rule set, and which others there are."""
     found = f"no tables under the rules {rule_set} in {' or '.join(map(str, directories))}"
     outcomes = [name for name in tables.available_wdl() if name.rule_set == rule_set]
     if outcomes:

@@ -51,7 +51,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Move to play, expected reply, and decisions about a draw or resignation.
+    """Move to play, expected reply (`ponder`), and decisions about a draw or resignation.
 
     `move` is None if no legal move may be played, or if there is no valid position. `accepts_draw`:
     accepts the opponent's draw offer. `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
@@ -72,7 +72,11 @@ class Answer:
 
 
 class Thinker:
-    """Runner of one search at a time, in a thread of its own, from which it calls `on_...`."""
+    """Runner of one search at a time, in a thread of its own.
+
+    The search thread calls `on_report(iteration, seconds since the start)` for each iteration, and
+    `on_answer` at its end. `on_note`, a text for the user, is called from other threads, too.
+    """
 
     def __init__(
         self,
@@ -101,13 +105,14 @@ class Thinker:
         self._limits = Limits()
 
     def prepare(self) -> None:
-        """Start to load the kernels."""
+        """Start to load the kernels in the background."""
         threading.Thread(target=self._load, daemon=True).start()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
         """Load the kernels, open the tables and allocate the hash table; then call `on_ready`.
 
-        During a search `on_ready` is called at once. A search that is begun meanwhile waits.
+        Returns at once: a thread does the work. During a search `on_ready` is called without it. A
+        search that is begun meanwhile waits.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -182,7 +187,7 @@ class Thinker:
             self._thread = None
 
     def close(self) -> None:
-        """End the search and the waits for readiness; both are answered."""
+        """End the search and the waits of `get_ready`; calls `on_answer` and `on_ready` first."""
         self._closed.set()
         self.finish()
         if self._preparing is not None:
@@ -233,7 +238,7 @@ class Thinker:
             self._on_answer(answer)
 
     def _decide(self, game: Game, options: Options) -> Answer:
-        """Return the answer; a mated side gets a report of depth 0."""
+        """Return the answer; a side without a legal move gets a report of depth 0."""
         self._began = time.monotonic()
         if is_terminal(game.position):
             self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
@@ -241,7 +246,7 @@ class Thinker:
         return self._with_tables(options, partial(self._answer, game, options))
 
     def _with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Open the tables, and return the result of `act`, called again without unreadable ones."""
+        """Open the tables; return the result of `act`, called again without unreadable tables."""
         if self._tables.use(options.directories, options.rules):
             self._tables_changed = True
             for problem in self._tables.problems:
@@ -327,7 +332,7 @@ class Thinker:
         searcher = self._searcher
         assert searcher is not None
         if options.hash != self._hash:
-            searcher.resize(0)  # the former table counts no longer
+            searcher.resize(0)  # frees the former table's memory
             room = (usable_memory().memory - _OTHER_BYTES) >> 20
             self._hash = fitting = options.hash
             while fitting > max(room, 1):
@@ -393,8 +398,8 @@ class Thinker:
 def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:
     """Return a legal move chosen without search; None if there is none.
 
-    A move that ends the game is preferred, else the move with the largest gain: the value of the
-    captured piece, minus that of the moved piece if the opponent attacks the target square.
+    A move that ends the game is preferred, else the move with the largest gain. The gain is the
+    value of the captured piece, minus that of the moved piece if the opponent attacks the target.
     """
 
     def gain(move: Move) -> int:

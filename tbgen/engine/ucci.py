@@ -83,7 +83,7 @@ class Ucci(EngineProtocol):
         return tuple(move for move in legal if move not in self._banned) if self._banned else None
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write `info depth D score S ... pv ...` for each line."""
+        """Write `info depth D score S ... pv ...` for each line of an iteration."""
         for line in found.lines:
             plies = scores.mate_plies(line.score)
             if plies is None:

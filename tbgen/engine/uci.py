@@ -22,7 +22,7 @@ from tbgen.notation import parse_move
 
 
 class Uci(EngineProtocol):
-    """Engine side of UCI."""
+    """Engine side of UCI; `EngineProtocol` has what UCCI shares."""
 
     NOTE, NO_MOVE = "info string", "bestmove (none)"
     CLOCKS = (("wtime", "winc"), ("btime", "binc"))
@@ -84,13 +84,13 @@ class Uci(EngineProtocol):
     do_register = do_debug
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option; raises `ValueError` for an invalid value, as any variant but xiangqi."""
+        """Set an option; raises `ValueError` for an invalid value, or a variant but xiangqi."""
         if name.lower() == "uci_variant" and value.lower() != "xiangqi":
             raise ValueError(f"the only variant is xiangqi, not {excerpt(value, 20)}")
         super().set_option(name, value)
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves listed after `searchmoves`; None, for all moves, if none is."""
+        """Return the legal moves after `searchmoves`; None, for all moves, if none is legal."""
         if "searchmoves" not in words:
             return None
         only = []
@@ -104,7 +104,7 @@ class Uci(EngineProtocol):
         return tuple(only) or None
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write `info depth ... pv ...` for each line."""
+        """Write `info depth ... pv ...` for each line of an iteration."""
         rate = int(found.nodes / max(seconds, 0.001))
         for number, line in enumerate(found.lines, 1):
             plies = scores.mate_plies(line.score)

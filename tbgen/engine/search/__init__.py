@@ -37,7 +37,7 @@ Parameters of kernels, unless a kernel says otherwise:
     bound : int64; `UPPER`, `LOWER` or `EXACT` (`transposition`)
     score : int64; a decided score counts plies from the root of the search
     move : int64; `source << 7 | target`, 0 for none
-    source, target, square : int64; squares, of a move those from which and to which it goes
+    source, target, square : int64; squares; a move goes from `source` to `target`
     code, taken : int64; a piece code; of the captured piece, 0 for none
     board : int8 (90,), in; piece codes
     king : int64; square of the king of `side`

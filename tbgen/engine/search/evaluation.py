@@ -28,7 +28,7 @@ FEW_PHASE = 12
 """Largest game phase for which `DECIDED` is looked up: that of three rooks."""
 KNOWN_MEN = 5
 OUTCOMES = Path(__file__).with_name("outcomes.csv")
-"""Thousandths of wins, draws and losses of each material of at most `KNOWN_MEN` pieces."""
+"""CSV file: wins, draws and losses of each material of at most `KNOWN_MEN` men, in thousandths."""
 
 
 def _decided_shares() -> NDArray[np.int64]:

@@ -76,7 +76,7 @@ def _cheapest_attacker(board, side, target):
 
 @part
 def is_sound(state, row, side, source, target):
-    """Return whether a capture loses no material by static exchange; restores the board."""
+    """Return whether a capture loses no material by static exchange; the board is restored."""
     board = state.boards[row]
     # Gain of the last capturer if its piece is then lost without compensation.
     balance = EXCHANGE_VALUES[board[target]] - EXCHANGE_VALUES[board[source]]

@@ -3,16 +3,16 @@
 
     LENGTHS, STEPS    number of squares in each direction, and the step of a direction
     DIRECTION_TO      direction from one square to another on the same line
-    SIGHTS            distances of the first two pieces on a line, by its occupied squares
+    SIGHTS            distances of the next two pieces on a line, by its mask of occupied squares
     TARGETS, LEGS     squares that a short-range piece attacks, and the squares that block it
     SOURCES           squares from which a short-range piece attacks a square
     DISTANCES         distance of two squares in king's steps, diagonal ones included
     EXPOSES_KING      pairs of a changed square and a king's square, where the king may be exposed
     KING, ... PHASES  piece codes as plain numbers, and the game phase
 
-A *line* is a file or a rank. A *sight* is the view along a line from a square, in one direction.
-A *short-range piece* is any piece but rook and cannon. The tables are computed from the rules in
-`tbgen.rules.attacks`.
+A *line* is a file or a rank. A *sight* describes what lies on a line from a square in one
+direction: the empty squares, then the first and the second piece. A *short-range piece* is any
+piece but rook and cannon. The tables are computed from the rules in `tbgen.rules.attacks`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LENGTHS = np.stack(
 
 
 def _leg(kind: PieceType, source: int, target: int) -> int:
-    """Return the square that blocks a move (a knight's leg, an elephant's eye), or -1."""
+    """Return the square that must be empty for a knight's or elephant's move, else -1."""
     if kind == PieceType.ELEPHANT:
         return (source + target) // 2
     if kind == PieceType.KNIGHT:
@@ -164,6 +164,6 @@ DISTANCES = np.maximum(*_APART)
 """int8 (90, 90): distance of two squares: the larger of the differences of ranks and of files."""
 
 EXPOSES_KING = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
-"""bool (90, 90): True where a piece that comes to or leaves the first square may attack, or uncover
-an attack on, a king on the second: on the same line, or within a knight's leap.
+"""bool (90, 90), by a square that a piece leaves or comes to, and a king's square: True where the
+move may expose the king to an attack. These are squares on one line, or within a knight's leap.
 """

@@ -32,6 +32,7 @@ OPEN, WON, LOST = 0, 1, 2
 """Status of a node. `OPEN`: unknown; `WON`: the attacker wins; `LOST`: no win can be proven."""
 
 ITSELF = -1
+"""Value of `basis` for numbers that depend on no loop."""
 
 NODE = np.dtype([
     ("status", np.int32),  # `OPEN`, `WON` or `LOST`
@@ -155,7 +156,7 @@ def settle_node(graph, number):
 
 @part
 def settle(state, graph):
-    """Mark open nodes as won or lost until their children decide none; ends on `state.stop`."""
+    """Apply `settle_node` to expanded nodes until no status changes; ends on `state.stop`."""
     changed = True
     while changed and state.stop == 0:
         changed = False
@@ -167,9 +168,10 @@ def settle(state, graph):
 
 @part
 def _stays(graph, number, inside):
-    """Return whether moves of a node lead into the set `inside` or to a won node.
+    """Return whether a node satisfies the conditions of a perpetual check, given the set `inside`.
 
-    For the attacker one such move is enough; for the defender all moves must be such.
+    For the attacker one move into the set or to a won node is enough; for the defender every move
+    must be such a move.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
@@ -211,9 +213,9 @@ def find_patterns(state, graph, inside):
 
 @part
 def _child_numbers(graph, number, place, loop):
-    """Return a child's proof and disproof numbers, and the place on the path on which they depend.
+    """Return a child's proof and disproof numbers, and the place at which the loop begins.
 
-    This is the place of the node at which a loop closes, or `_NOWHERE`.
+    The numbers are valid while that place keeps its node; it is `_NOWHERE` if no loop is involved.
 
     number, place : int64; the child; the parent's place
     """
@@ -238,7 +240,7 @@ def _child_numbers(graph, number, place, loop):
 
 @part
 def estimate(graph, path, number, place, loop):
-    """Compute an open node's proof numbers from its children; return the edge to follow.
+    """Compute an open node's proof numbers and basis from its children; return the edge to follow.
 
     The edge is -1 if every child is settled against the side to move.
     """

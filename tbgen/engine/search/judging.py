@@ -4,8 +4,8 @@
     repeated?        find_span    ->  judge_record  ->  won, lost, drawn by the rules
     just captured?   probe_board  ->  table value, exact: no position can have been repeated
 
-The verdict is that of `tbgen.referee` and comes first, as in Tan & Watkinson Medina, section 5.1.
-Its use depends on where the repetition began:
+The verdict of `tbgen.referee` comes first, as in Tan & Watkinson Medina, section 5.1. Its use
+depends on where the repetition began:
 
 * After the root: final at the second occurrence. The offender's other moves are searched at the
   earlier occurrence, in the same tree.
@@ -29,7 +29,7 @@ from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_boar
 from tbgen.referee import record
 
 CLEAN = 1 << 40
-"""Value of `state.depends`, above all rows, for a score that depends on no earlier position."""
+"""Value of `state.depends` for a score that depends on no earlier position; above all rows."""
 
 
 @part

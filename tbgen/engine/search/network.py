@@ -47,15 +47,15 @@ ACCUMULATOR_SIZE = 2 * VIEW_SIZE
 INPUTS = 2 * len(PieceType) * SQUARES
 
 FULL = 181
-"""Integer for 1.0 in the sums, which are clipped to it: the largest whose square has 15 bits."""
+"""Integer for 1.0 in the sums, which are clipped to it: the largest whose square is below 2^15."""
 FINE = 4
-"""Divisor of the network's output that gives the engine's score."""
+"""Number of units of the network's output in one unit of the engine's score."""
 
 
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
     """Return the input number of a piece on a square, in the view of a side.
 
-    Inputs of the view's own kinds come first, then the opponent's, ninety squares each.
+    Inputs for the pieces of the view's side come first, then the opponent's, ninety squares a kind.
     """
     seen = flip_square(square) if view == 1 else square
     if mirrored:
@@ -92,7 +92,7 @@ OPENING_BASE, ENDING_BASE = WEIGHTS["output_bases"]
 
 @part
 def update_accumulator(state, row, code, source, target, taken):
-    """Compute the sums of the next row, the position after a move, from those of the row."""
+    """Write the sums of row + 1, the position after a move, computed from those of `row`."""
     before, after = state.accumulator[row], state.accumulator[row + 1]
     come, gone = INPUT_ROWS[code, target], INPUT_ROWS[code, source]
     if taken == 0:

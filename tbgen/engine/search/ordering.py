@@ -8,8 +8,7 @@
 History counts cutoffs of quiet moves by piece and target: of the move itself, as a reply to the
 opponent's last move, and as a follow-up to the own last move. It is kept from search to search.
 
-Moves are generated and ranked when their stage is reached: most nodes with a cutoff never generate
-quiet moves.
+Moves are generated and ranked when their stage is reached: most cutoffs come before quiet moves.
 """
 
 from __future__ import annotations
@@ -60,7 +59,8 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Rank the captures of a ply: most valuable victim first, then the cheapest attacker.
 
-    Captures of a cheaper piece are tested by static exchange evaluation.
+    A capture of a piece cheaper than the capturing one is tested by static exchange evaluation. If
+    it loses material, it ranks below all quiet moves.
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
@@ -107,7 +107,9 @@ def _rank_quiets(state, row, ply, first):
 
 @part
 def _pick(state, ply, least):
-    """Return the highest-ranked move that has not been returned, except the hash move; 0 for none.
+    """Return the highest-ranked move that was not returned before; 0 if there is none.
+
+    The hash move, which came first, is skipped. Moves before index `next[ply]` have been returned.
 
     least : int64; the least rank of a move to return
     """
@@ -134,7 +136,7 @@ def _pick(state, ply, least):
 
 @part
 def next_move(state, row, side, ply):
-    """Return the next pseudo-legal move, or 0 when none is left."""
+    """Return the next pseudo-legal move of a node (`start_moves`), or 0 when none is left."""
     while True:
         stage = state.stage[ply]
         if stage == HASH_MOVE:
@@ -169,9 +171,9 @@ def next_move(state, row, side, ply):
 
 @part
 def _updated(known, bonus):
-    """Return a history counter after a bonus, which changes it less close to `HISTORY_LIMIT`.
+    """Return a history counter after a bonus; the change shrinks as the counter nears its limit.
 
-    known : int64; the value before
+    known : int64; the counter before, within +-`HISTORY_LIMIT`
     """
     return known + bonus - known * abs(bonus) // HISTORY_LIMIT
 

@@ -11,8 +11,8 @@ full, or no descent finds a new leaf any more. It is interrupted at the node lim
 can then be continued (`prove`).
 
 A tree search repeats on every path the work that depends on a loop; the graph stores a loop once.
-So wins by the repetition rules have small proofs: a thousand positions for a win of order 4, each
-of which is on many thousands of lines of the tree.
+So wins by the repetition rules have small proofs: for a win of order 4 a thousand positions, each
+on many thousands of lines of the tree.
 
 A proven win holds against any defence. Two kinds of patterns of the tables are not searched:
 perpetual chases, and patterns in which the attacker must answer a check by a check. Positions of
@@ -156,7 +156,7 @@ def _expand(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_all(state, graph, path, inside, recompute):
-    """Settle all nodes whose outcome the graph implies.
+    """Settle all nodes whose outcome the graph implies, by moves or by perpetual checks.
 
     recompute : bool; also recompute the estimates of all open nodes as if on no path, without loops
     """
@@ -175,7 +175,7 @@ def _grow(state, buffers, graph, path, loops):
     """Descend to a leaf, expand it, and update the estimates along the path.
 
     Returns False if the path ends in a loop or at a settled node. At the maximum length, the last
-    node of the path gets the numbers of a failure, so that the next descent takes another path.
+    node gets the numbers of a failure, so that the next descent takes another path.
 
     loops : int64 (MAX_PLY,), scratch
     """

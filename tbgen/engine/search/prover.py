@@ -26,8 +26,9 @@ from tbgen.referee.record import FIRST
 FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATE_SHARE = 2, 8
-"""Number of nodes that the proof search may use for each node of the ordinary search, up to
-`_LATE_NODES` of these and beyond. The ordinary search rarely finds a win later.
+"""Number of nodes that the proof search may use for each node of the ordinary search: for the first
+`_LATE_NODES` nodes (`_SHARE`), and for later ones (`_LATE_SHARE`). The ordinary search rarely finds
+a win later.
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
@@ -40,11 +41,11 @@ class Prover:
     """The current proof, and the last proof that was found."""
 
     def __init__(self) -> None:
-        self._graph: Graph | None = None
-        self._found: Graph | None = None
+        self._graph: Graph | None = None  # of the current proof
+        self._found: Graph | None = None  # of the last proof that was found
         self._inside = np.zeros(_MAX_NODES, np.int8)
         self._scratch = np.zeros((2, MAX_PLY), np.int64)
-        self._nodes = 0
+        self._nodes = 0  # nodes that the current proof has used
 
     def forget(self) -> None:
         """Discard the last proof: it may depend on other tables or rules."""
@@ -55,7 +56,7 @@ class Prover:
         prove(state, buffers, new_graph(_MAX_NODES), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
-        """Start a proof that the side to move wins, with at most `FEW_MEN` pieces."""
+        """Start a proof that the side to move wins, if at most `FEW_MEN` pieces are left."""
         few = state["men_left"][0, state["root"][0]] <= FEW_MEN
         self._graph = new_graph(_MAX_NODES) if few else None
         self._nodes = 0
@@ -81,7 +82,7 @@ class Prover:
         return None
 
     def least_to_prove(self) -> Move | None:
-        """Return the only move after which the smallest proof number is left; None without one."""
+        """Return the root move with the smallest proof number; None if several have it."""
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
             return None

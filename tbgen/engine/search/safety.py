@@ -66,8 +66,7 @@ def _is_attacked_from(state, row, king, side, direction, source, target):
     """Return whether a line piece attacks a side's king from one direction, or the kings face.
 
     direction : int64; index of `STEPS`, or -1, which returns False
-    source, target : int64; the last move, which the row's board contains, but perhaps not its masks
-        `state.occupancy`
+    source, target : int64; the last move: made on the row's board, but perhaps not in `occupancy`
     """
     if direction < 0:
         return False
@@ -88,7 +87,7 @@ def _is_attacked_from(state, row, king, side, direction, source, target):
 
 @part
 def _is_attacked_after(state, row, king, side, source, target):
-    """Return whether a line piece attacks a side's king, which was safe before a move."""
+    """Return whether a move makes or opens a line attack on a king that was safe before."""
     left, come = np.int64(DIRECTION_TO[king, source]), np.int64(DIRECTION_TO[king, target])
     if _is_attacked_from(state, row, king, side, left, source, target):
         return True

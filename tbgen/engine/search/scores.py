@@ -9,8 +9,8 @@
     proof           PROVEN_WIN                  win proven by a graph (`proof_search`), any length
     evaluation      at most MAX_EVALUATION      estimate
 
-The order is that of `tbgen.play.preference`, followed by the verdicts of the search. Plies are
-counted from the root of the search; the score of a loss is the negative of that of a win.
+Values of tables are in the order of `tbgen.play.preference`; verdicts, proofs and evaluations
+follow. Plies are counted from the root of the search; a loss has the negative score of a win.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ DRAW = 0
 
 ORDER_STEP = 10_000
 MAX_ORDER = 40
-"""Maximum order in a score, and maximum plies likewise: the bands of scores do not overlap."""
+"""Maximum order in a score, and maximum plies (below); larger values count as these. So the bands
+of scores do not overlap.
+"""
 MAX_TABLE_PLIES = 50_000
 MAX_RULE_PLIES = 9_000
 
@@ -56,8 +58,8 @@ class Iteration:
 
     `lines` are the best lines, the best first. `deepest` is the maximum ply reached; `filled` the
     number of used entries among the first thousand of the hash table. `judged` is the number of
-    repetitions judged by the referee; `spared` of these needed only one side's conduct, because a
-    draw was enough for a cutoff. Numbers count from the start of the search.
+    repetitions judged by the referee, `spared` the number of these for which a draw was enough for
+    a cutoff, so that one side's moves often sufficed. Numbers count from the start of the search.
     """
 
     depth: int
@@ -72,7 +74,7 @@ class Iteration:
 
 
 def is_decided(score: int) -> bool:
-    """Return whether a score is a mate, a table's win, a verdict, a proof, or such a loss."""
+    """Return whether a score is a win or loss by mate, table, verdict or proof."""
     return abs(score) > MAX_EVALUATION
 
 

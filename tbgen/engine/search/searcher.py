@@ -5,8 +5,8 @@
 
 Plain Python around kernels that run without the GIL. Table blocks that a search did not find in
 memory are loaded before the next iteration. Further threads search the same root, each in its own
-record and some one ply deeper, and share only the hash table (lazy SMP). The result is that of the
-first thread.
+record and some one ply deeper, and share only the hash table (lazy SMP). The first thread gives the
+result.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ _WXF = RuleSet(Rules.WXF)
 
 @contextlib.contextmanager
 def _compiling(kernels: str) -> Iterator[None]:
-    """Hold the lock of the kernel cache, unless kernels of this name were compiled before.
+    """Hold the lock of the kernel cache while kernels are compiled; `kernels` is a name for them.
 
-    Another process may hold it for minutes, while it compiles kernels of its own.
+    Kernels that were compiled before are loaded without the lock: another process may hold it for
+    minutes, while it compiles.
     """
     with compile_lock(held=is_compiled(kernels)):
         yield
@@ -64,11 +65,11 @@ class Searcher:
     def __init__(self, hash_mebibytes: int = 16) -> None:
         self._states = np.zeros(1, STATE)
         self._others: ThreadPoolExecutor | None = None
-        self._expected: dict[int, int] = {}
+        self._expected: dict[int, int] = {}  # last score of each line, by its number
         self._prover = Prover()
         self.tries_proofs = True
         """Whether proofs are tried; the first proof compiles or loads their kernel."""
-        self._preferred: Move | None = None
+        self._preferred: Move | None = None  # last choice of `_easier_to_prove`
         self.resize(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
         self._tables = self._no_tables
@@ -89,7 +90,7 @@ class Searcher:
             self._prover.warm_up(state[:1], self._tables.buffers)
 
     def resize(self, hash_mebibytes: int) -> None:
-        """Replace the hash table by an empty one; both are never in memory together."""
+        """Replace the hash table by an empty one; the two are never in memory at the same time."""
         self._table = transposition.new_table(0)
         self._table = transposition.new_table(hash_mebibytes)
         self._hash = hash_mebibytes
@@ -108,7 +109,7 @@ class Searcher:
         self._is_allocated = True
 
     def use_threads(self, threads: int) -> None:
-        """Set the number of search threads."""
+        """Set the number of search threads; the histories of the first thread are kept."""
         if threads == len(self._states):
             return
         if self._others is not None:
@@ -126,7 +127,7 @@ class Searcher:
             self._states[name] = 0
 
     def use_tables(self, tables: NumbaTables | None) -> None:
-        """Set the tables to probe in later searches."""
+        """Set the tables to probe in later searches; None for no tables."""
         self._tables = tables or self._no_tables
         self._prover.forget()
 
@@ -197,8 +198,8 @@ class Searcher:
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
         """Replace a line without advantage by the move with the smallest proof number.
 
-        It is searched, and taken if its score is at most `_NOTHING` lower. A stopped search keeps
-        the choice of the last iteration.
+        That move is searched, and replaces the line if its score is at most `_NOTHING` lower. A
+        stopped search keeps the choice of the last iteration.
         """
         if abs(line.score) > _NOTHING:
             return line
@@ -227,7 +228,7 @@ class Searcher:
     def _begin(
         self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet
     ) -> NDArray[np.void]:
-        """Set up all threads' records from the game, with a new generation of hash entries."""
+        """Set up and return all threads' records, with a new generation of hash entries."""
         state = self._states[:1]
         for name in STATE.names or ():
             if name not in (*_HISTORIES, "generation", "stop"):
@@ -266,7 +267,7 @@ class Searcher:
                 task.result()
 
     def _search_lines(self, root_moves: NDArray[np.int32], lines: int, depth: int) -> list[Line]:
-        """Search to a depth, once for each line; the best moves come first in `root_moves` then."""
+        """Search to a depth once for each line; puts the best moves first in `root_moves`."""
         state, found = self._states[:1], []
         for first in range(lines):
             with self._other_threads(root_moves, depth):
@@ -279,7 +280,7 @@ class Searcher:
         return sorted(found, key=lambda line: -line.score)
 
     def _search_line(self, root_moves: NDArray[np.int32], first: int, depth: int) -> int:
-        """Search the root moves from `first` on, in a window that widens from the last score."""
+        """Search the root moves from `first` on in a window that widens; return the best score."""
         state, expected = self._states[:1], self._expected.get(first)
         width, low, high = _WINDOW, -scores.INFINITE, scores.INFINITE
         if expected is not None and not scores.is_decided(expected):

@@ -20,6 +20,7 @@ from tbgen.referee.record import CHECKED
 
 NO_ESTIMATE = -INFINITE
 
+# Largest depth of each kind of pruning (least depth of the null move), and margins of the estimate.
 _REVERSE_DEPTH, _REVERSE_MARGIN = 8, 60
 _RAZOR_DEPTH, _RAZOR_MARGIN = 3, 160
 _NULL_DEPTH, _NULL_STEP = 2, 120
@@ -45,7 +46,7 @@ def is_improving(state, ply):
 
 @part
 def is_reverse_futile(state, ply, depth, beta):
-    """Return whether the estimate is so far above beta that the node is cut off (futility)."""
+    """Return whether the estimate is so far above beta that it cuts off (reverse futility)."""
     margin = _REVERSE_MARGIN * (depth - is_improving(state, ply))
     is_above = state.estimate[ply] - margin >= beta
     return depth <= _REVERSE_DEPTH and abs(beta) <= MAX_EVALUATION and is_above
@@ -53,7 +54,7 @@ def is_reverse_futile(state, ply, depth, beta):
 
 @part
 def is_razored(state, ply, depth, alpha):
-    """Return whether only captures are searched, as the estimate is far below alpha (razoring)."""
+    """Return whether to try quiescence first: the estimate is far below alpha (razoring)."""
     return (
         depth <= _RAZOR_DEPTH
         and abs(alpha) <= MAX_EVALUATION
@@ -80,7 +81,9 @@ def null_depth(state, row, side, depth, beta):
 
 @part
 def reduction(state, row, depth, searched, move, narrow):
-    """Return the plies to reduce the first search of a late move by, which has been made already.
+    """Return the number of plies by which the first search of a late move is shortened.
+
+    The move has been made: row + 1 has the position after it.
 
     narrow : bool; a null window: not on the principal variation
     """
@@ -104,7 +107,7 @@ def reduction(state, row, depth, searched, move, narrow):
 
 @part
 def is_late(state, row, depth, searched, best):
-    """Return whether enough moves have been searched to prune all remaining quiet moves."""
+    """Return whether enough moves were searched to prune all that remain: quiet and losing ones."""
     ply = row - state.root
     if state.estimate[ply] == NO_ESTIMATE or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
         return False

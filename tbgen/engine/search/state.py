@@ -1,9 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Memory of one search as one record, and making a move.
 
-    fields by row     the referee's record (`tbgen.referee.record`), and squares, hash keys and
-                      sums of the evaluation
-    fields by ply     moves and their ranks, killers, the principal variation, path dependence
+    fields by row     one row for each position: the referee's record (`tbgen.referee.record`),
+                      squares, hash keys, and sums of the evaluation
+    fields by ply     one entry for each ply from the root: moves and their ranks, killers, the
+                      principal variation, path dependence
     single fields     counters, limits, the rules, the stop flag
 
 Moves are not unmade: a move writes the next position into the next row. Rows before `root` are the
@@ -76,7 +77,7 @@ STATE = np.dtype(
         ("estimate", np.int32, PLIES),  # static evaluation or a closer score, see `tree`
         ("pv", np.int32, (PLIES, PLIES)),
         ("pv_length", np.int32, PLIES),
-        ("depends", np.int64, PLIES),
+        ("depends", np.int64, PLIES),  # see `judging`
         ("lifted", np.int8, (PIECES, 2)),  # square and code of pieces removed by `exchange`
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
         ("root", np.int64),
@@ -115,7 +116,7 @@ def packed(moves: Iterable[Move]) -> NDArray[np.int32]:
 
 
 def unpacked(number: int) -> Move:
-    """Return a move from its number in kernels."""
+    """Return the move with the number `source << 7 | target`."""
     return Move(int(number) >> 7, int(number) & 127)
 
 
@@ -229,7 +230,7 @@ def push(state, row, side, source, target):
 
 @part
 def push_null(state, row):
-    """Make a null move (pass), which no repetition may span: `FIRST` is the new row itself."""
+    """Make a null move (pass) that no repetition spans: `FIRST` of the new row is that row."""
     after = row + 1
     for square in range(SQUARES):
         state.boards[after, square] = state.boards[row, square]

@@ -59,7 +59,7 @@ def prefetch_bucket(shared, key):
 
 @part
 def look_up(state, shared, row):
-    """Return the hash table's data of the position in a row, or 0 if it has no entry."""
+    """Return the data of the hash table's entry for the position in a row; 0 if there is none."""
     table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
@@ -102,8 +102,8 @@ def score_of(data, ply):
 def cutoff_score(state, data, ply, depth, alpha, beta):
     """Return the stored score if it causes a cutoff, else `UNKNOWN`.
 
-    Decided scores apply at any depth. In a full-width search (`full_width`) the depth must be
-    equal, so that values equal those of a search without hash table.
+    Decided scores apply at any depth, others from searches at least as deep. In a full-width search
+    (`full_width`) the depth must be equal: values are as without a hash table.
     """
     bound, score = bound_of(data), score_of(data, ply)
     if state.full_width != 0:
@@ -136,7 +136,7 @@ def store_move(state, shared, row, move):
 
 @part
 def store(state, shared, row, ply, depth, bound, score, move):
-    """Store the result of a node."""
+    """Store the bound, score and best move of a node; without a move, keep that of its entry."""
     if score > MAX_EVALUATION:
         score += ply
     elif score < -MAX_EVALUATION:

@@ -47,7 +47,7 @@ def _store_pv(state, ply, move):
 
 @part
 def _begin_node(state, shared, row, side, beta):
-    """Start a node: return its score by verdict or table, else `UNKNOWN`.
+    """Start a node: return its score by verdict or table, `UNKNOWN` if it must be searched.
 
     Sets `state.stop` at the node limit; returns 0 once the search is stopped.
     """
@@ -66,7 +66,7 @@ def _begin_node(state, shared, row, side, beta):
 
 @part
 def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
-    """Return the score if hash table or estimate cut the node off, else `UNKNOWN`.
+    """Return the score if the hash table or the estimate causes a cutoff, else `UNKNOWN`.
 
     Sets `state.estimate` to the static evaluation, or to a closer bound from the hash table.
 
@@ -90,7 +90,7 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
 
 @part
 def play(state, row, side, move):
-    """Make a move, and store it for the history counters: `90 * kind + target`."""
+    """Make a move; store `90 * kind + target` in `played[ply + 1]` for the histories."""
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
@@ -179,7 +179,10 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return the score of a position; 0 once the search is stopped."""
+    """Return the score of a position, fail-soft; 0 once the search is stopped.
+
+    A move that raises alpha is stored with its line in `pv[ply]`.
+    """
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
