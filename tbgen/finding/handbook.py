@@ -1,7 +1,8 @@
 """Classes of practical endgames, as in handbooks, from the statistics of tables.
 
-    statistics of a table            ->  its class, shares, longest win, share of the rules
-    statistics under other rules     ->  its class without the rules of repetition
+    statistics of a table            ->  class, shares of outcomes, longest win, and share of
+                                         positions that the rules of repetition decide
+    statistics under other rules     ->  class under these rules
 
     won    例胜   the attacker, to move, wins more than 98 % of the positions
     drawn  例和   more than 98 % of the positions are drawn with the attacker to move
@@ -32,10 +33,10 @@ class HandbookEntry:
     """An endgame of the handbook: `material.first` attacks, `material.second` defends.
 
     `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares (0 to 1) of the legal
-    positions with the attacker to move. `longest` is the number of plies of the attacker's
-    longest win of order 0, 0 without wins. `by_rules` is the share of both sides' positions that
-    the rules of repetition decide. `other_kind` and `other_wins` are the class and the share of
-    wins under other rules; None if there is no such table.
+    positions with the attacker to move. `longest` is the number of plies of the attacker's longest
+    win of order 0, whoever is to move; 0 without wins. `by_rules` is the share of both sides'
+    positions that the rules of repetition decide. `other_kind` and `other_wins` are the class and
+    the share of wins under other rules; None if there is no such table.
     """
 
     material: Material
@@ -69,7 +70,7 @@ def class_of(counts: SideCounts) -> str:
 
 
 def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> HandbookEntry:
-    """Return the entry of a table with the statistics `figures`, and `other` under other rules."""
+    """Return the entry of a table with statistics `figures`, and `other` under other rules."""
     counts = figures.red_to_move
     legal = counts.legal or 1
     # Draws have no plies.

@@ -26,7 +26,7 @@ NO_MOVE = -1
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 """Values in place of a move's score, greater than any score. `ILLEGAL`: the move is illegal.
-`UNKNOWN`: the block of the table that has the position after it is not loaded.
+`UNKNOWN`: the probe after the move failed, for example because its block is not loaded.
 """
 
 
@@ -35,8 +35,8 @@ def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
     """Make the moves of a position in turn, and look up the positions after the legal ones.
 
     Stops when `most` legal moves lead to the outcome. Returns (number of moves tried, status);
-    illegal moves are included in the number. The status is `COLD` if fewer than `most` moves were
-    found and a block of a table is not loaded.
+    illegal moves are included in the number. The status is `OK` if `most` moves were found or all
+    probes succeeded, else the greatest status of a probe, such as `COLD`.
 
     buffers : Buffers, the tables of the material and of all after one capture
     board : int8 (90,), a legal position; restored
@@ -80,7 +80,7 @@ def find_only_moves(buffers, boards, side, outcomes, least, pending, moves, stat
     buffers : Buffers, the tables of the material and of all after one capture
     boards : int8 (n, 90), legal positions; restored
     side : int, the side to move in all of them
-    outcomes : int8 (n,), 1 win, 0 draw: those of the positions
+    outcomes : int8 (n,), the outcome of each position: 1 win, 0 draw
     least : int, required number of legal moves: positions with fewer get `NO_MOVE`
     pending : int64 (m,), the indices of the positions to process
     moves : int16 (n,), out: the move, or `NO_MOVE`

@@ -1,4 +1,4 @@
-"""Conditions on positions, and their form as fields of text.
+"""Conditions on positions (`Query`), also read from fields of text.
 
     turn=red outcome=win order=1-3 least=20 only=1 zugzwang=1 decided=chase at=R@e5
 
@@ -34,7 +34,7 @@ FIELDS = (
 """Fields of a query over HTTP; `sort`, one of `SORTS`, is not part of the `Query`."""
 
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
-"""Sort keys of rows, by default that of slots; `-`: largest first; `length`: of studies."""
+"""Sort keys of rows; with `-` the largest come first. `length`: of a study's line."""
 
 _PIECE_AT = re.compile(r"([A-Za-z])@([A-Ia-i][0-9])")
 _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
@@ -46,10 +46,11 @@ class Query:
 
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
     `only`: exactly one move, of several, keeps the win or the draw; with `quiet` it is no capture.
-    `zugzwang`: either side does worse if it is to move. `offence`: a direct win by this offence, as
-    statistics count them. `differs`: the outcome under another rule set, whose table is present, is
-    different. `study`: the winner is to move, and the solution is unique move by move
-    (`tbgen.finding.studies`). `pieces` are pairs of piece code and square that must be occupied so.
+    `zugzwang`: either side does worse if it is to move. `offence`: a direct win (docs/values.md),
+    in which the loser has just committed this offence. `differs`: the outcome under another rule
+    set, whose table is present, is different. `study`: the winner is to move, and the solution is
+    unique move by move (`tbgen.finding.studies`). `pieces` are pairs (piece code, square): such a
+    piece must stand on the square.
     """
 
     turn: Side | None = None
@@ -65,7 +66,7 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def admits(self, line: HistogramLine) -> bool:
-        """Return whether positions of a line of a histogram are candidates: their value matches."""
+        """Return whether the value of a line of the histogram matches the query."""
         outcome, plies = line.outcome, line.exact.plies
         return (
             self.turn in (None, line.side)
@@ -78,7 +79,7 @@ class Query:
         )
 
     def lines(self, statistics: TableStatistics) -> list[HistogramLine]:
-        """Return those lines of a table's histogram whose values match the query."""
+        """Return the lines of a table's histogram whose values match the query."""
         lines = [line for line in statistics.histogram if self.admits(line)]
         if self.offence == Offence.CHASE:
             none = {o.order for o in statistics.orders if o.chase_patterns == 0}
@@ -117,7 +118,7 @@ class Query:
 
 
 def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
-    """Return the range (least, greatest) of a number, range or None; else raise `InputError`."""
+    """Return the inclusive range of a number, a range, or None (no limit); raises `InputError`."""
     if numbers is None:
         return 0, NO_END
     ends = (numbers, numbers) if isinstance(numbers, int) else numbers
@@ -127,7 +128,7 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
-    """Return the range of `5`, `5-9`, `5-` or `-9`; raises `InputError` that names the field."""
+    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; an `InputError` names the field."""
     match = _RANGE.fullmatch(text)
     low, dash, high = match.groups() if match is not None else ("", "", "")
     least = int(low or 0)
@@ -138,11 +139,11 @@ def read_range(text: str, name: str) -> tuple[int, int]:
 
 
 def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
-    """Return piece codes and squares of texts such as `R@e5` and `R@e5,k@d9`.
+    """Parse texts such as `R@e5` or `R@e5,k@d9`; return pairs (piece code, square).
 
-    Black's pieces are in lower case. The other letters of a FEN are read, too, as in `h@E5`.
-    Raises `InputError` for any other text, a point where the piece cannot stand, and two pieces on
-    one point.
+    Black's pieces are in lower case. Other letters that a FEN may have are accepted, as in `h@E5`.
+    Raises `InputError` for any other text, a square where the piece cannot stand, and two pieces on
+    one square.
     """
     found: dict[int, int] = {}
     for text in ",".join(texts).replace(",", " ").split():
@@ -164,7 +165,7 @@ def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
 
 
 def read_query(fields: Mapping[str, str]) -> Query:
-    """Return the query of a form's `FIELDS` except `sort`; raises `InputError`."""
+    """Return the query of a form's fields (`FIELDS` except `sort`); raises `InputError`."""
 
     def choice(name: str, *known: str) -> str:
         found = fields.get(name, "")

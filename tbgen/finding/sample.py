@@ -22,9 +22,9 @@ LEAST_CHUNKS = 8
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows that match a query, and the number of candidates, found in bounded time.
+    """Rows that match a query, and the number of candidates (positions whose value matches).
 
-    `share` (0 to 1) is the part of the table searched, times the part of its rows that was kept.
+    `share` (0 to 1) is the searched part of the table, times the part of its rows that were kept.
     """
 
     rows: TableColumns

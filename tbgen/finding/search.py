@@ -40,15 +40,16 @@ CHUNK = 1 << 18
 """Number of slots that a thread searches in one task."""
 
 SAMPLE_CHUNKS = 64
-"""Number of chunks of a side in a search with a seed; more if one would exceed `SAMPLE_CHUNK`
-slots. Small chunks in random order let the first rows come from all parts of the table.
+"""Number of chunks into which a search with a seed divides the slots of a side; more if a chunk
+would exceed `SAMPLE_CHUNK` slots. Small chunks in random order let the first rows come from all
+parts of the table.
 """
 
 SAMPLE_CHUNK = 1 << 16
 
 CACHE_BYTES = 1 << 30
-"""Bytes of memory for unpacked blocks of the tables after one move, and for the codes of a side. If
-the codes of a side fit, they are unpacked as a whole, which takes half the time.
+"""Limit in bytes, for each of two: unpacked blocks of the tables after one move, and the codes of a
+side to move. If the codes of a side fit, they are unpacked as a whole, which takes half the time.
 """
 
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
@@ -132,12 +133,12 @@ class Search:
 
     @property
     def candidates(self) -> int:
-        """Number of legal positions of the table whose value matches."""
+        """Number of legal positions of the table whose value matches the query."""
         return self.query.candidates(self._file.statistics)
 
     @property
     def share(self) -> float:
-        """Share of the searched slots, 0 to 1; only sides to move that the query admits count."""
+        """Share of slots searched so far, 0 to 1, for the sides to move that the query admits."""
         lines = self.query.lines(self._file.statistics)
         sides = len({line.side for line in lines})
         return self._slots / (sides * self._file.header.slots) if sides else 1.0
@@ -154,7 +155,7 @@ class Search:
                 yield Found(position, Outcome(outcome), order, distance, slot, length)
 
     def columns(self) -> TableColumns:
-        """Return the rows of all positions, in memory."""
+        """Return the rows of all positions as one table in memory."""
         return TableColumns.concatenate([self.nothing(), *self.chunks()])
 
     def count(self) -> int:
@@ -179,7 +180,7 @@ class Search:
                 return
 
     def _sorted(self, sort: str) -> TableColumns:
-        """Return the sorted rows; with a limit, few more than that are in memory at a time."""
+        """Return the sorted rows; with a limit, little more than twice as many are in memory."""
         kept = [self.nothing()]
         for part in self.unsorted():
             kept.append(part)
@@ -188,14 +189,14 @@ class Search:
         return first_rows(TableColumns.concatenate(kept), sort, self._limit)
 
     def nothing(self) -> TableColumns:
-        """Return an empty set of rows that has the columns of the rows of this search."""
+        """Return no rows, with the columns that the rows of this search have."""
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
         return _with_lengths(nothing, empty) if self.query.study else nothing
 
     def unsorted(self) -> Iterator[TableColumns]:
-        """Yield the rows of the positions in parts as they are found, ignoring the limit."""
+        """Yield the rows of the positions in parts, as they are found; ignores the limit."""
         with ExitStack() as opened:
             others = self._others(opened) if self.query.differs else ()
             value_filter = ValueFilter(self._file, self.query, others, self._codes())
@@ -229,7 +230,7 @@ class Search:
     def _parts(
         self, value_filter: ValueFilter, pool: ThreadPoolExecutor
     ) -> Iterator[tuple[Side, int, TableColumns]]:
-        """Yield side, number of slots and rows of each chunk; calls `Tablebase.checkpoint`."""
+        """Yield side, number of slots and matching rows of each chunk, searched in threads."""
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
         chunks = self._chunks_of_slots(value_filter.sides)
@@ -244,7 +245,7 @@ class Search:
             yield done, slots, part.result()
 
     def _chunks_of_slots(self, sides: Sequence[Side]) -> Iterator[tuple[Side, range]]:
-        """Yield the sides to move and the slots that are processed together."""
+        """Yield the chunks: a side to move, and the range of slots that one task searches."""
         slots = self._file.header.slots
         if self._seed is not None:
             size = min(SAMPLE_CHUNK, -(-slots // SAMPLE_CHUNKS))
@@ -275,7 +276,7 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """Return a function from slots to codes; whole sides are unpacked first if they fit."""
+        """Return a function (side, slots) -> codes; whole sides are unpacked first if they fit."""
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
@@ -285,7 +286,7 @@ class Search:
         return lambda side, slots: planes[side][slots]
 
     def _others(self, opened: ExitStack) -> tuple[TableFile, ...]:
-        """Open the tables of other rule sets; raises `InputError` if there are none."""
+        """Open the material's tables of other rule sets; raises `InputError` without any."""
         others = [
             opened.enter_context(TableFile(self._tables.path(name), name=name))
             for name in self._tables.available()
@@ -342,7 +343,7 @@ def wins_by_one_move(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> TableColumns:
-    """Return the positions with `side` to move and one winning move, with a column `move`."""
+    """Return the positions that `side` wins by one move only, with this move as column `move`."""
     search = Search(tables, material, Query(turn=side, outcome=Outcome.WIN), threads=threads)
     parts = [search.nothing()]
     for part in search.chunks():
@@ -356,7 +357,7 @@ def wins_by_one_move(
 def _studies_of(
     part: TableColumns, slots: NDArray[np.int64], lengths: NDArray[np.int32]
 ) -> TableColumns:
-    """Return those rows of `part` whose slot is in `slots`, with their `lengths` as a column."""
+    """Return the rows of `part` whose slot is in `slots`, with a column of their `lengths`."""
     at = np.searchsorted(slots, part["slot"])
     there = np.zeros(part.rows, np.bool_)
     inside = at < len(slots)
@@ -397,16 +398,16 @@ def find(
 ) -> Search:
     """Search for all positions of a table that match; mirror images count once.
 
-    `tables` is a tablebase or a directory, by default $TBGEN_TABLES or `egtb`. `turn` ("red",
-    "black") and `outcome` ("win", "draw", "loss") are those of the side to move. `orders` and
-    `plies` are a number or an inclusive range. `only`: exactly one move, of several, keeps the win
-    or the draw. `zugzwang`: either side does worse if it is to move. `differs`: the outcome in a
-    table of another rule set in the same directory is different. `study`: the winning move is
-    unique, and again after every longest defence, until mate, a capture or a loop that the rules
-    decide; `length` counts those plies. `loop` (`check` or `chase`): the loser by repetition has
-    just begun that offence, and the winner is to move. `pieces`: such as `R@e5`, and `r@e5` for
-    Black's. `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first.
-    `after`: a position of an unsorted search, to resume behind it. Raises `InputError`, and like
+    `tables` is a tablebase or a directory, by default $TBGEN_TABLES or `egtb`. `turn` is the side
+    to move ("red", "black"), `outcome` its outcome ("win", "draw", "loss"). `orders` and `plies`
+    are a number or an inclusive range. `only`: exactly one move, of several, keeps the win or the
+    draw. `zugzwang`: either side does worse if it is to move. `differs`: the outcome in a table of
+    another rule set in the same directory is different. `study`: the winning move is unique, and
+    again after every longest defence, until mate, a capture or a loop that the rules decide;
+    `length` counts those plies. `loop` (`check` or `chase`): the loser by repetition has just begun
+    that offence, and the winner is to move. `pieces`: such as `R@e5`, and `r@e5` for Black's.
+    `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first. `after`:
+    a position of an unsorted search, to resume behind it. Raises `InputError`, and like
     `Tablebase.table`.
 
     >>> for found in tbgen.find("KNKP", zugzwang=True, limit=3):  # doctest: +SKIP

@@ -4,11 +4,10 @@
     won positions with one winning move  ->  by order and plies, the nearest to their end first
     the move, then every longest defence  ->  nearer positions, whose lengths are known
 
-The line ends with mate, with a capture by either side (which leaves the table), or where the rules
-decide: at a won position of an order above 0 and no plies, where the loop begins. Its *length* is
-the number of plies to that end, of the shortest line if several defences are equally long.
-Longest defences are those with the best value for the loser: of the highest order, then of most
-plies.
+The line ends with mate, with a capture by either side (which leaves the table), or at a position
+that the rules decide at once, where the loop begins (order above 0, no plies). Its *length* is the
+number of plies to that end, of the shortest line if several defences are equally long. A longest
+defence has the best value for the loser: the highest order, then the most plies.
 """
 
 from __future__ import annotations

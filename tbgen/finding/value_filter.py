@@ -1,4 +1,4 @@
-"""Slots of a table by their values, a tile or a chunk at a time, in NumPy.
+"""Selection of the slots of a table by their values, a chunk at a time, in NumPy.
 
     Query  ->  codes, from the histogram  ->  slots with such a code
                                           ->  zugzwang: either side does worse if it is to move
@@ -21,6 +21,7 @@ from tbgen.tables import TableFile
 from tbgen.tables.outcomes import DRAW, outcomes_of
 
 CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
+"""Function from a side to move and slots (n,) to the codes of the slots (n,)."""
 
 
 class ValueFilter:
@@ -58,7 +59,8 @@ class ValueFilter:
             own = outcomes_of(codes[chosen], self._file.code_space)
             opposite = self.codes(side.other, slots[chosen])
             other = outcomes_of(opposite, self._file.code_space)
-            # Outcomes are numbers symmetric about DRAW.
+            # Outcomes are numbers symmetric about DRAW: the sum is below that of two draws if
+            # having the move is worse for either side than not having it.
             chosen = chosen[own.astype(np.int8) + other.astype(np.int8) < 2 * DRAW]
         if self._query.differs:
             own = outcomes_of(codes[chosen], self._file.code_space)

@@ -31,6 +31,7 @@ from tbgen.rules import legal_moves
 from tbgen.tables import MissingTableError, Outcome, ProbeResult, Rules
 
 DRAWING_AIMS = (Aim.IDLE, Aim.BREAK, Aim.OUTLAST)
+"""Aims of a side that draws, the first choice first."""
 
 
 def choose(
@@ -75,12 +76,12 @@ def _safest_move(
     game: Sequence[Position],
     aims: Sequence[Aim],
 ) -> RootMove:
-    """Return a move that reaches the first of `aims` that can be reached, as fast as possible.
+    """Return the move that reaches an aim fastest; the aim is the first reachable one of `aims`.
 
-    The move has the lowest rank (`safety.Rank`). Moves without rank come last: the opponent can
-    prevent the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful repetition
-    (`_earlier_occurrences`) are avoided; if there are only such moves, the least repeated one is
-    taken. `game` is the positions, oldest first; the last one is the current position.
+    The fastest move is the one of lowest rank (`safety.Rank`). Moves without a rank come last: the
+    opponent can prevent the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful
+    repetition (`_earlier_occurrences`) are avoided; if all moves lead into one, the least repeated
+    is taken. `game` is the positions, oldest first; the last one is the current position.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
@@ -108,11 +109,11 @@ def _safest_move(
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return the earlier occurrences of a position that a move harmfully repeats; 0 for none.
+    """Return the number of earlier occurrences in a harmful repetition after a move; 0 for none.
 
     A repetition is harmful to the side to move if the referee decides it for the opponent; in a won
-    position also if it is a draw. The position after `move` is tested, then those after each reply
-    to it, of which the most frequent one counts.
+    position also if it is a draw. The position after `move` is tested first. If its repetition is
+    not harmful, the positions after all replies are tested, and the largest number is returned.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

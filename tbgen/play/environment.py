@@ -134,7 +134,7 @@ class Environment:
         return best.move
 
     def _judge(self, played: Sequence[Position]) -> Outcome | None:
-        """Return the result of a game for the player; None while it goes on."""
+        """Return the player's result of the game `played` (positions); None while it goes on."""
         last = played[-1]
         if is_terminal(last):
             return Outcome.LOSS if last.side == self.side else Outcome.WIN

@@ -43,7 +43,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineMove:
-    """One move of a line, with the position before the move and the value of that position."""
+    """One move (`choice`) of a line, with the position before it and that position's value."""
 
     position: Position
     result: ProbeResult
@@ -55,8 +55,9 @@ class Mainline:
     """A line of best play.
 
     `result` is the value of its first position. `loop_start` is the index in `moves` of the first
-    move of the loop, which lasts to the end of the line; `verdict` is the referee's verdict on it.
-    `missing` is the material whose missing table ends the line, or None.
+    move of the loop, which lasts to the end of the line; `verdict` is the referee's verdict on the
+    loop. `missing` is the material whose missing table ends the line. All three are None if they do
+    not apply.
     """
 
     start: Position
@@ -94,7 +95,7 @@ class Mainline:
 
 
 def follow_best_moves(tables: Prober, start: Position, plies: int | None = None) -> Mainline:
-    """Return the line from `start`; see `GameTablebase.mainline`."""
+    """Return best play from `start` to the end or for `plies` plies; raises like `Prober.probe`."""
     moves: list[LineMove] = []
     game = [start]
     while True:

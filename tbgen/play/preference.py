@@ -2,10 +2,11 @@
 
     value of the position after a move  ->  worth of the move  ->  sort key, best first
 
-The order is that of Fang, Hsu & Hsu 2002, section 6.4 (docs/values.md, "Outcomes and distances"): a
-win by mate or conversion before any win by the rules, then the lowest order, then the shortest
-distance. For a loss the order is reversed. A value unknown for lack of a table ranks between a loss
-and a draw.
+The *worth* of a move is its value for the side that makes it. The preference is that of Fang, Hsu &
+Hsu 2002, section 6.4 (docs/values.md, "Outcomes and distances"). Wins by mate or conversion (order
+0) come first, then wins by the repetition rules, the lowest order first; within an order, the
+shortest distance first. Losses rank the other way round: the highest order first, then the longest
+distance, order 0 last. A value that is unknown for lack of a table ranks between a draw and a loss.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ _RANKS = {Outcome.WIN: 0, Outcome.DRAW: 1, None: 2, Outcome.LOSS: 3}
 
 
 class Preference(NamedTuple):
-    """Sort key for values of the same side; the value that the side prefers has the smaller key."""
+    """Sort key for values of the same side; the value that the side prefers has the smaller key.
+
+    `outcome` is 0 for a win, 1 for a draw, 2 if unknown, 3 for a loss. `order` and `plies` are
+    negative for a loss, and 0 for a draw or an unknown value.
+    """
 
     outcome: int
     order: int
@@ -59,10 +64,10 @@ def worth_of_move(child: Value, converts: bool) -> Value:
 class RootMove:
     """A legal move and the value of the position after it.
 
-    `result` is the probe of the position after the move, None if its table is missing; `missing`
-    then names the material. `converts` is True if the move is a capture and the table of the
-    position before it counts distances to conversion. `best` marks all moves that `best_move`
-    chooses from.
+    `result` is the probe of that position (`after`), None if its table is missing; `missing` then
+    names the material. `converts` is True if the move is a capture and the table of the position
+    before it counts distances to conversion. `check`: the move gives check. `best` marks all moves
+    that `best_move` chooses from.
     """
 
     move: Move
@@ -106,12 +111,12 @@ class RootMove:
 
     @property
     def value(self) -> int | None:
-        """The stored value of the position after the move (`ProbeResult.value`)."""
+        """The stored value of the position after the move, for the opponent; None if unknown."""
         return None if self.result is None else self.result.value
 
     @property
     def order(self) -> int | None:
-        """The order of the position after the move."""
+        """The order of the position after the move; None if unknown."""
         return None if self.result is None else self.result.order
 
     @property
@@ -126,16 +131,16 @@ class RootMove:
 
     @property
     def preference(self) -> Preference:
-        """Preference of the move; equally good moves have the same."""
+        """Sort key of the worth; equally good moves have equal keys."""
         return Preference.of(self.worth)
 
     @property
     def sort_key(self) -> tuple[Preference, bool, bool, Preference, str]:
-        """Sort key: the best move of a position has the least key, and no two are equal.
+        """Sort key: the best move has the smallest key, and no two moves have equal keys.
 
-        Equally good moves are ordered by four criteria. Moves that end the game come first, then
-        captures, then the better value of the position after the move, then the text. The third
-        criterion matters for captures that convert: their worth does not depend on that value.
+        Equally good moves are ordered by four criteria: moves that end the game first, then
+        captures, then the better value of the position after the move, then the text of the move.
+        The third matters for captures that convert: their worth does not depend on that value.
         """
         child = None if self.result is None else worth_of_move(self.result.exact, False)
         return (
@@ -150,10 +155,10 @@ class RootMove:
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
     """Return the best moves, from which the move to play is chosen.
 
-    A known move is best if its worth is the value of the position (docs/values.md, "Best moves").
-    If no known move is, the best move has no value for lack of a table: the only such move is
-    returned; of several, none is known to be best, and the list is empty. `moves` are sorted, best
-    first.
+    A known move is best if its worth is the value of the position, `root` (docs/values.md, "Best
+    moves"). If there is none, the best move leads to a missing table. A single move to missing
+    tables is then returned; of several, none is known to be best, and the list is empty. `moves`
+    are sorted, best first.
     """
     known = [move for move in moves if move.result is not None]
     unknown = [move for move in moves if move.result is None]

@@ -23,9 +23,9 @@ from tbgen.tables import Rules, RuleSet
 def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement | None:
     """Return the referee's verdict on the last position of a game if it has occurred before.
 
-    `game` is the positions, oldest first. If two of them are not one legal move apart, all before
-    that gap is left out. None if the last position is not repeated, or the rules have no repetition
-    rule.
+    `game` is the positions, oldest first. If two neighbours are not one legal move apart, all
+    positions before that gap are left out. None if the last position is not repeated, or if the
+    rules have no repetition rule.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:
@@ -39,9 +39,10 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 
 
 class TrialMoves:
-    """Verdicts on moves that are tried at the end of a game, which is read when one is judged.
+    """Verdicts of the referee on moves that are tried at the end of a game.
 
-    `game` is the positions, oldest first; moves before a gap are left out.
+    `game` is the positions, oldest first; moves before a gap (two positions that are not one legal
+    move apart) are left out. The game is replayed when the first verdict is requested.
     """
 
     def __init__(self, game: Sequence[Position], rule_set: RuleSet) -> None:
@@ -68,7 +69,7 @@ class TrialMoves:
 
 
 def _moves_to(game: Sequence[Position]) -> list[Move]:
-    """Return the moves to the last position of a game since the last gap, oldest first."""
+    """Return the moves of a game since its last gap (see `TrialMoves`), oldest first."""
     moves: list[Move] = []
     for after, before in pairwise(reversed(game)):
         move = move_between(before, after)

@@ -61,7 +61,7 @@ class EdgeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A position with the own side to move, and those facts of its history that the aim depends on.
+    """A position with the own side to move, and the history that matters for the aim.
 
     `own` and `rival` are the streaks of both sides, empty if irrelevant to the aim. `threats` are
     the checks and attacks of the rival's last move; None if that move is unknown or irrelevant to
@@ -92,14 +92,14 @@ class MoveOption(NamedTuple):
 
 
 Graph = dict[Node, Sequence[MoveOption]]
+"""The options at each node of the graph; all other nodes are outside."""
 
 
 class Rank(NamedTuple):
     """Distance of a node from success if the rival defends best.
 
     `bad` is the number of bad edges still to come. `edges` is the number of edges up to the next
-    good edge, to safety, or to a node with fewer bad edges to come. Lower ranks are better for the
-    own side.
+    good edge, to safety, or to a node with fewer bad edges to come. Lower ranks are better.
     """
 
     bad: int
@@ -134,7 +134,7 @@ def solve(graph: Graph) -> dict[Node, Rank]:
 def _reach_good(
     graph: Graph, region: Sequence[Node], ranked: dict[Node, Rank], bad: int
 ) -> dict[Node, Rank]:
-    """Return the ranks of those nodes in `region` from which the own side can force an advance.
+    """Return the ranks of the nodes in `region` from which the own side can force an advance.
 
     An advance is a node in `ranked`, or a good edge to a node in `region`; neutral edges may come
     before it. `bad` is the number of bad edges in the returned ranks.
@@ -194,7 +194,7 @@ class Aim(Enum):
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> EdgeKind:
         """Return the kind of an edge under this aim.
 
-        own, rival : the streaks of both sides after the edge
+        own, rival : the victims of both sides' streaks after the edge
         breaks, rival_breaks : whether the edge breaks the own or the rival's streak
         """
         if not self.depends_on_rival:
@@ -245,9 +245,9 @@ class StreakGraph:
     def explore(self, start: Node) -> tuple[Graph, dict[Node, Rank]]:
         """Build the graph of at most `MAX_NODES` nodes reachable from `start`, and rank its nodes.
 
-        It grows by layers: one move and one reply at a time. If the aim ignores the rival's streak,
-        it stops once `start` has a rank. That rank is then minimal, and the nodes after the best
-        move have lower ranks.
+        The graph grows by layers: one move and one reply at a time. If the aim ignores the rival's
+        streak, growth stops once `start` has a rank. That rank is then minimal, and the nodes after
+        the best move have lower ranks.
         """
         graph: Graph = {}
         ranks: dict[Node, Rank] = {}
@@ -284,7 +284,7 @@ class StreakGraph:
             yield Edge(kind, Node(now, own, rival, answer))
 
     def _keeps_value(self, position: Position) -> bool:
-        """Return whether a position has the same value as all positions of the graph."""
+        """Return whether a position has the value that all nodes share (see the class)."""
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
             return is_direct_win(value) and value.order == self._root.order

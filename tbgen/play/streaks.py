@@ -1,14 +1,14 @@
-"""Streaks: common victims of the latest moves of a side, as the repetition rules count them.
+"""Offences of single moves, and streaks: the victims that all latest moves of a side share.
 
-    move   ->  threats    its check, or else its new attacks: pairs (attacker, victim)
-    reply  ->  offence    victims of those threats that are checks or, given the reply, chases;
-                          empty for an idle move
-    moves  ->  streak     victims chased by all of these moves, followed as they move
+    move   ->  threats    pairs (attacker, victim): the move's check, or else its new attacks
+    reply  ->  offence    victims of the threats that count after the opponent's reply: a check, or
+                          chases (under most rules, the attacks that the reply removes)
+    moves  ->  streak     victims shared by the offences of these moves, followed as they move
 
-Victims are stored as squares, which are updated when the victims move. The king is the victim
-`KING`, chased by checks. A side whose last move was idle has an empty streak. A streak that goes on
-for ever is a perpetual check or chase. A side that breaks its streak again and again commits
-neither.
+A move whose offence is empty is idle. Victims are stored as squares, which are updated when the
+victims move. The king is the victim `KING`, chased by checks. A side whose last move was idle has
+an empty streak. A streak that goes on for ever is a perpetual check or chase. A side that breaks
+its streak again and again commits neither.
 """
 
 from __future__ import annotations
@@ -63,9 +63,10 @@ class Offences:
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
-        """Return the squares, after the reply, of the pieces that a move checks or chases.
+        """Return the victims of a move, as squares after the reply; `KING` for a check.
 
-        `threats` are those of the move, `replied` is the position after the reply.
+        `threats` are those of the move, and `replied` is the position after `reply`. Under most
+        rules an attack is a chase only if the reply removes it (`is_answered`).
         """
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
@@ -80,7 +81,7 @@ class Offences:
         return victims_after(frozenset(chased), reply)
 
     def streak(self, game: Sequence[Position]) -> Victims:
-        """Return the streak of the side to move in the last position of a game, from its own moves.
+        """Return the current streak of the side that is to move at the end of a game.
 
         The streak starts after that side's last idle move, a capture or pawn's advance of either
         side, or a gap in the game.
@@ -106,9 +107,9 @@ class Offences:
 def extend_streak(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
     """Add one more offence to a streak; return the new streak, and whether the old one is broken.
 
-    Victims are squares after the reply. The new streak has the victims that streak and offence
-    share. If they share none, the streak is broken and restarts with the offence; but an empty
-    streak is broken only by an idle move, an offence without victims.
+    The new streak has the victims (squares after the reply) that streak and offence share. If they
+    share none, the streak is broken and restarts with the offence. An empty streak is broken only
+    by an idle move, which is an offence without victims.
     """
     common = streak & offence
     return (common or offence), not common and (bool(streak) or not offence)

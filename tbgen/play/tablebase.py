@@ -62,11 +62,11 @@ def open_tablebase(
     """Open the tables of a directory, by default $TBGEN_TABLES or `egtb`, for probing and play.
 
     `rules` ("none", "check", "wxf", ...), `orders` (the limit on orders; 0 for tables without a
-    limit) and `minor_chases` (whether an advisor or elephant that attacks a protected rook, knight
-    or cannon chases it) may be left out where the directory has one rule set. `metric` ("dtm",
-    "dtc") is preferred where a material has tables of both, and may be left out where none has; a
-    single table is used whatever its metric, which results state. Decoded blocks take at most
-    `cache_bytes`, and at most `max_open` files are open.
+    limit) and `minor_chases` may be left out where the directory has one rule set. With
+    `minor_chases`, an advisor or elephant that attacks a protected rook, knight or cannon chases
+    it. `metric` ("dtm", "dtc") is the preferred one where a material has tables of both, and may be
+    left out where none has. A single table is used whatever its metric; results state it. Decoded
+    blocks take at most `cache_bytes`, and at most `max_open` files are open.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs

@@ -67,7 +67,7 @@ class NumbaTables:
     ) -> None:
         self._tablebase = tablebase
         self._lock = Lock()
-        self._hand = 0
+        self._hand = 0  # pointer of the clock algorithm: the next frame
         self.materials = chosen_materials(materials, tablebase, tablebase.available())
         """The materials, in the order of `Buffers.tables`."""
         files, missing = [], []
@@ -78,7 +78,7 @@ class NumbaTables:
                 missing.append(material.name)
         if missing:
             raise MissingTableError(" ".join(missing), tablebase.rule_set, tablebase.directories)
-        self._first_blocks = [0]
+        self._first_blocks = [0]  # number of each table's first block, then of all blocks
         rows, descriptors, offset = [], [np.empty(0, np.int64)], 0
         for file in files:
             rows.append(_table_words(file, offset, self._first_blocks[-1]))
@@ -104,7 +104,7 @@ class NumbaTables:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle tablebase and names; the copy loads its blocks itself."""
+        """Pickle the tablebase and the materials, without blocks; the copy loads its own."""
         made = partial(type(self), cache_bytes=self.cache_bytes)
         return made, (self._tablebase, self.materials)
 
@@ -166,9 +166,9 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load cold blocks (numbers, (n,)), until every frame holds a block loaded by this call.
+        """Load the cold blocks with these numbers (n,); stop when this call has filled every frame.
 
-        Clears their flags in `wanted`, and returns their number.
+        Clears the flags in `wanted` of the loaded blocks, and returns the number of loaded blocks.
         """
         buffers = self.buffers
         loaded: set[int] = set()
@@ -195,7 +195,7 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Return a frame of the cache that is not in `taken`, emptied; None if all are taken."""
+        """Evict a block by the clock algorithm; return its frame, or None if all are in `taken`."""
         buffers = self.buffers
         if len(taken) == len(self._owner):
             return None
@@ -224,9 +224,10 @@ def chosen_materials(
     tablebase: Tablebase,
     names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """Return the requested materials, each once, or those of `names` of the tablebase's rules.
+    """Return the requested materials, each once; for None, those of the files `names`.
 
-    Materials that need no file, because all positions are draws, are left out.
+    Files of other rule sets than the tablebase's are ignored. Materials that need no file, because
+    all positions are draws, are left out.
     """
     if materials is None:
         rule_set = tablebase.rule_set
@@ -237,7 +238,7 @@ def chosen_materials(
 
 
 def counts_of(material: Material, *, swapped: bool = False) -> int:
-    """Return the counts of a material, four bits for each piece code; `swapped` colours or not."""
+    """Return the piece counts of a material, four bits a code; `swapped` exchanges the colours."""
     return sum(
         army.count(kind) << 4 * piece_code(side ^ swapped, kind)
         for side, army in zip(Side, material.armies, strict=True)

@@ -77,12 +77,12 @@ class TableColumns(dict[str, NDArray[Any]]):
         return type(self)(self.layout, dict(self))
 
     def __or__(self, others: Mapping[str, NDArray[Any]]) -> Self:  # type: ignore[override]
-        """Return these columns and `others`, which replace those of the same name."""
+        """Return these columns and `others`; a column of `others` replaces one of the same name."""
         return type(self)(self.layout, {**self, **others})
 
     @classmethod
     def concatenate(cls, parts: Iterable[Self]) -> Self:
-        """Return the rows of parts of one table; raises `InputError` for none, or other columns."""
+        """Join parts of one table; raises `InputError` for none, or for different columns."""
         parts = list(parts)
         if len({tuple(part) for part in parts}) != 1:
             raise InputError("no parts, or parts of different tables", "give parts of one table")
@@ -113,7 +113,7 @@ def columns_of_codes(
     squares: NDArray[np.uint8],
     codes: NDArray[Any],
 ) -> TableColumns:
-    """Return columns of legal positions: slots and codes (n,), squares (n, pieces)."""
+    """Return the columns of n positions: their slots and codes (n,), and squares (n, pieces)."""
     outcome, order, plies = value_columns(codes, file.code_space)
     most = max((counts.order for counts in file.statistics.orders), default=0)
     columns: dict[str, NDArray[Any]] = {
@@ -151,7 +151,10 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Yield the legal positions, or all slots, of a table in parts; raises `CorruptTableError`."""
+    """Yield the legal positions, or all slots, of a table in parts of `chunk` slots.
+
+    Raises `CorruptTableError` if the statistics of the table state another number of positions.
+    """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
         missing = counts.legal if legal_only else file.header.slots

@@ -117,7 +117,7 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 
 
 def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
-    """Write parts of a table, and their `description`, as Parquet; raises `InputError`."""
+    """Write parts of a table, and their `description`, as Parquet; `InputError` without pyarrow."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -138,7 +138,7 @@ def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out:
 
 
 def description(file: TableFile, rows: int) -> dict[str, Any]:
-    """Return a description of the written rows and of each column, as JSON."""
+    """Return a JSON object that describes the written rows and each column."""
     return file.header.spec.name.to_json() | {
         "digest": file.header.digest.hex(),
         "version": tbgen.__version__,

@@ -49,14 +49,19 @@ MAX_SPAN = 1 << 15
 """Largest span of a table that fits a score: more plies would overlap the bits of the order."""
 
 MAX_COUNT = 5
+"""Largest number of pieces of one code that a probe accepts."""
 PIECE_CODES = 16
 MAX_PIECES = 32
 
 _ATTACKER_BITS = np.int64(
     sum(7 << 4 * piece_code(side, kind) for side in Side for kind in PieceType if kind.is_attacker)
 )
+"""Mask of the counts of rooks, knights, cannons and pawns."""
 
-# Words of a row of `Buffers.tables`.
+# Words of a row of `Buffers.tables`. The first four are offsets in `descriptors`: the layout, Red's
+# block map, Black's block map, the end. `RED_BLOCKS` and the next word: a side's first block, or
+# -2 - code if all its slots have that code. `INNER_CODE`: code of the inner piece, 0 for none.
+# `FIRST_PLACES` + code: index in `Layout.piece_codes` of the first piece with that code.
 DESCRIPTOR, RED_BLOCK_MAP, BLACK_BLOCK_MAP, BLOCK_MAPS_END = range(4)
 WIDTH, SPAN, PIECES, INNER_CODE = range(4, 8)
 RED_BLOCKS = 8  # followed by Black's
@@ -65,7 +70,7 @@ TABLE_WORDS = FIRST_PLACES + PIECE_CODES
 
 
 class Buffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba unchanged; defined in `tbgen.probing.buffers`."""
+    """Arrays for compiled probes, passed to numba unchanged; see `tbgen.probing.buffers`."""
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -223,7 +228,7 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
             square = flip_square(square)
         if descriptor[SLOT_TABLE + ((own >> 3) * 7 + (own & 7) - 1) * SQUARES + square] < 0:
             return INVALID, 0
-        # The inner piece is listed last, after all groups; pieces like it form a group.
+        # The inner piece is the last of the list; others of its code form a group before it.
         if own == table[INNER_CODE] and place == count_of(counts, code) - 1:
             listed[table[PIECES] - 1] = square
         else:

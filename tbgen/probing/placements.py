@@ -42,7 +42,8 @@ def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
     board : int8 (90,), empty; scratch
     places : int64 (pieces,), scratch
     squares : uint8 (n, pieces), out
-    legal : uint8 (n,), out: bit 0 set if legal with Red to move, bit 1 with Black
+    legal : uint8 (n,), out: bit 0 set if legal with Red to move, bit 1 with Black; 0 for holes and
+        mirror images
     """
     inner_size = descriptor[INNER_SIZE]
     fixed = len(codes)

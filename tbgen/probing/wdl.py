@@ -6,8 +6,8 @@ images counted once. Each side's outcomes are stored lead by lead, in tiles of s
 
 keys, numbers    open-addressed hash table: counts of a material, in either colouring
                  ->  2 * file + whether the colours are to be exchanged
-tables           a row of words for each file: how much each piece adds to the sums by which a
-                 probe finds `joint` entries and outcomes (words in `wdl_kernels`)
+tables           a row of words for each file: the factors of each piece in the two sums that a
+                 probe computes, an index into `joint` and the index of an outcome (`wdl_kernels`)
 joint            for each pair of defences (advisors and elephants of both sides): lead of each
                  placement, with flags for mirroring
 starts           for each side of each file: where a lead's outcomes begin, flag of the last tile
@@ -145,7 +145,7 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
-    """Return int64 (leads,): for each lead the place of its first outcome in the unpacked data.
+    """Return int64 (leads,): the place of each lead's first outcome in the unpacked data of a side.
 
     An entry is twice the index of that outcome, plus a flag. The flag is 1 for leads of the last
     tile, which may be shorter and then has smaller strides.
@@ -166,9 +166,9 @@ def _word(side: int, kind: int, word: int) -> int:
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
-    """Write the factors by which attackers' places add to an outcome's index, for one side to move.
+    """Write each attacker's factors in the index of an outcome, for one side to move.
 
-    The last tile of a side may be shorter than the others, and has its own strides.
+    The last tile of a side may be shorter than the others, and has factors of its own.
     """
     d, layout = block_map.descriptor, block_map.layout
     for last in (0, 1):
@@ -181,9 +181,10 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 
 
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
-    """Write the words of a row that hold for both sides to move.
+    """Write the words of a row that do not depend on the side to move.
 
-    They are the number of pieces of each kind, and what each adds to the sums for `joint` and slot.
+    They are the number of pieces of each kind, and the factors of each piece in the index into
+    `joint` and in the slot.
     """
     for side in Side:
         for kind in PieceType:

@@ -64,7 +64,7 @@ TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
 """Bits of an entry of `joint`: two flags, and the shift of the lead above them. `MIRRORED`: the
-lead is that of the mirror image. `OWN_IMAGE`: the defenders' placement is its own mirror image.
+lead belongs to the mirror image. `OWN_IMAGE`: the defenders' placement is its own mirror image.
 """
 
 _LAST_DEFENDER = 3
@@ -72,7 +72,7 @@ _LAST_DEFENDER = 3
 
 
 class WdlBuffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba unchanged; defined in `tbgen.probing.wdl`."""
+    """Arrays for compiled probes, passed to numba unchanged; see `tbgen.probing.wdl`."""
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -139,15 +139,15 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 
 @part
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
-    """Sum what each attacker adds to two numbers: to the slot, and to the index of the outcome.
+    """Return two sums over the attackers (rooks, knights, cannons, pawns): the slot, and an index.
 
-    The slot is the index of the position within its lead (placement of the defenders); the index of
-    the outcome is its place in the file. Attackers are rooks, knights, cannons and pawns. Returns
-    both sums; the first is -1 if an attacker is on a square that it cannot enter.
+    The slot is the index of the position within its lead (placement of the defenders), or -1 if an
+    attacker is on a square that it cannot enter. The index, added to the start of the lead, is the
+    place of the outcome in the file.
 
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
-    row : int64, selects one of four factors: by side to move, and whether in the file's last tile
+    row : int64, selects one of four factors: 2 * side to move, plus 1 in the file's last tile
     buffers : WdlBuffers, the files
     """
     tables = buffers.tables
@@ -245,7 +245,7 @@ def probe_wdl(
 ) -> tuple[int, int]:
     """Return status and outcome of a legal position: `find_wdl`, then `probe_wdl_found`.
 
-    Codes and squares are checked, except for two pieces on one square.
+    Codes, squares and kings are checked, but not whether two pieces share a square.
 
     buffers : WdlBuffers, the files
     """

@@ -12,8 +12,8 @@ kill and idle are certain:
     idle    the side could not gain anything by checks and captures if it moved again
     open    any other ply
 
-A side must vary, or it loses, in two cases: every ply of it in the loop is a check or a kill, and
-one ply of the opponent is idle; or every ply of it is a check, and not every ply of the opponent.
+A side must vary, or it loses, in two cases. Either all its plies in the loop are checks or kills,
+and a ply of the opponent is idle; or all its plies are checks, and not all of the opponent's are.
 All other loops are left undecided. No tables exist under these rules: docs/exact.md gives the
 reason.
 """
@@ -77,7 +77,7 @@ def _level(labels: list[Label]) -> int:
 
 
 def _must_vary(own: list[Label], other: list[Label]) -> bool:
-    """Return whether a side must vary, or else loses, by the labels of both sides' plies."""
+    """Return whether a side must vary, or else loses; labels are those of a loop's plies."""
     if _level(own) == 2:
         return _level(other) < 2
     return _level(own) == 1 and Label.IDLE in other

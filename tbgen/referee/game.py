@@ -27,7 +27,8 @@ Pairs = list[tuple[int, int]]
 class Diagram(Position):
     """A position as books print it, for the referee alone: pawns may stand on any square.
 
-    No game may reach it: D71 of the rule book has a pawn behind its start.
+    A game cannot reach some of these positions: D71 of the rule book has a pawn behind the ranks
+    where its side's pawns start.
     """
 
     def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
@@ -38,8 +39,8 @@ class Game:
     """A game as lists `boards`, `ids` and `log`: the record that the scalar functions read.
 
     Moves are pushed and popped at its end. The chases of a ply are cached, so that judging the game
-    again costs only the changes; therefore `chase_rules` belongs to the game. Raises
-    `PositionError` if the first position is illegal.
+    again costs only the changes. They depend on `chase_rules`, which are therefore fixed for a
+    game. Raises `PositionError` if the first position is illegal.
     """
 
     def __init__(self, position: Position, chase_rules: int = Chases().word) -> None:
@@ -60,8 +61,7 @@ class Game:
     ) -> Game:
         """Return the game that begins with a position and consists of the given moves.
 
-        Raises `PositionError` for an illegal position and `MoveTextError` for the first illegal
-        move.
+        Raises `PositionError` for an illegal position, `MoveTextError` for the first illegal move.
         """
         game = cls(position, chase_rules)
         for ply, move in enumerate(moves):

@@ -77,8 +77,8 @@ def _compile() -> None:
 class History:
     """A game with push and pop, and the verdict on its last position.
 
-    The options are those of `tbgen.referee.judge`. A search pushes and pops moves along its line
-    and calls `verdict` after each push. Raises `PositionError` if the position is illegal, and
+    The options are as for `tbgen.referee.judge`. A search pushes and pops moves along its line and
+    calls `verdict` after each push. Raises `PositionError` if the position is illegal, and
     `ValueError` if `occurrences` is less than 2.
 
     >>> from tbgen.referee.history import History

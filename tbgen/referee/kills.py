@@ -1,9 +1,10 @@
-"""Threats that a side could carry out by checks, or by checks and captures, were it to move again.
+"""Forced mates by checks, and forced gains by checks and captures, for a side that is to move.
 
     board, side  ->  can_mate    is there a run of checks that ends in mate against every reply?
                  ->  can_gain    is there a run of checks and captures that mates or wins material?
 
-A *kill* is a move after which its side, to move again at once, can mate by a run of checks.
+The referee searches the position after a ply as if the same side moved again. A ply is a *kill* if
+its side could then mate by a run of checks.
 
 The search builds a graph of positions with the side to move. A position is won if all replies to
 one of its moves lead to won positions; after a mate there is no reply. For `can_gain`, a position
@@ -46,9 +47,9 @@ def can_mate(board: bytes | bytearray, side: int) -> bool | None:
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
     """Return whether a side to move can mate, or gain material, by checks and captures.
 
-    True if a gain cannot be excluded. Captured and lost pieces of one kind offset each other. A
-    kind of which more are captured counts with its greatest worth, one of which more are lost with
-    its least. None if the search reaches its limit.
+    True if a gain cannot be excluded. Captured and lost pieces of one kind offset each other. What
+    is left counts in the side's favour: captured pieces with the greatest worth of their kind, lost
+    ones with the least. None if the search reaches its limit.
     """
     return _Search(side, _count(board), takes=True).run(bytes(board))
 
@@ -57,8 +58,7 @@ def can_gain(board: bytes | bytearray, side: int) -> bool | None:
 class _Search:
     """Search for a forced win by checks, or by checks and captures, as a graph of positions.
 
-    In all positions the searching side is to move. Positions that prove to be won are propagated
-    backwards.
+    In all positions the searching side is to move. Won positions are propagated backwards.
 
     side : int, the searching side
     pieces : counts of the piece codes of the first position
@@ -126,8 +126,7 @@ class _Search:
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
         """Yield, for each check that the side can give, the positions after the opponent's replies.
 
-        With `takes`, the side's captures are included. In each list, the replies that capture come
-        last.
+        With `takes`, the side's captures are included. Replies that capture come last.
         """
         for source, target in _pseudo_legal(board, self.side):
             after = _after(board, source, target)

@@ -29,7 +29,7 @@ _ARTICLES = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class TrackedPiece:
-    """A chaser or a victim, with its square at the start of the span.
+    """A chaser or a victim, named by its square at the start of the span.
 
     `is_only` is True if its side has no other piece of the kind.
     """
@@ -43,10 +43,10 @@ class TrackedPiece:
 class Conduct:
     """Summary of the checks and chases of one side over a span.
 
-    `plies` is the number of the side's plies, `checks` the number of those that give check,
-    `chasing` the number of those that chase. `pairs` are (chaser, victim) for the victims that all
-    plies of the side chase, sorted by the victim's square. `pairs` is empty if the side has given a
-    check, or if a check voids chases under the rules.
+    `plies`, `checks` and `chasing` are numbers: of the side's plies, of plies that give check, and
+    of plies that chase. `pairs` are the pairs (chaser, victim) whose victim is chased by every ply
+    of the side, sorted by the victim's square. `pairs` is empty if the side has given a check, or
+    if the other side has and the rules void chases after any check.
     """
 
     side: Side
@@ -110,7 +110,7 @@ class Conduct:
 
     @property
     def article(self) -> str:
-        """Article of the rules on the conduct, or point of docs/referee.md; empty if none fits."""
+        """Article of the rules on the conduct, or point of docs/referee.md; empty for none."""
         if self.checks == self.plies:
             return "art. 6"
         if self.victims:

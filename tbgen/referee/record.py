@@ -39,7 +39,9 @@ Scratch = tuple[MutableSequence[int], MutableSequence[int]]
 KEY = 0
 """Log column: sum of `square_key` over the pieces. Equal for equal boards, rarely for others."""
 FIRST = 1
-"""Log column: first position after the last capture or pawn's advance; none before can recur."""
+"""Log column: index of the first position after the last capture or pawn's advance. No position
+before it can occur again.
+"""
 CHECKED = 2
 """Log column: 1 if the side to move is in check, that is, if the ply before gave check; else 0."""
 SOURCE = 3
@@ -51,7 +53,7 @@ LOG_FIELDS = 6
 NOT_COMPUTED = -1
 
 MAX_PAIRS = 192
-"""Upper bound of the attacks of a ply: at most 10 pieces may chase 15 pieces, which makes 150."""
+"""Upper bound of the chases of a ply: at most 10 pieces (no king, no pawn) chase at most 15."""
 PAIRS_ROOM = MAX_PAIRS + 17
 """Length of a buffer for `chase_pairs`: `MAX_PAIRS`, and scratch for the moves of one piece."""
 
@@ -65,7 +67,7 @@ UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
 """Verdicts as integers, the same as the members of `tbgen.referee.verdict.Verdict`."""
 
 NO_OFFENCE, CHECKS_ONLY = Rules.NONE.offences, Rules.CHECK.offences
-"""Values of `Rules.offences` under which nothing loses, and perpetual check alone."""
+"""Values of `Rules.offences`: no repetition loses (`NO_OFFENCE`), or only perpetual check loses."""
 
 ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 """Levels of offence; the side with the higher level loses."""
@@ -112,7 +114,7 @@ def append_ply(
 def append_unchecked(
     boards: Boards, ids: Boards, log: Log, ply: int, source: int, target: int
 ) -> None:
-    """Play a ply as `append_ply` does, but leave the log column `CHECKED` to the caller."""
+    """Play a ply like `append_ply`, but leave column `CHECKED` of the new row to the caller."""
     before, after = boards[ply], boards[ply + 1]
     names, names_after = ids[ply], ids[ply + 1]
     for square in range(SQUARES):
@@ -150,8 +152,8 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
     """Return the first position of the span to be judged, which ends at the last position.
 
-    It is the last but one of the earlier occurrences of that position, or the only one. Returns
-    `NO_SPAN` if the last position has occurred less than `occurrences` times.
+    The span begins at the second-last earlier occurrence of the last position, or at the only one.
+    Returns `NO_SPAN` if the last position has occurred less than `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
@@ -171,10 +173,11 @@ def chase_pairs(
     boards: Boards, log: Log, ply: int, reply: int, chase_rules: int,
     attackers: MutableSequence[int], victims: MutableSequence[int],
 ) -> int:  # fmt: skip
-    """Write the chases of a ply as squares (attacker, victim) after the ply; return their number.
+    """Write the chases of a ply to `attackers` and `victims`, as squares after the ply.
 
-    The reply is the ply from position `reply`: `ply + 1`, or the start of the span where the loop
-    closes, or `NO_REPLY`. A ply that gives check chases nothing.
+    Returns the number of chases; a ply that gives check chases nothing. The reply is the ply played
+    from position `reply`. For the last ply of a span this is the first position of the span, where
+    the loop closes, else `ply + 1`; `NO_REPLY` without a reply.
     """
     if log[ply + 1][CHECKED]:
         return 0
@@ -219,7 +222,7 @@ def _victims_of_ply(
 
 @scalar
 def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
-    """Return those victims that are still chased if the span is repeated for ever.
+    """Return the victims that are still chased if the span is repeated for ever.
 
     mask : int, the pieces that every ply of a side chases in one pass of the span, as bits of ids
 
@@ -248,7 +251,8 @@ def common_victims(
     """Return the pieces that all plies of one side in a span chase, as bits of ids.
 
     The plies are `first_ply`, `first_ply + 2`, ... before `end`; the first ply of the span is the
-    reply to the last. Ids are those of the start of the span. The loop runs backwards, because the
+    reply to the last. Left out are pieces that later passes of the span would not chase, because
+    identical pieces exchange places (`_follow_exchanges`). The loop runs backwards, because the
     last plies are the likeliest to be cached in the log.
     """
     mask = -1

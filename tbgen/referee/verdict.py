@@ -58,8 +58,8 @@ class Label(StrEnum):
 class Ply:
     """One ply of a game with its label.
 
-    `chased` and `by` are the squares, after the ply, of the chased pieces and of their chasers. An
-    attack is a chase or not depending on the reply. The last ply of a game without repetition has
+    `chased` and `by` are the squares, after the ply, of the chased pieces and of their chasers.
+    Whether an attack is a chase depends on the reply. The last ply of a game without repetition has
     no reply; its attacks count as chases.
     """
 
@@ -77,8 +77,8 @@ class Judgement:
     `position` is the first position of the game, `plies` are all its plies. `span` is the indices
     of the positions with which the judged repetition begins and ends; None if no repetition was
     judged. `levels` are Red's and Black's over the span: 0 allowed, 1 perpetual chase, 2 perpetual
-    check. `conducts` are Red's and Black's, from which the levels follow; empty without a span and
-    under the Chinese rules.
+    check (under the Chinese rules as in `judge_chinese`). `conducts` summarise Red's and Black's
+    checks and chases over the span; empty without a span and under the Chinese rules.
     """
 
     position: Position
@@ -168,7 +168,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
 
 
 def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
-    """Return the verdict on a repetition; `UNDECIDED` without one, even if the game has ended."""
+    """Return the verdict on a repeated last position; `UNDECIDED` for any other, even a mate."""
     return Verdict(
         record.judge_record(
             game.boards, game.ids, game.log, game.plies, int(game.last.side), rules.offences,
