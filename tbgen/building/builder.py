@@ -118,6 +118,7 @@ class Built:
     size: int | None = None
     """Bytes of the file; None if the table was already finished."""
     seconds: float = 0.0
+    """Wall seconds of the build; 0 if the table was already finished."""
     resumed_at: tuple[int, int] | None = None
     """Order and plies of the checkpoint from which the build resumed; None if it began anew.
 
@@ -249,6 +250,8 @@ class Builder:
     ) -> tuple[MemoryNeed, int]:
         """Return the memory need of a table, and the memory allowed, in bytes.
 
+        width : bytes of a number in the solver's plane of captures
+
         Raises `NotEnoughMemoryError` if too little is allowed.
         """
         need = memory_needed(material, codes, self._rules, self.threads, width)
@@ -278,9 +281,10 @@ class Builder:
         kernels.warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
-        """Compile or load the kernels for arrays wider than a byte, if a palette needs them.
+        """Compile or load the kernels for arrays with more than one byte per number, if needed.
 
-        A palette numbers the codes that an array may contain. `phase` is reported again afterwards.
+        phase : name of the current phase, which is reported again afterwards
+        palettes : of the arrays; a palette numbers the codes that occur in one array
         """
         if any(palette.dtype.itemsize > 1 for palette in palettes):
             self.progress.phase("compile", 0, 0, 0)
@@ -291,7 +295,7 @@ class Builder:
         """Return the index in `choices` (pairs of metric and codes) of the first choice to try.
 
         If a usable checkpoint exists for a later choice, the build begins there: an earlier build
-        has already rejected all choices before it.
+        has found that the choices before it are too small for the distances.
         """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)

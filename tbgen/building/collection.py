@@ -60,9 +60,10 @@ The estimate may be too high by this factor.
 
 
 class _Resumption(Progress):
-    """`Progress` of a worker: stores order and plies of the checkpoint if a build resumes."""
+    """`Progress` of a worker that records from which checkpoint a build resumes."""
 
     at: tuple[int, int] | None = None
+    """Order and plies of the checkpoint; None if the build began anew."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         if name == "resuming":
@@ -165,9 +166,10 @@ class Collection:
     def require_disk(self, memory: int, threads: int, jobs: int = 1) -> tuple[int, int]:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
-        Counts the finished files, and what the `jobs` tables that need most have on disk while they
-        are built. Other arguments are as in `require_memory`. Raises `InputError` if the finished
-        files alone would take more than `_DISK_ERROR` times the free bytes.
+        The first number has the finished files, and the temporary files of those `jobs` tables that
+        need most while they are built. Other arguments are as in `require_memory`. Raises
+        `InputError` if the finished files alone would take more than `_DISK_ERROR` times the free
+        bytes.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
@@ -191,7 +193,7 @@ class Collection:
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
-        by_workers : whether a table is built by one thread, else by several
+        by_workers : whether `Job.seconds` is the time of one thread, else that of `threads` threads
         """
         planned = {table.material.name: table for table in self.planned(threads)}
         return [

@@ -1,10 +1,10 @@
 """Estimates of the costs of tables, learned from measured tables.
 
-    measured table  ->  `Traits`   size per placement, time relative to its rows, outcomes
-    supporting tables' traits  ->  a first guess of a table's traits, and its features
-    `TrainingCase`    a measured table: its features, and the error of the first guess
-    `CostRegression`  regression over the cases: predicts that error from the features
-    other tables, bottom-up  ->  first guess + predicted error  ->  seconds, bytes
+    `Traits`          size of a table's file per placement, time per row of its index, outcomes
+    first guess       traits of a table, guessed from those of its supporting tables
+    `TrainingCase`    a measured table: its features, and the error of its first guess
+    `CostRegression`  regression over the cases: predicts the error from the features
+    other tables      bottom-up: first guess + predicted error  ->  seconds, bytes
 
 Finished tables in the directory improve the estimates by their size and outcomes, and give the
 wall seconds of this machine per CPU second of the measurements.
@@ -312,7 +312,7 @@ class Estimates:
         )
 
     def placements(self, material: Material) -> int:
-        """Return the number of canonical placements of a material; cached."""
+        """Return the number of slots of a material that are a placement of its pieces; cached."""
         if material.name in self._measured.tables:
             return self._measured.tables[material.name].placements
         return _count_placements(material)

@@ -107,7 +107,7 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """Supporting tables of a material, with their `traits` (size, time, outcomes) by name."""
+    """Supporting tables of a material; `traits` are their sizes, times and outcomes by material."""
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material

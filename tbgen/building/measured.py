@@ -30,18 +30,19 @@ CLOCK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Measured cost and outcomes of one table, a line of measured.csv; fields are its columns."""
+    """Measured cost and outcomes of one table: a line of measured.csv, with a field per column.
+
+    `first_wins` and `second_wins` are the two `Outcomes.wins`, `entropy` is `Outcomes.entropy`.
+    """
 
     material: str
     rules: str
     index_size: int
+    """Number of slots for each side to move."""
     placements: int
-    """Number of canonical placements; stored, since counting them takes long."""
+    """Number of slots with a placement of the pieces; stored, since counting takes long."""
     cpu_seconds: float
-    """CPU seconds of the build, without starting the interpreter and loading kernels.
-
-    `wall_seconds` excludes the same.
-    """
+    """CPU seconds of the build; like `wall_seconds` without starting Python and loading kernels."""
     wall_seconds: float
     peak_bytes: int
     """Peak resident memory of the process that built the table."""

@@ -1,11 +1,11 @@
-"""Packing: the win-draw-loss file of a finished table, of either metric; and digests of values.
+"""Packing: the win-draw-loss file of a finished table (DTM or DTC); and digests of values.
 
     table  ->  outcomes, 0 for slots without a position  ->  counted  ->  NAME.RULES.wdl.xqt
 
-An existing file is kept if its source digest is that of the table and its blocks are of the
-requested kind. A file gets its name when it is complete (`tables/files.py`). One side of the table
-is in memory at a time, with one byte for each slot. The legal positions, and blocks under
-compression, take half a byte for each slot more.
+An existing file is kept if it names the digest of the table as its source, and its blocks are
+compressed, or uncompressed, as requested. A file gets its name when it is complete
+(`tables/files.py`). One side of the table is in memory at a time, with one byte for each slot. The
+legal positions, and blocks under compression, take half a byte for each slot more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tbgen.tables.writer import write_table
 
 
 class Packed(NamedTuple):
-    """A win-draw-loss file, and the table from which it was derived."""
+    """A win-draw-loss file, and the table from which it was derived; sizes are bytes of files."""
 
     name: WdlName
     size: int
@@ -46,9 +46,9 @@ def pack_table(
     """Write the win-draw-loss file of a table into a directory, unless a current one exists.
 
     A file is current if it was derived from this table and has blocks of the requested kind.
-    `force` replaces it. With `plain` its blocks are stored uncompressed, for memory mapping. Raises
-    `OSError`, and `CorruptTableError` for a damaged table or one whose statistics do not match its
-    positions.
+    `force` replaces even a current file. With `plain` the blocks are stored uncompressed, for
+    memory mapping. Raises `OSError`, and `CorruptTableError` for a damaged table or one whose
+    statistics do not match its positions.
     """
     source, name = file.header.spec.name, WdlName.of(file.header.spec.name)
     path = directory / name.filename

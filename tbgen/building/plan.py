@@ -47,7 +47,7 @@ class PlannedTable:
     index_size: int
     """Number of slots for each side to move."""
     placements: int
-    """Number of canonical placements without overlaps; the other slots are holes."""
+    """Number of slots that are a placement of the pieces; the other slots are holes."""
     memory_bytes: int
     """Bytes of memory that a build of this table needs with its arrays in memory."""
     least_bytes: int
@@ -83,7 +83,7 @@ class Totals:
 
     tables: int
     slots: int
-    """Number of slots for each side to move, of all tables."""
+    """Number of slots for each side to move, summed over all tables."""
     memory_bytes: int
     disk_bytes: int
     scratch_bytes: int
@@ -112,8 +112,8 @@ def plan(
 ) -> list[PlannedTable]:
     """Return all tables that the materials need, bottom-up.
 
+    directory : finished tables in it improve the estimates for other tables and for this machine
     threads : number of threads that build one table, each of which takes memory
-    Finished tables in `directory` improve the estimates for other tables and for this machine.
     """
     measured = measurements()
     present = finished_tables(directory, rules, measured.tables) if directory is not None else {}

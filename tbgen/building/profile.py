@@ -1,6 +1,7 @@
 """Costs of the phases of a table: seconds, share of the threads, sweeps, rows.
 
-    Profile    `Progress` between a builder and its caller that measures time between reports
+    Profile    `Progress` that a builder reports to: it measures the cost between two reports, and
+               forwards each report to the `Progress` of the caller
     PhaseCost  cost of one phase of one order
     total      sum of costs
 
@@ -23,7 +24,7 @@ from tbgen.tables.names import TableName
 
 @dataclass
 class PhaseCost:
-    """Cost of one phase of the solver, in one order, for one table."""
+    """Cost of one phase of the solver, in one order, for one table; `seconds` are wall seconds."""
 
     phase: str
     order: int
@@ -58,7 +59,8 @@ def total(costs: list[PhaseCost]) -> PhaseCost:
 class Profile(Progress):
     """`Progress` that forwards each report, and measures the cost between reports.
 
-    meter : the builder's meter
+    progress : receives each report
+    meter : the builder's counter of sweeps and rows
     show : called with the costs of each written table, in the order in which phases began
     """
 

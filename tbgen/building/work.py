@@ -1,7 +1,7 @@
-"""Work of a build, decided before the first table is solved: tables, order and metrics.
+"""Work of a build: the tables, their order and metrics, decided before the first table is solved.
 
     materials, requested metric  ->  work_for  ->  Task, Task, ...   supporting tables first
-    a task                       ->  attempts  ->  metrics and codes to try, in turn
+    a task                       ->  attempts  ->  pairs (metric, code space) to try in turn
 
 The metric that each table must have:
 
@@ -11,9 +11,10 @@ The metric that each table must have:
     auto                any                         any
 
 If any metric will do, a finished table is kept. A missing table becomes DTM if all its supporting
-tables are DTM, and its distances fit the shorter of two code spaces; else DTC. Only solving shows
-whether the distances fit, so this choice is made last. It never adds a task, since a DTC table
-accepts supporting tables of any metric.
+tables are DTM, and its distances fit the shorter of two code spaces; else DTC. A *code space* maps
+values to numbers (codes), and limits the distances. Only solving shows whether the distances fit,
+so this choice is made last. It never adds a task, since a DTC table accepts supporting tables of
+any metric.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Task:
 
 
 def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) -> list[Task]:
-    """Return the tasks of a build, in order.
+    """Return the tasks of a build: the requested materials and their supporting tables, bottom-up.
 
     metric : required metric of the requested materials, None for any; it determines the metric of
         supporting tables
@@ -58,7 +59,7 @@ def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) 
 def attempts(
     task: Task, rule_set: RuleSet, all_support_dtm: bool
 ) -> list[tuple[Metric, CodeSpace]]:
-    """Return the metrics and codes to try in turn, until every distance fits.
+    """Return the pairs of metric and code space to try in turn, until every distance fits.
 
     all_support_dtm : whether all supporting tables are finished DTM tables
     """
@@ -75,7 +76,7 @@ def finished_table(
 ) -> TableName | None:
     """Return the name of a material's finished table; None if there is none.
 
-    metric : metric of the table; None for any
+    metric : metric of the table; None for any, DTM before DTC
     """
     names = (TableName(material, rule_set, each) for each in ([metric] if metric else Metric))
     return next((name for name in names if (directory / name.filename).exists()), None)

@@ -31,7 +31,10 @@ beside the interpreter's 20 MiB (`python -m tests.faults.limits --only addresses
 
 
 def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:
-    """Return the failure for an exception, as `failures.describe` does, also for click's."""
+    """Return the failure (message, hint, exit status) for an exception; None if it is a bug.
+
+    Like `failures.describe`, but also for exceptions of click.
+    """
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
     if isinstance(error, click.UsageError):
@@ -61,9 +64,9 @@ def answer_lines(
     show: Callable[[Answer], object],
     lines: Iterable[Line] | None = None,
 ) -> int:
-    """Answer every line, by default of standard input; return the worst exit status.
+    """Answer every line of standard input, or of `lines`; return the worst exit status.
 
-    For a line that cannot be answered its failure is printed, and the next line is read.
+    If a line cannot be answered, the failure is printed, and the next line is read.
 
     answer : returns the answer to a line, or raises
     show : prints an answer, as a line or as JSON
@@ -119,7 +122,7 @@ class _Reporting(click.Command):
 
 
 class Group(_Reporting, click.Group):
-    """Group of all commands."""
+    """Base class of the command `tbgen`, which runs one of its commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Load and run a command; overrides click's method, which prints a line at Ctrl-C."""
@@ -160,7 +163,8 @@ class Command(_Reporting):
 def _end(error: BaseException, ctx: click.Context | None, *, as_json: bool = False) -> int:
     """Report an exception and return the exit status; raise the exception again if it is a bug.
 
-    ctx : the command that failed; None for an error before it ran, then `as_json` says how
+    ctx : context of the command that failed; None if the error came before the command ran
+    as_json : whether to print JSON, too, if `ctx` is None
     """
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click treats it as Ctrl-D at a prompt
@@ -193,7 +197,10 @@ def _main_argument(ctx: click.Context) -> str:
 
 
 def _replace_closed_streams() -> None:
-    """Replace closed standard streams: a file opened later would get the descriptor."""
+    """Replace closed standard streams by streams whose use fails.
+
+    Else a file opened later would get the free descriptor, and output would be written into it.
+    """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")
     if sys.stdout is None:
@@ -203,6 +210,6 @@ def _replace_closed_streams() -> None:
 
 
 def _silence_stdout() -> None:
-    """Redirect stdout to null, so that the interpreter reports no error when it ends."""
+    """Redirect stdout to the null device, so that flushing it at exit reports no error."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())

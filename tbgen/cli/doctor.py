@@ -69,7 +69,7 @@ def _version(package: str) -> str | None:
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Return the folder in which compiled kernels are cached, and the default one."""
+    """Describe the folder of compiled kernels as JSON; `usual` is the default folder, or None."""
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))
     answer["usual"] = None if usual is None else str(usual)
@@ -77,9 +77,9 @@ def _kernel_cache() -> dict[str, Any]:
 
 
 def _directory(path: Path) -> dict[str, Any]:
-    """Return path, existence, writability and free bytes of a directory.
+    """Describe a directory as JSON: path, existence, writability and free bytes.
 
-    If it does not exist, the last two are those of its nearest existing parent.
+    If the directory does not exist, the last two are those of its nearest existing parent.
     """
     existing = path
     # Unlike `Path.exists`, `os.path.exists` raises no error in an unreadable folder.
@@ -102,7 +102,7 @@ def _working_directory() -> Path | None:
 
 
 def _tables(path: Path) -> dict[str, Any]:
-    """Return the tables directory, and number and bytes of its tables."""
+    """Describe the tables directory as JSON, with number and bytes of its tables."""
     from tbgen.tables import TableName
 
     answer = _directory(path)

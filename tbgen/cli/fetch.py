@@ -110,7 +110,10 @@ def fetch(
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: LiveLine, label: str
 ) -> tuple[str, failures.Failure | None]:
-    """Return `fetched`, `present` or `failed` for a file, and the failure, if any."""
+    """Fetch a file unless it is present; return `fetched`, `present` or `failed`, and the failure.
+
+    label : beginning of the lines that report progress
+    """
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file
 

@@ -137,9 +137,11 @@ def _decided(judgement: Judgement) -> Judgement | None:
 
 
 def _read(name: str) -> list[Line] | Iterator[Line]:
-    """Return the games of a file, or of standard input for -: one a line, or a list of texts.
+    """Return the games in a file, or in standard input if `name` is "-".
 
-    Texts of several lines, if any line of a file or the first one of standard input begins so.
+    The result is an iterator if each line is a game that begins with a FEN. It is a list, with a
+    text of several lines for each game, if any line of the file, or the first line of standard
+    input, begins with a tag, a move number or a move.
     """
     lines: Iterator[Line] = iter(())
     if name == "-":

@@ -55,7 +55,10 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:
 
 
 def show_next(*steps: tuple[str, str]) -> None:
-    """Print commands, with their purpose, and with typed options, on terminals."""
+    """Suggest commands to run next, if stdout and stderr are terminals.
+
+    steps : pairs of a command line and its purpose; options that the user typed are appended
+    """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
     context = click.get_current_context()
@@ -69,7 +72,7 @@ def show_next(*steps: tuple[str, str]) -> None:
 
 
 def typed_options(context: click.Context, *names: str) -> str:
-    """Return those of the named options that the user has typed, to be appended to a command."""
+    """Return text like ` --tables DIR` with those of the named options that the user has typed."""
     return "".join(
         f" --{name} {shlex.quote(str(context.params[name]))}"
         for name in names

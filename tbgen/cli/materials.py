@@ -34,16 +34,19 @@ class MaterialChoice:
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
-        """Return those selected of `present`, and those named; raises `InputError`, `OSError`."""
+        """Return the selected materials: some of `present`, and all that are named by themselves.
+
+        Raises `InputError` and `OSError`.
+        """
         return materials_among(present, self.words, self.men, self.attackers)
 
 
 def _arguments(
     function: Callable[..., Any], name: str, chosen: Callable[..., Any], meaning: str
 ) -> Callable[..., Any]:
-    """Add MATERIAL..., --men N and --attackers N, as `chosen(materials, men, attackers)`.
+    """Add MATERIAL..., --men N and --attackers N to a command.
 
-    name : parameter of the command that receives it
+    name : parameter of the command that receives `chosen(materials, men, attackers)`
     meaning : text on MATERIAL that ends the second paragraph of the command's help
     """
 

@@ -27,7 +27,10 @@ REPLY_SECONDS = 8.0
 
 
 class Opponent:
-    """Thread-safe callable: the engine's move, by the tables in `directory`, under `rules`."""
+    """Thread-safe function that returns the engine's move; it keeps the process of the engine.
+
+    directory : tables that the engine uses; rules : name of the rules under which it plays
+    """
 
     def __init__(self, directory: Path, rules: str) -> None:
         self._command = python_command("-m", "tbgen", "engine", "--tables", str(directory))

@@ -98,7 +98,7 @@ tables_option = click.option(
 
 
 def rules_option(default: str | None = None, *, judges: bool = False) -> Callable[..., Any]:
-    """Add `--rules`, as `rules`; without `default`, None. With `judges`, `CHINESE` is allowed."""
+    """Add `--rules`, as the parameter `rules`: a name, or `default`. `judges` allows `CHINESE`."""
     meanings = {str(rules): rules.meaning for rules in Rules} | SYNONYMS
     listed = "; ".join(f"{name} = {meaning}" for name, meaning in meanings.items())
     chinese = "; chinese = the CXA's, where the verdict is certain" if judges else ""
@@ -112,7 +112,7 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
 
 
 def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
-    """Add `--minor-chases`, as `minor_chases`; by default that of the only tables present."""
+    """Add `--minor-chases`, as the parameter `minor_chases`: a bool, or `default` if not given."""
     return click.option(
         "--minor-chases/--no-minor-chases",
         default=default,
@@ -122,7 +122,7 @@ def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
 
 
 def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--tables`; and `--rules --minor-chases --orders` as `rule_set`, of tables to build."""
+    """Add `--tables`; and `--rules --minor-chases --orders`, as one `RuleSet`, `rule_set`."""
 
     @wraps(function)
     def with_rule_set(
@@ -182,14 +182,14 @@ notation_option = click.option(
 
 @dataclass(frozen=True)
 class Selection:
-    """Tables selected by options: a directory, rule sets, and a metric or None."""
+    """Tables selected by options: `choice` admits rule sets, `metric` is preferred unless None."""
 
     directory: Path
     choice: RuleChoice
     metric: str | None
 
     def open(self) -> GameTablebase:
-        """Open the tables for probing; a missing directory as one without tables."""
+        """Open the selected tables for probing; a missing directory counts as an empty one."""
         from tbgen.play.tablebase import GameTablebase
 
         opened = GameTablebase(**asdict(self.choice), metric=self.metric)

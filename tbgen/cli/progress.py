@@ -1,6 +1,6 @@
 """Progress of a build on stderr: one live line on a terminal, else a line for each table.
 
-A large set prints a line at intervals. The caller prints failures of tables.
+For more than `LARGE_SET` tables there is a line a minute. The caller prints failures of tables.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SetProgress(LiveLine, Progress, Observer):
 
     `tables` has the JSON of each table that was built or found present.
 
-    forecast : of the tables to be built; None without a plan
+    forecast : estimates the remaining time; None if no time is shown
     by_workers : whether workers build the tables, so that only finished tables are reported
     """
 

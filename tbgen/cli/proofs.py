@@ -97,9 +97,10 @@ def print_compiling() -> None:
 
 
 class ClosureProgress(Observer):
-    """Progress of the proofs of a closure; with `quiet`, nothing goes to stdout.
+    """Progress of `tbgen verify --closure`: proofs of tables and of their supporting tables.
 
-    `entries` are the JSON entries of the tables, by job key; `worst` the exit status so far.
+    `entries` are the JSON entries of the tables, by job key; `worst` is the exit status so far.
+    With `quiet`, nothing goes to stdout.
     """
 
     every = 2.0

@@ -1,8 +1,8 @@
 """Text on the standard streams and in files, with any content and in any locale; a live line.
 
-Input is UTF-8, with or without a mark of byte order, else in the locale's encoding, else GB 18030,
-else with replacement characters. Arguments contain undecodable bytes as lone surrogates, as file
-names need them; JSON must not contain any.
+Input is decoded as UTF-8, with or without byte order mark, else in the locale's encoding, else as
+GB 18030, else with replacement characters. Python decodes invalid bytes of arguments to lone
+surrogates, which JSON must not contain. A live line is overwritten on a terminal.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _too_long(what: str) -> InputError:
 
 
 def never_fail_to_write() -> None:
-    """Write characters outside stdout's encoding as escapes; stderr does so by default."""
+    """Write characters that stdout's encoding lacks as escapes; stderr does so by default."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 

@@ -130,7 +130,10 @@ def verify(
 
 
 def _require_kernels_memory(asked: int) -> None:
-    """Raise `MemoryError` or `InputError` if kernels do not fit; asked : `--memory`, or 0."""
+    """Raise `MemoryError` or `InputError` if loading compiled kernels would take too much memory.
+
+    asked : bytes of `--memory`, 0 if not given
+    """
     if usable_memory().memory < KERNELS_BYTES:
         raise MemoryError("compiled kernels need more memory than this process may use")
     if 0 < asked < KERNELS_BYTES:
@@ -186,7 +189,7 @@ def _prove_each(
 def _prove_closure(
     names: list[TableName], prover: TableProver, memory: int, jobs: int, *, quiet: bool
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Prove tables and all below them; return the exit status and the entries of `--json`."""
+    """Prove tables and their supporting tables; return exit status and entries of `--json`."""
     from tbgen.scheduling.forecast import Forecast
     from tbgen.scheduling.processes import Processes
     from tbgen.scheduling.run import Executor, InProcess, run

@@ -53,8 +53,8 @@ class Workshop:
     """Builder of tables of one rule set for the board; implements the board's `Workshop`.
 
     directory : the tables directory
-    rule_set : returns the rule set, which may become known with the first tables
-    limits : for builds by readers; None if readers may not build
+    rule_set : returns the rule set, which may become known only with the first tables
+    limits : largest cost of a build that a page requests; None if pages may not build
     """
 
     def __init__(

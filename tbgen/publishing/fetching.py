@@ -2,10 +2,10 @@
 
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
-An interrupted download leaves the part, from which the next one resumes. A part with a wrong hash
-is emptied. If it had bytes of an earlier download, the same source is tried once more; else the
-next source. If all sources fail, but have sent enough bytes, they are tried again. The table
-is locked during a download, as during a build.
+An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. If
+the complete file has a wrong hash, it is emptied. If it had bytes of an earlier download, the same
+source is tried once more; else the next source. If all sources fail, but have sent enough bytes,
+they are tried again. The table is locked during a download, as during a build.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def fetch(
 ) -> bool:
     """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
-    An existing certificate is kept, and a table of equal contents that is packed otherwise.
+    An existing file is kept if it is a certificate, or a table with the same contents, however they
+    are compressed.
 
     Raises `FetchError` if a file of that name has other contents, or if no source provides it;
     `BlockingIOError` if a build or another download has locked the table; and `OSError`.
@@ -151,9 +152,9 @@ def require_room(entries: Iterable[Entry], directory: Path) -> None:
 
 
 def _is_equal(path: Path, entry: Entry) -> bool:
-    """Return whether an existing file is as good as that of an entry.
+    """Return whether an existing file can be kept in place of the file of an index entry.
 
-    It has equal bytes, is an undamaged table with equal contents, or is a certificate.
+    True for equal bytes, for an undamaged table with equal contents, and for any certificate.
     """
     if path.name.endswith(PROOF_SUFFIX) or hash_of(path) == (entry.bytes, entry.sha256):
         return True

@@ -4,9 +4,10 @@
                              "digest": "...", "values": "..."}, ...]}
 
 `digest` covers the table's values, arrangement and statistics, as printed by `tbgen ls`; `values`
-covers the values alone (docs/format.md). A certificate (`KRK.wxf.dtm.proof.json`) has neither. The
-index is `index.json` in the directory of the tables. It lists only exact names of tables and
-certificates. Such a name contains no folder, and so cannot refer to a file outside the directory.
+covers the values alone (docs/format.md). A certificate (`KRK.wxf.dtm.proof.json`), the record of a
+table's proof, has neither. The index is `index.json` in the directory of the tables. It lists only
+exact names of tables and certificates. A name with a folder, which could refer to a file outside
+the directory, is none of these.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ FORMAT = 1
 class BadIndexError(InputError):
     """Raised for a text that is no index.
 
-    It is malformed or too large, lists a file twice, or has a file name that is no table's.
+    The text is malformed or too large, lists a file twice, or has a file name that is neither that
+    of a table nor of a certificate.
     """
 
 
@@ -77,10 +79,12 @@ def index_of(
     *,
     only: Container[Material] | None = None,
 ) -> list[Entry]:
-    """Return the entries of a directory, sorted by name; reads every byte.
+    """Return the entries of the tables and certificates in a directory, sorted by name.
+
+    Every byte of the files is read.
 
     report : called with the name of each file before it is read
-    digest_of_values : computes the digest of each table's values
+    digest_of_values : computes the digest of each table's values; without it, `values` are None
     only : materials to list; None for all
 
     Raises `OSError`, and the errors of `TableFile` for a damaged table.
@@ -157,7 +161,10 @@ def read_index_file(path: Path) -> list[Entry]:
 
 
 def decoded(data: bytes, source: object) -> str:
-    """Decode the bytes of an index; raises `BadIndexError` for more than `MAX_INDEX` bytes."""
+    """Decode an index as UTF-8; raises `BadIndexError` for more than `MAX_INDEX` bytes.
+
+    source : origin of the index, for the error's message
+    """
     if len(data) > MAX_INDEX:
         raise BadIndexError(
             f"the index of {source} has more than {MAX_INDEX >> 20} MiB",

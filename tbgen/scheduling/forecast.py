@@ -1,9 +1,10 @@
 """Time of a run, computed by a simulation of its queue.
 
     simulate    jobs, slots, memory  ->  total time, if each job takes its estimated seconds
-    Forecast    finished jobs        ->  remaining jobs simulated, times their slowdown
+    Forecast    events of a run      ->  remaining time, by simulating the remaining jobs
 
-Simulated and real executors share the loop and the queue.
+Simulated and real executors share the loop and the queue. The *slowdown* is the time that finished
+jobs took, divided by their estimates; a forecast multiplies the remaining estimates by it.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import InProcess, LostError, Observer, PostponedError, run
 
 _PLAN_SHARE, _PLAN_SECONDS = 0.02, 2.0
-"""Weight of the plan in the slowdown: a share of the total work, at least some seconds.
+"""Work that the slowdown counts as done in exactly the estimated time, besides finished jobs.
 
-The slowdown is the time that finished jobs took, divided by their estimates. So that a few small
-jobs do not decide it, this much work counts as done in the estimated time.
+It is a share of all estimated seconds of the run, at least `_PLAN_SECONDS`. So a few small jobs at
+the beginning do not decide the slowdown.
 """
 
 _OVERDUE_SHARE = 0.1

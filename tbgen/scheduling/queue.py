@@ -5,10 +5,10 @@
                                             +-- lost, postponed--+
 
 A job's *longest remaining path* is its own seconds and those of the longest chain of jobs that
-depend on it. Ready jobs start in the order of these paths, the longest first, if a slot and their
-memory are free. A job that does not fit into free memory waits. Others may start before it if they
-do not delay it (backfilling): they end before its memory becomes free, or leave enough of it. So
-small jobs do not starve large ones.
+depend on it. Ready jobs start in the order of these paths, the longest first, if their memory and
+a *slot* are free: the number of slots limits the jobs that run at once. A job that does not fit
+into free memory waits. Others may start before it if they do not delay it (backfilling): they end
+before its memory becomes free, or leave enough of it. So small jobs do not starve large ones.
 
 A job may lose its worker, usually because the system killed it for lack of memory. The job is
 retried with twice the memory reserved, and the last time with all the memory, so that fewer jobs
@@ -78,7 +78,7 @@ class ReadyQueue:
         self._sorter = TopologicalSorter(needs)
         self._sorter.prepare()
         self._ready: list[tuple[float, int, str]] = []
-        """Ready jobs, most urgent first."""
+        """Ready jobs, most urgent first: negative path, place among the jobs, key."""
         self._make_ready(self._sorter.get_ready())
         self._postponed: dict[str, float] = {}
         self._running: dict[str, tuple[int, float]] = {}
@@ -111,6 +111,7 @@ class ReadyQueue:
         width = len(self._running) + len(self._ready)
         jobs_at_once = width if slots is None else min(width, slots)
         started: list[Start] = []
+        # Of the first job that waits for memory: when it can start, and the spare bytes then.
         shadow: tuple[float, int] | None = None
         kept_waiting = []
         for at, entry in enumerate(self._ready):

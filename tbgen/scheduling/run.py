@@ -66,9 +66,9 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
 
 
 class Executor:
-    """Base class of executors, in real time; a future has its job's result or exception.
+    """Base class of executors: `submit` starts a job, and returns a future for its result.
 
-    Executors that hold processes or connections release them at the end of a `with` block.
+    Processes and connections are released at the end of a `with` block. The clock is real time.
     """
 
     slots: int | None = None

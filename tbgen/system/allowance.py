@@ -48,7 +48,7 @@ class Allowance(NamedTuple):
 def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     """Return the memory that this process may use, by the tightest of all limits.
 
-    asked : bytes requested in place of free memory, 0 for none
+    asked : bytes that the user allows, in place of free memory; 0 if not given
     root : the folder that contains `proc` and `sys`
     """
     size, resident, shared, _, _, data, _ = process_memory(root)

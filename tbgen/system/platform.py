@@ -1,7 +1,6 @@
 """Functions of the operating system: files and locks, memory, processes, imports.
 
-`import_permanently` imports a large module and exempts its objects from garbage collection.
-Probing, judging and playing need nothing that only POSIX has. Building needs locks, which keep
+Probing, judging and playing work on any system. Building needs the file locks of POSIX, which keep
 two processes from building the same table.
 """
 
@@ -98,8 +97,9 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 def process_memory(root: Path = Path("/")) -> list[int]:
     """Return the seven numbers of this process's `/proc/self/statm`, in bytes.
 
-    They begin with the address space, resident memory, and shared pages; private memory is number
-    5. All are 0 on systems without the file. `root` is the folder that contains `proc`.
+    Index 0 is the address space, 1 resident memory, 2 its pages that are shared or of files, 5
+    private memory. All are 0 on systems without the file. `root` is the folder that contains
+    `proc`.
     """
     try:
         pages = (root / "proc/self/statm").read_text("ascii").split()
@@ -119,8 +119,8 @@ def resource_limit(name: str) -> int:
 def memory_left() -> tuple[int, int]:
     """Return the bytes of address space and of private memory that this process may still allocate.
 
-    Its own limits count (`ulimit -v`, `ulimit -d`); without a limit, the number is `sys.maxsize`
-    or a little less.
+    Only limits of the process count (`ulimit -v`, `ulimit -d`), not free memory. Without a limit,
+    the number is `sys.maxsize` or a little less.
     """
     size, _, _, _, _, data, _ = process_memory()
     return max(0, resource_limit("RLIMIT_AS") - size), max(0, resource_limit("RLIMIT_DATA") - data)
@@ -132,7 +132,7 @@ def resident_bytes() -> int:
 
 
 def stack_bytes() -> int:
-    """Return the stack size of a new thread."""
+    """Return the stack size of a new thread in bytes; 8 MiB if the system sets no limit."""
     limit = resource_limit("RLIMIT_STACK")
     return threading.stack_size() or (8 << 20 if limit == sys.maxsize else limit)
 
@@ -190,7 +190,7 @@ def usable_cores() -> int:
 def import_permanently(name: str) -> ModuleType:
     """Import a large module, and exempt all objects that exist then from garbage collection.
 
-    Garbage collection during these imports would take a tenth of the CPU time of a start.
+    Garbage collection during such an import would take a tenth of the time of starting the program.
     """
     collecting = gc.isenabled()
     gc.disable()

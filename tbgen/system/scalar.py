@@ -16,7 +16,7 @@ _compilers: list[Callable[[Callable[..., Any]], Any]] = []
 
 
 def scalar(function: Function) -> Function:
-    """Mark a function of integers and arrays as callable from compiled kernels too."""
+    """Mark a function of integers and arrays as callable from kernels, too; return it unchanged."""
     _marked.append(function)
     for compiler in _compilers:
         compiler(function)
@@ -24,7 +24,10 @@ def scalar(function: Function) -> Function:
 
 
 def use_compiler(compiler: Callable[[Callable[..., Any]], Any]) -> None:
-    """Apply `compiler` to every marked function, past and future."""
+    """Call `compiler`, which makes a function callable from kernels, for every marked function.
+
+    Functions that are marked later are passed to it, too.
+    """
     _compilers.append(compiler)
     for function in _marked:
         compiler(function)

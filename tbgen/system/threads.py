@@ -15,9 +15,10 @@ _START_BYTES = 16 << 20
 
 
 def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:
-    """Return a pool of threads; submit its first tasks at once, while the checked memory is free.
+    """Return a pool of threads whose names begin with `name`.
 
-    Raises `MemoryError` if the process's limits leave too little memory.
+    Submit its first tasks at once, while the memory that was checked is still free. Raises
+    `MemoryError` if the process's limits leave too little memory.
     """
     if min(memory_left()) < threads * stack_bytes() + _START_BYTES:
         raise MemoryError(f"no room for {threads} threads")

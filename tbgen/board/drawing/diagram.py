@@ -170,7 +170,7 @@ class Marks:
     """Marks on a diagram.
 
     last : last move
-    links : addresses of pieces by square
+    links : addresses to which pieces link, by the piece's square
     selected : square of the selected piece
     targets : links on squares where a piece can go; in the editor, where a piece can be placed or
         removed
@@ -247,10 +247,7 @@ def draw(
 
 @lru_cache(64)
 def position_address(position: Position) -> str:
-    """Format a position for addresses: board and side of its FEN, joined by `_`.
-
-    The result is cached, since most links of a page share a position.
-    """
+    """Format a position for addresses: board and side of its FEN, joined by `_`; cached."""
     return "_".join(position.fen.split()[:2])
 
 

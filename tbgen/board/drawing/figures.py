@@ -87,8 +87,8 @@ def histogram(
 def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side, int] | None:
     """Return order, winner and plies of a position's bar in its table's histogram.
 
-    None for a draw or an unknown value. The winner is a side of the table, which may exchange the
-    colours of the position.
+    None for a draw or an unknown value. The winner is a colour of the table: the position's colours
+    are exchanged if its armies stand in the other order (`Position.is_swapped`).
     """
     if result is None or result.outcome == Outcome.DRAW or result.plies is None:
         return None

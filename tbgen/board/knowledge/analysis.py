@@ -92,9 +92,9 @@ def heat_map(store: TableStore, position: Position, square: int) -> dict[int, Pr
 
 
 def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> list[ProbeResult]:
-    """Return the value of a position under each rule set whose table is present.
+    """Return the value of a position under each rule set that has a table here.
 
-    `own` is the value under the rule set in use, which comes first.
+    `own` is the value under the rule set in use, and comes first in the result.
     """
     found = []
     for tables in store.others():
@@ -157,9 +157,10 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
 def _turning_point(
     store: TableStore, line: Mainline
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
-    """Return `turn`, `keeps` and `leaves` of the rung of a line, at the ply with the best exit.
+    """Return `Rung.turn`, `keeps` and `leaves` for the loop at the end of a line.
 
-    None for a line without a loop that a side loses.
+    The turn is the loser's ply from which the move out of the loop is best for the loser. None for
+    a line without a loop that a side loses.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

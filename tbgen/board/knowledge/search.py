@@ -53,11 +53,12 @@ tables after one move.
 
 @dataclass(frozen=True)
 class Found:
-    """Positions found by a search, and their estimated share of all positions that match.
+    """Positions found by a search of a table.
 
-    `candidates` is the number of positions of the table whose value matches the query. `share` (0
-    to 1) estimates the part of the search that `positions` stand for; at 1 there are no other
-    positions. `lengths` are, for studies, the plies for which each solution is unique.
+    `candidates` is the number of positions of the table whose value matches the query; other
+    conditions may exclude some. `share` (0 to 1) estimates which part of all matching positions was
+    found; at 1 there are no others. `lengths` are, for studies, the plies for which each solution
+    is unique.
     """
 
     positions: tuple[Position, ...]

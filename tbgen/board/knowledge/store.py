@@ -76,12 +76,11 @@ class GameEnd:
 class Facts:
     """Last position of a game and the known facts about it.
 
-    `result` is its value, None if the position's own table is missing: then `missing` is the error,
-    and `moves` may still contain values after captures. `suggested` is the move to play, given the
-    history of the game; None if no move is known to be best. `judgement` is the referee's verdict
-    if the position is a repetition.
-    `forbidden` maps moves that lose at once by repetition to the referee's judgement. `rules` is
-    the rule set of these judgements.
+    `result` is the value of the position. If its table is missing, `result` is None, `missing` the
+    error, and `moves` may still contain values after captures. `suggested` is the move to play,
+    given the history of the game; None if no move is known to be best. `judgement` is the referee's
+    verdict if the position is a repetition. `forbidden` maps moves that lose at once by repetition
+    to the referee's judgement. `rules` is the rule set of these judgements.
     """
 
     position: Position
@@ -219,8 +218,8 @@ class TableStore:
     ) -> Found:
         """Return the value that `find()` computes, cached under `key` until the tables change.
 
-        The cache keeps the `MAX_CACHED` values used last. A value that is not complete, since time
-        was up, is not cached.
+        The cache keeps the `MAX_CACHED` values used last. A value for which `is_complete` is false,
+        such as that of a search that ran out of time, is not cached.
         """
         key = key, self.fingerprint
         with self._cache_lock:
@@ -256,9 +255,9 @@ class TableStore:
     # -- repetition --------------------------------------------------------------------------
 
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
-        """Return the referee's judgement of a game, by the rule set of the tables.
+        """Return the referee's judgement of a game, under the rule set of the tables.
 
-        If that is unknown, by the rules `wxf`.
+        While no table has determined it, the rules are `wxf`.
         """
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
@@ -315,7 +314,7 @@ class TableStore:
         return [name for name in self.tables.available() if name.rule_set == rule_set]
 
     def materials(self) -> list[Material]:
-        """Return the materials of these tables."""
+        """Return the materials that have a table of the rule set in use, fewest pieces first."""
         return [name.material for name in self.available()]
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
@@ -333,7 +332,8 @@ class TableStore:
     def proof_so_far(self, material: Material) -> ProofStatus | None:
         """Return the state of a table's proof, if it is known without reading whole files.
 
-        Otherwise start reading copied and changed files in a thread, and return None.
+        Files that were copied or changed since their proof must be read whole: a thread starts to
+        read them, and the result is None.
         """
         status = self._proofs.status_so_far(self._figures_of(material)[0])
         if status is None:
@@ -341,7 +341,7 @@ class TableStore:
         return status
 
     def start_reading(self) -> Thread:
-        """Start, if none runs, the thread that reads all statistics and proofs; return it."""
+        """Start the thread that reads all statistics and proofs, unless it runs; return it."""
 
         def read_all() -> None:
             for material in self.all_statistics():

@@ -207,7 +207,7 @@ def time_in_words(seconds: float, language: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share (0 to 1) as a percentage: only nothing is `0.0%`, and only all is `100.0%`."""
+    """Format a share (0 to 1) as a percentage; `< 0.1%` if above 0, `> 99.9%` if below 1."""
     if 0 < share < 0.0005:
         return "< 0.1%"
     return "> 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"

@@ -27,7 +27,8 @@ Parameters that most functions share:
     store       open tables, with caches of what is known about them
     view        `view.View`, the parsed address of the request
     facts       `knowledge.store.Facts`: a position, its value and its moves
-    mechanism   the offence that decides a position of order 1 or above; None if there is none
+    mechanism   the offence (perpetual check or chase) that decides a position of order 1 or above,
+                with its pieces; None if there is none
 
 Needs the extra `web`.
 """

@@ -134,7 +134,7 @@ class BuildEndpoints:
     async def _change(
         self, change: Callable[[Mapping[str, str]], None], request: Request
     ) -> Response:
-        """Check a form, run `change` with its fields, and redirect to the page of the form."""
+        """Check the permission of a form, call `change` with its fields, redirect to its page."""
         try:
             if is_forwarded(request.scope["headers"]):
                 hint = "ask by this machine's own address, without a proxy"
@@ -191,14 +191,14 @@ def _not_permitted() -> RequestError:
 
 
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the card of a position without a table: the missing tables, their cost, the button."""
+    """Return the card (a framed section) of a missing table: needed tables, cost, build button."""
     material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, material, view, back, note, can_be_built(facts))
 
 
 def missing_page(store: TableStore, view: View, material: Material) -> Answer:
-    """Return the page of an endgame without a table: the missing tables, their cost, the button."""
+    """Return the page of an endgame without a table: needed tables, cost, build button."""
     path = f"/endgames/{material}"
     title = f"{material}: {view.text('no_verdict')}"
     card = _material_card(store, material, view, with_settings(path, view))

@@ -65,7 +65,7 @@ class Sketch(Position):
     """Arrangement of pieces that may be illegal: only the size of the board is checked."""
 
     def __post_init__(self) -> None:
-        """Override the checks of `Position` by none: a sketch may be illegal (`faults`)."""
+        """Do nothing, in place of the checks of `Position`; `faults` lists what is illegal."""
 
     def checked(self) -> Position:
         """Return the legal position; raises `PositionError` if it is illegal."""
@@ -74,7 +74,7 @@ class Sketch(Position):
         return position
 
     def faults(self) -> list[tuple[str, dict[str, Any]]]:
-        """List all faults, as text keys and their fields."""
+        """Return all faults of the arrangement: for each, key and fields of a message."""
         found: list[tuple[str, dict[str, Any]]] = []
         counts = Counter(code for code, _ in self.pieces())
         for code, square in self.pieces():

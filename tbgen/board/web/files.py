@@ -85,9 +85,6 @@ class CompressionExceptFiles(GZipMiddleware):
     """ASGI middleware: compresses all answers but files, whose ranges count uncompressed bytes."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request: compress its answer, unless a file is requested.
-
-        Overrides the method of the base class, which compresses every answer.
-        """
+        """Handle one request (ASGI): compress its answer, unless a file is requested."""
         is_file = scope["type"] == "http" and f"{ADDRESS}/" in scope["path"]
         await (self.app if is_file else super().__call__)(scope, receive, send)

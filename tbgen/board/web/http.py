@@ -5,9 +5,9 @@
 
 An answer depends only on address, language and tables, so its ETag is known before it is computed.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
-waiting requests is bounded. Each request has a lane, a queue with threads of its own: prompt
+waiting requests is bounded. Each request has a *lane*, a queue with threads of its own: short
 requests, position pages, long requests and searches do not wait for each other. Searches run in
-processes (`search_processes`). Work ends when its client has gone.
+processes (`search_processes`). Work for a client that has disconnected is ended.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def failure(error: Exception) -> Answer:
 
 
 class AbandonedError(Exception):
-    """Raised in work whose client has gone."""
+    """Raised in the work on a request whose client has disconnected."""
 
 
 class Lane(StrEnum):
@@ -169,13 +169,13 @@ class EndpointRunner:
         self.requests: Counter[tuple[str, int]] = Counter()
 
     def checkpoint(self) -> None:
-        """Raise `AbandonedError` if the client of this thread's request has gone."""
+        """Raise `AbandonedError` if the client of this thread's request has disconnected."""
         abandoned: Event | None = getattr(self._at_work, "abandoned", None)
         if abandoned is not None and abandoned.is_set():
             raise AbandonedError
 
     def close(self) -> None:
-        """Stop waiting for the answer of any request; called from the event loop at shutdown."""
+        """End the wait for all requests in progress; called from the event loop at shutdown."""
         self.closed = True
         for gone in list(self._waiting):
             gone.cancel()
@@ -272,7 +272,7 @@ class EndpointRunner:
         raise RequestError(503, "the answer takes too long", hint)
 
     def _etag(self, request: Request) -> str:
-        """Return the ETag, weak since it is the same with and without compression."""
+        """Return the ETag; it is weak, since compressed and uncompressed answers share it."""
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'

@@ -139,7 +139,10 @@ def board_page(
     view: View, title: str, verdict: str, stage: str, side: str = "", css: str = "workspace",
     **how: Any,
 ) -> Answer:  # fmt: skip
-    """Return a page with a board, in sections of HTML; `how` is passed to `page`."""
+    """Return a page with a board, in sections of HTML of which empty ones are left out.
+
+    verdict : outcome; stage : board and buttons; side : moves and panels; how : passed to `page`
+    """
     sections = {"verdict": verdict, "stage": stage, "side": side}
     main = "".join(
         f'<section class="{name}">{content}</section>'
@@ -162,7 +165,7 @@ def wide_page(
     """Return a page without a board: heading and `content`, which is HTML.
 
     path, query : address of the page, without the view's settings
-    heading : as HTML; empty if it is the title
+    heading : HTML; if empty, the title
     """
     main = f'<div class="{css}"><h1>{heading or escape(title)}</h1>{content}</div>'
     own = partial(with_settings, path, query=query)

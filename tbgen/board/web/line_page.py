@@ -1,12 +1,14 @@
 """Best play to the end as a film, and the ladder of a side that loses by repetition.
 
+A *film* is a game that the board plays ply by ply, with a caption and arrows for each ply.
+
     line    ->  film: frames of `animation` with captions, and the start of the loop
     ladder  ->  film: up to each loop, once through it, out to the next one, finally to mate
     rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
                 orange for a chase), and the loser's way out (green); text with the winner's reply
 
 Every ply is a link to the board after it (`at=`), so the film can be read without scripts.
-`analysis` defines and finds the ladder.
+`knowledge.analysis` defines and finds the ladder.
 """
 
 from __future__ import annotations

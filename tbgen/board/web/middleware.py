@@ -70,10 +70,7 @@ class RequestLimits:
         self._loopback_only = loopback_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request: refuse it if it is beyond the limits, else pass it on.
-
-        Adds the security headers to the answer (ASGI entry point).
-        """
+        """Handle one request (ASGI): refuse it if beyond the limits; add headers to the answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -112,7 +109,7 @@ def _with_host(scope: Scope, host: str) -> dict[str, Any]:
 
 
 def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether the headers contain those of a proxy."""
+    """Return whether a request has passed a proxy, by its headers."""
     return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
 
 
@@ -172,17 +169,13 @@ match: its quotes are escaped.
 
 
 class ForwardedHeaders:
-    """ASGI middleware: restores host, scheme, prefix and client of forwarded requests."""
+    """ASGI middleware: restores host, scheme, path prefix and client of forwarded requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request: restore its original host and client if a proxy forwarded it.
-
-        Only a proxy on this machine counts; other requests are passed on unchanged (ASGI entry
-        point).
-        """
+        """Handle one request (ASGI): restore what a proxy on this machine has changed."""
         near = scope["type"] == "http" and scope["client"] and is_loopback(scope["client"][0])
         if not near or not is_forwarded(scope["headers"]):
             await self._app(scope, receive, send)

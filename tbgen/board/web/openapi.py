@@ -70,9 +70,9 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Address for programs; `name` is its method of `Api`.
+    """Address for programs; `name` is its method of `Api`, `media` the type of its answer.
 
-    The message of texts.csv whose key is the path is the summary. Parameters in the path are
+    The message in texts.csv with the path as its key is the summary. Parameters in the path are
     required, and so is `fen`.
     """
 

@@ -117,7 +117,7 @@ class Pages:
         return search_page(self._store, view, material, request.query_params)
 
     def search_or_missing(self, search: Endpoint, request: Request) -> Answer:
-        """Return the answer of `search`, or the page of a missing table."""
+        """Return the answer of `search`, an endpoint in another process, or the missing page."""
         material = Material.parse(request.path_params["material"])
         try:
             self._store.tables.table(material)
@@ -128,7 +128,8 @@ class Pages:
     def sampled_puzzle(self, search: Endpoint, request: Request) -> Answer:
         """Redirect to a random position with one good move.
 
-        If a sample of the table has none, `search` answers: `puzzle` in a search process.
+        If a sample of the table has none, `search` runs `puzzle`, which searches the whole table,
+        in another process.
         """
         try:
             return self.puzzle(request, find_puzzle)
@@ -169,7 +170,7 @@ class Pages:
     def find(self, request: Request) -> Answer:
         """Redirect to what was typed into the search box: an endgame, a position or a game.
 
-        The pieces of one side lead to all their endgames.
+        The pieces of one side lead to its chapter of the handbook.
         """
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)

@@ -75,7 +75,7 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
 
 def _otherwise(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
-    """Return the result under each rule set whose outcome is not that of the first."""
+    """Return a text for each rule set whose outcome is not that of the first: name, result."""
     return [
         view.text(
             "only_rules_else",

@@ -173,7 +173,7 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
 
 
 def _effect(view: View, move: RootMove) -> tuple[str, str, str]:
-    """Return address, outcome and value of a move; in play mode the last two are empty."""
+    """Return address after a move, outcome and value; in play mode the last two are empty."""
     href = view.after(move.move).href()
     if view.mode == "play":
         return href, "", ""

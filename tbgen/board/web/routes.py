@@ -185,7 +185,10 @@ def _route(
     known: Sequence[str],
     **how: Any,
 ) -> Route:
-    """Return a route that refuses parameters not in `known`; see `EndpointRunner.endpoint`."""
+    """Return a route that refuses parameters not in `known`.
+
+    how : arguments of `EndpointRunner.endpoint`
+    """
 
     def checked(request: Request) -> Answer:
         refuse_unknown(path, known, request.query_params)

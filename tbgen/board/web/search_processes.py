@@ -176,7 +176,7 @@ class SearchProcesses:
 
 
 def _answer_all(connection: Connection) -> None:
-    """Answer requests until the server has ended."""
+    """Answer requests in a search process until the server has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     os.nice(NICE)
     endpoints: dict[str, Callable[[Request], Answer]] = {}

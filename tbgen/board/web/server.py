@@ -49,10 +49,9 @@ class HeaderTimeoutProtocol(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Receive bytes of a request, and run the timer while its head is incomplete.
+        """Receive bytes of a request.
 
-        Extends uvicorn's method. The timer is stopped while a request is answered; otherwise it is
-        started unless it runs already.
+        Extends uvicorn's method: stops the timer while a request is answered, else starts it.
         """
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
@@ -61,10 +60,7 @@ class HeaderTimeoutProtocol(H11Protocol):
             self._wait()
 
     def on_response_complete(self) -> None:
-        """Stop the timer after an answer; extends uvicorn's method.
-
-        uvicorn's keep-alive timer covers the wait for the next request.
-        """
+        """Stop the timer after an answer, when uvicorn's keep-alive timer starts."""
         self._stop_waiting()
         super().on_response_complete()
 

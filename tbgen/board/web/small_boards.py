@@ -48,7 +48,7 @@ def linked_histogram(
 
 
 def _bar(winner: Side, order: int, plies: int) -> dict[str, str]:
-    """Return the parameters of the address of a histogram's bar."""
+    """Return the address parameters of a histogram bar, which `gallery_page` reads."""
     return {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
 
 
@@ -112,7 +112,10 @@ def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> Ex
 def gallery_page(
     store: TableStore, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
-    """Return the positions of a histogram bar as small boards."""
+    """Return the positions behind a histogram bar as small boards.
+
+    query : parameters `won`, `order` and `plies`; raises `RequestError` if no position matches
+    """
     figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
     # -1 matches no position.

@@ -198,7 +198,7 @@ def move_link(facts: Facts, view: View, move: RootMove) -> str:
 
 
 def forbidden(facts: Facts, view: View, move: Move) -> str:
-    """Return a mark with the referee's reason if a move loses by repetition; else nothing."""
+    """Return a mark with the referee's reason if a move loses by repetition; else an empty text."""
     judgement = (facts.forbidden or {}).get(move)
     if judgement is None:
         return ""

@@ -1,4 +1,5 @@
-// Drawing on the board: squares and points, pieces, marks and arrows. No links.
+// Drawing on the board: pieces, marks and arrows. A square has a name such as "e0"; its point is
+// [x, y] in the units of the SVG, 100 from line to line.
 
 const STEP = 100;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -18,11 +19,13 @@ export function point(name) {
   return turned() ? [STEP * (8 - file), STEP * rank] : [STEP * file, STEP * (9 - rank)];
 }
 
+// Position of the pointer in the units of the SVG: { x, y }.
 export function pointer(event) {
   return new DOMPoint(event.clientX, event.clientY)
     .matrixTransform(board().getScreenCTM().inverse());
 }
 
+// Square under the pointer; null off the board.
 export function squareAt(event) {
   const at = pointer(event);
   const x = Math.round(at.x / STEP);
@@ -93,7 +96,7 @@ export function newPiece(letter, x, y, name = "") {
   return use;
 }
 
-// Set square and accessible name of a piece.
+// Set the square of a piece (a <use> element), and its name for screen readers.
 export function call(use, letter, name) {
   use.dataset.square = name;
   const names = main().dataset.names && JSON.parse(main().dataset.names);
@@ -103,7 +106,7 @@ export function call(use, letter, name) {
   tip(use);
 }
 
-// Accessible name of a piece.
+// Name of a piece for screen readers.
 export function called(use) {
   return use.getAttribute("aria-label") || use.closest("a")?.getAttribute("aria-label");
 }
@@ -131,7 +134,7 @@ export function mark(kind, name, radius) {
   board().insertBefore(shape("circle", { class: kind, cx, cy, r: radius }), board().querySelector(".pieces"));
 }
 
-// Mark a target of the selected piece, with the value of the move.
+// Mark a square to which the selected piece can move, with the value of the move.
 export function target(name, outcome, label) {
   const [x, y] = point(name);
   const css = `target ${pieceOn(name) ? "take" : "go"} ${outcome}`;
@@ -158,6 +161,7 @@ export function clear(css) {
   for (const old of board().querySelectorAll(css)) old.remove();
 }
 
+// Put a text into the live region, which screen readers read aloud.
 export function say(words) {
   document.getElementById("said").textContent = words;
 }

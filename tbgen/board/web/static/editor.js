@@ -1,4 +1,4 @@
-// Editor: pieces are dragged or put onto points, and dragged off again.
+// Editor: pieces are put onto squares by click or drag, and removed by dragging them off the board.
 
 import { board, cells, main, mark, newPiece, pointer, squareAt, toFen } from "./drawing.js";
 import { go, onArrival, root, state } from "./navigation.js";
@@ -9,12 +9,13 @@ export function editing() {
   return main().dataset.mode === "edit";
 }
 
+// Load the page of an arrangement (`found`: pieces by square), with the side to move unchanged.
 function set(found) {
   const side = main().dataset.fen.split("_")[1];
   return go(main().dataset.edit.replace("@", `${toFen(found)}_${side}`), { animate: false });
 }
 
-// Put a piece onto a point; a king moves there, as each side has only one.
+// Put a piece onto a square; a king moves there, as each side has only one.
 function place(letter, name) {
   const found = cells();
   for (const other of Object.keys(found)) {
@@ -24,7 +25,7 @@ function place(letter, name) {
   return set(found);
 }
 
-// Handle a press on a point, or a drop there (null: off the board).
+// Handle a click on a square, or a drop there (null: off the board).
 export function edit(name) {
   const found = cells();
   if (state.chosen) {

@@ -22,9 +22,11 @@ function narrow(material) {
   }
 }
 
+// Text of the filter, and the material that it names, if the server has found one.
 let named = { typed: "", material: null };
 
-// Leaving the field changes nothing: rows must not move while one is being clicked.
+// Filter after each input. The server is asked only for a changed text, which may name a material:
+// the "change" event at leaving the field must not move rows while one is being clicked.
 async function filter(event) {
   if (!event.target.matches(".filter")) return;
   const typed = main().querySelector("input.filter").value.trim();

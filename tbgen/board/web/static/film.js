@@ -1,4 +1,5 @@
-// Playback of lines in mode "line". A line ends by the referee, mate or a draw; a loop repeats.
+// Playback of a line in mode "line". A shot is a ply with its caption and arrows. If the line ends
+// in a loop (`film.loop`: number of plies before it), the loop repeats until playback is stopped.
 
 import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point, still } from "./drawing.js";
 import { onArrival, state } from "./navigation.js";
@@ -10,6 +11,7 @@ export function filming() {
   return film !== null;
 }
 
+// Pieces by square after `ply` plies.
 function placement(ply) {
   const found = fromFen(main().dataset.start);
   for (const shot of film.shots.slice(0, ply)) {
@@ -55,7 +57,7 @@ function step(move) {
   if (!still()) glide(use, move.slice(0, 2), move.slice(2), 220);
 }
 
-// Seek by button or key: "first", "back", "forward", "last", "loop".
+// Go to a ply by button or key: "first", "back", "forward", "last" or "loop".
 export function seek(where) {
   const last = film.shots.length;
   const to = { first: 0, back: Math.max(0, film.at - 1), forward: Math.min(last, film.at + 1), last, loop: film.loop }[where];
@@ -97,6 +99,7 @@ export async function playFilm() {
   if (!player.stopped) stopPlaying();
 }
 
+// Stop the playback; return whether one was running.
 export function stopPlaying() {
   if (!state.player) return false;
   state.player.stopped = true;

@@ -5,11 +5,12 @@ import { complain, go, onArrival, state } from "./navigation.js";
 
 let known = {};
 
-// Moves of the page: { h2e2: [address, outcome, label], ... }
+// Legal moves of the page: { h2e2: [address after it, outcome, value], ... }
 export function moves() {
   return known;
 }
 
+// Select the piece on a square and mark where it can move; null selects nothing.
 export function choose(name) {
   clear(".selected, .target");
   state.chosen = null;
@@ -22,6 +23,7 @@ export function choose(name) {
   for (const move of own) target(move.slice(2), known[move][1], known[move][2]);
 }
 
+// Handle a click on a square (null: off the board): select a piece, or make a move.
 export function press(name) {
   main().querySelector(".problem.here")?.remove();
   if (!name) return choose(null);
@@ -53,6 +55,7 @@ export function refuse(from, to) {
   return go(asked.pathname + asked.search, { animate: false, keep: "" });
 }
 
+// Show the arrow of a move whose link has the pointer or the focus.
 function point(event) {
   const link = event.target.closest?.("[data-move]");
   if (!board()) return;

@@ -1,4 +1,4 @@
-// Navigation without page loads: address of a link -> fetch -> new <main>.
+// Navigation without page loads: address of a link -> fetch -> new header, <main> and settings.
 //
 // On errors the board stays, with the message above it. The live region announces the new page, and
 // the focus is kept.
@@ -13,6 +13,8 @@ export function within(path) {
   return path.startsWith("/") && !path.startsWith(root) ? root + path.slice(1) : path;
 }
 
+// State that modules share: selected square, keyboard cursor, piece chosen in the palette, current
+// request, playback of a line, timer of the opponent's reply.
 export const state = {
   chosen: null, cursor: null, piece: null, loading: null, player: null, reply: null,
 };
@@ -36,12 +38,14 @@ export function store(key, value) {
 
 const arrivals = [];
 
-// Register a function to run after each page.
+// Register a function to call after each page has been shown.
 export function onArrival(what) {
   arrivals.push(what);
 }
 
-// Follow an address. `form`, if given, is posted.
+// Load the page of an address and show it; return whether it was shown.
+// keep: "push" adds a history entry, "replace" replaces the current one, "" changes none;
+// animate: slide the moved piece; reply: request the opponent's reply if due; form: fields to post.
 export async function go(href, { keep = "push", animate = true, reply = true, form = null } = {}) {
   state.loading?.abort();
   clearTimeout(state.reply);
@@ -89,6 +93,7 @@ export function arrive(reply) {
   for (const what of arrivals) what(reply);
 }
 
+// Show an error above the board.
 export function complain(words) {
   main().classList.remove("busy");
   main().querySelector(".problem.here")?.remove();
@@ -105,7 +110,7 @@ function sentences(parts) {
   return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(stop);
 }
 
-// Selector that finds the focused element on the next page.
+// CSS selector that finds the focused element again on the next page; "board", or null for none.
 function focused() {
   const active = document.activeElement;
   if (!active || active === document.body) return null;
@@ -120,6 +125,7 @@ function refocus(css) {
   (found || board())?.focus({ preventScroll: true });
 }
 
+// Animate the last move, if the board before it was displayed.
 function slide(before) {
   const move = main().dataset.last;
   if (!move || still() || before.flip !== board().dataset.flip) return;
@@ -135,6 +141,7 @@ export function address(element) {
   return new URL(typeof value === "string" ? value : value.baseVal, location.href);
 }
 
+// Return whether an address is a page of the board, to be loaded by `go`.
 export function follows(link) {
   if (link.origin !== location.origin || !link.pathname.startsWith(root)) return false;
   const path = link.pathname.slice(root.length);
