@@ -2,7 +2,7 @@
 
     `work`  ->  a task  ->  lock, open supporting tables, solve, write  ->  the next task
 
-A finished file is kept unless `force` is set. A file gets its name when it is complete, so an
+A finished file is kept unless `Task.rebuild` is set. A file gets its name when complete, so an
 interrupted build continues with the next missing table. Within a long table it continues from the
 last checkpoint (`states`). Builds that share a directory divide the work: each locks the table that
 it builds, skips locked tables, and uses finished ones. `collection` builds many tables at once.
@@ -156,7 +156,7 @@ class Progress:
         """Called with a note on the current table, in one line."""
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Called when a table has been written."""
+        """Called when a table has been written: bytes of its file, wall seconds of its build."""
 
 
 @dataclass

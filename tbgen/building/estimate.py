@@ -38,16 +38,16 @@ from tbgen.tables.reader import TableFile
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Least CPU seconds, and least bytes of a file, that estimates are learned from.
+"""Estimates are learned from tables with at least these CPU seconds, and bytes of the file.
 
 Constant costs dominate smaller tables.
 """
 
 COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
-"""Prior standard deviations of the parts of a cost that similar materials share.
+"""Prior standard deviations, of the logarithm of a cost, of the parts that similar materials share.
 
-They refer to the logarithm of a cost. `COMMON_DEVIATION` is for materials with similar piece
-counts, `NEAR_DEVIATION` for those whose other features are similar, too.
+`COMMON_DEVIATION` is for materials with similar piece counts, `NEAR_DEVIATION` for materials whose
+other features are similar, too.
 """
 
 ATTACKER_SCALE, DEFENDER_SCALE = 2.0, 2.8
@@ -185,8 +185,7 @@ def finished_tables(
 ) -> dict[str, FinishedTable]:
     """Return the finished tables under `rules` in a directory, by name of material.
 
-    Tables with limited orders are not included. Outcomes are read only from tables that are not
-    in `measured`.
+    Tables with limited orders are left out. Outcomes of materials in `measured` are not read.
     """
     found = {}
     for path in directory.glob("*.xqt"):

@@ -78,10 +78,7 @@ class Exchange:
     def get_finished(
         self, materials: Iterable[Material], directory: Path, rule_set: RuleSet
     ) -> None:
-        """Download the tables of some materials, if the directory lacks them.
-
-        Tables that the address does not have are left out.
-        """
+        """Download the tables of some materials that the address has and the directory lacks."""
         there = self.names()
         directory.mkdir(parents=True, exist_ok=True)
         for name in _tables_of(materials, rule_set):

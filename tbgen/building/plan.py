@@ -159,10 +159,7 @@ class WorkerForecast:
 
 
 def forecast_workers(planned: Sequence[PlannedTable], workers: int) -> WorkerForecast:
-    """Simulate workers that build the tables of a plan.
-
-    A table takes its `worker_seconds`.
-    """
+    """Simulate workers that build the tables of a plan, each table in its `worker_seconds`."""
     jobs = {
         table: Job(
             table.material.name,

@@ -80,10 +80,7 @@ class Profile(Progress):
         self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Add the cost since the last report to the previous phase, and begin this one.
-
-        Implements `Progress.phase`; the report is forwarded.
-        """
+        """Charge the last phase, begin a new one, forward the report; see `Progress.phase`."""
         self._charge()
         self._phase = (name, order)
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled

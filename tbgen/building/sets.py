@@ -8,8 +8,8 @@
     --attackers N       all materials of at most N attackers; with words, only those they select
 
 A set contains only materials that need a table, but a material named by itself is always included.
-All commands that take materials read words in this way. Commands on existing tables choose among
-these by patterns and sets. This module depends neither on tables nor on costs.
+All commands that take materials read words in this way. In commands on existing tables, patterns
+and sets select only materials that have one. This module depends neither on tables nor on costs.
 
 A capture removes a man and adds none. So the supporting tables of a material satisfy every bound
 that the material satisfies.

@@ -88,10 +88,7 @@ class StateFile:
             return file is not None
 
     def load(self) -> Iterator[bytes] | None:
-        """Return the parts of the saved state; None without a usable one.
-
-        Raises `OSError` if the file cannot be read.
-        """
+        """Return the parts of the saved state; None without a usable one. Raises `OSError`."""
         file = self._opened()
         self._is_loaded = file is not None
         if file is None and self.path.exists():
@@ -117,10 +114,7 @@ class StateFile:
             ) from error
 
     def _opened(self) -> BinaryIO | None:
-        """Open the state file and verify it; leave it positioned after the identity line.
-
-        Returns None if the file is missing or not usable.
-        """
+        """Open and verify the state file, and read its identity; None if it is not usable."""
         try:
             file = os.fdopen(open_to_read(self.path), "rb")
         except FileNotFoundError:
@@ -159,9 +153,9 @@ class StateFile:
         return time.monotonic() >= self._next
 
     def save(self, parts: Iterable[bytes]) -> None:
-        """Replace the saved state.
+        """Replace the saved state; `parts` are the solver's data.
 
-        On a full disk the old state is kept, and a note says so. It is also kept if this raises
+        If that fails, the old state is kept: on a full disk with a note, otherwise with an
         `OSError`.
         """
         began = time.monotonic()

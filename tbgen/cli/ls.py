@@ -110,7 +110,7 @@ def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
 def _show(
     entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]], heading: str
 ) -> None:
-    """Print the tables, with their rule sets and proofs; `heading` is that of the digests."""
+    """Print the tables, with their rule sets and proofs; `heading` is the title of the digests."""
     width = max(8, *(len(entry["material"]) for entry in entries))
     rules = max(9, *(len(rule_set) for rule_set, _ in shown))
     click.echo(f"{'material':{width}}  {'rules':{rules}}  metric{'bytes':>16}  {heading:32}  proof")

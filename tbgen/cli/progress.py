@@ -24,7 +24,7 @@ QUIET_SECONDS = 10.0
 """Without a terminal, interval between lines about one table."""
 
 LARGE_SET = 100
-"""Most tables in a set for which a line for each table is printed."""
+"""Largest number of tables for which a line for each table is printed."""
 
 LARGE_SET_SECONDS = 60.0
 """Without a terminal, interval between lines about a large set."""

@@ -30,7 +30,7 @@ COMPILING = "compiling the kernels of proofs, once on this machine: about 20 s"
 
 
 def title(name: TableName) -> str:
-    """Return a table's title, as `KRKN (wxf without minor chases, at most 2 orders, dtm)`."""
+    """Return a table's title: `KRKN (wxf without minor chases, at most 2 orders, dtm)`."""
     option = "" if name.rule_set.minor_chases else " without minor chases"
     limit = f", at most {name.orders} orders" if name.orders else ""
     return f"{name.material} ({name.rules}{option}{limit}, {name.metric})"

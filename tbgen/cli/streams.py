@@ -34,7 +34,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Line(NamedTuple):
-    """A line of input: number from 1, and text, or the start of the text if overlong."""
+    """A line of input; `number` counts from 1. Of an overlong line `text` is only the start."""
 
     number: int
     text: str

@@ -66,10 +66,10 @@ def bundled_names(directory: Path, rule_set: RuleSet) -> list[WdlName]:
 
 
 def write_bundle(directory: Path, rule_set: RuleSet) -> tuple[Path, int]:
-    """Add the index, checksums, texts and archive to a directory of win-draw-loss files.
+    """Add index, checksums, texts and archive to a directory of win-draw-loss files.
 
-    They list all win-draw-loss files that are there. Returns the path of the archive, and the
-    number of these files. Raises like `bundled_names`.
+    Returns the path of the archive, and the number of win-draw-loss files in it. Raises like
+    `bundled_names`, and `OSError`.
     """
     names = bundled_names(directory, rule_set)
     men = max((name.material.men for name in names), default=0)

@@ -48,7 +48,7 @@ class SourceError(OSError):
 
 
 class _Transfer:
-    """Counter of the bytes of a transfer, which shuts its connections down if they are too slow.
+    """Transfer of a file: counts its bytes, and shuts its connections down if it is too slow.
 
     seconds : time limit for the whole transfer
     """

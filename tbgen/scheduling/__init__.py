@@ -11,6 +11,6 @@ A job has a key, the keys of its prerequisites, and estimates of its memory (byt
 (seconds). An executor calls one function for all jobs, and returns futures of `concurrent.futures`.
 A job is a build or a proof of a table; only that function depends on the kind.
 
-*Lost* jobs are those whose worker has ended without an answer. *Postponed* jobs cannot run now, and
-are retried soon: another process is doing them, or the scheduler of their cluster was lost.
+A job is *lost* if its worker has ended without an answer. A job is *postponed* if it cannot run
+now: another process is doing it, or the scheduler of its cluster was lost. Both are retried.
 """

@@ -128,10 +128,7 @@ class Cluster(Executor):
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def submit(self, start: Start) -> Future[Any]:
-        """Submit a job and return its future; implements `Executor.submit`.
-
-        If the scheduler is lost, connect to a new one first.
-        """
+        """Submit a job, to a new scheduler if the old one is lost; implements `Executor.submit`."""
         if self._client.status != "running":
             self._connect_again()
         self._submitted += 1
@@ -180,7 +177,7 @@ class Cluster(Executor):
 
 
 _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))
-"""Answer for jobs of a lost scheduler; two threads may detect the same loss."""
+"""Result of jobs of a lost scheduler; two threads may detect the same loss."""
 
 
 def _connected(address: str, security: Any) -> Any:

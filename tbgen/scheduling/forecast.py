@@ -59,10 +59,7 @@ class Simulated(InProcess):
         return future
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Advance the simulated clock until a job ends, or by `timeout` seconds.
-
-        Implements `Executor.wait`; returns the futures that are done.
-        """
+        """Advance the clock to the next end of a job, or by `timeout` seconds (`Executor.wait`)."""
         if timeout is not None and (not self._ends or self._ends[0][0] > self._now + timeout):
             self._now += timeout
             return set()

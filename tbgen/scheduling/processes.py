@@ -110,10 +110,7 @@ class _Worker:
         return True
 
     def _listen(self) -> None:
-        """Receive answers and complete their futures, until the process ends.
-
-        The future of an unfinished job then gets a `LostError`.
-        """
+        """Receive answers and complete their futures; the process's end completes the last one."""
         connection: Connection = self._connection  # type: ignore[assignment,unused-ignore]
         while True:
             try:

@@ -148,10 +148,7 @@ class ReadyQueue:
         del self.left_out[key]
 
     def retry(self, key: str) -> bool:
-        """Make a job ready again whose worker was lost, unless it was started `MAX_TRIES` times.
-
-        Returns whether the job is retried.
-        """
+        """Make a job whose worker was lost ready again; return False after `MAX_TRIES` starts."""
         self._tries[key] = self._tries.get(key, 0) + 1
         if self._tries[key] >= MAX_TRIES:
             return False
@@ -210,10 +207,7 @@ class ReadyQueue:
 
 
 def _longest_paths(jobs: dict[str, Job], needs: dict[str, list[str]]) -> dict[str, float]:
-    """Return the longest remaining path of each job, in seconds, by key.
-
-    This is its own time plus that of the longest chain of jobs that depend on it.
-    """
+    """Return the longest remaining path of each job in seconds, by key."""
     paths = {key: job.seconds for key, job in jobs.items()}
     for key in reversed(list(TopologicalSorter(needs).static_order())):
         for need in needs[key]:

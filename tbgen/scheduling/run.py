@@ -56,7 +56,7 @@ class Attempt:
 def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
     """Call a function, and return its result, or its exception with a note of the traceback.
 
-    `KeyboardInterrupt` and `SystemExit` are raised.
+    `KeyboardInterrupt` and `SystemExit` are not caught.
     """
     try:
         return Attempt(function(*arguments))
@@ -89,7 +89,7 @@ class Executor:
         raise NotImplementedError
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait until a future is done, or `timeout` seconds; return the futures that are done."""
+        """Wait until a future is done, or `timeout` seconds if any; return those that are done."""
         if not futures:
             time.sleep(timeout or 0)
             return set()

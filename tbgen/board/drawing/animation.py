@@ -76,10 +76,9 @@ def loser_of(line: Mainline) -> Side | None:
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """Return a caption for each ply; numbers count the checks and chases of `loser`.
+    """Return a caption for each ply, by its label; mate or stalemate for a last ply that ends so.
 
-    A loop of these checks and chases is forbidden. The last caption says mate or stalemate if
-    the game ends so.
+    loser : side whose checks and chases are numbered, since they lose as a loop; None for neither
     """
     found, offences = [], 0
     for frame in frames:

@@ -87,8 +87,8 @@ def histogram(
 def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side, int] | None:
     """Return order, winner and plies of a position's bar in its table's histogram.
 
-    None for a draw or an unknown value. The winner is a colour of the table: the position's colours
-    are exchanged if its armies stand in the other order (`Position.is_swapped`).
+    None for a draw or an unknown value. The winner's colour is that of the table, in which Red has
+    the army that the material names first.
     """
     if result is None or result.outcome == Outcome.DRAW or result.plies is None:
         return None

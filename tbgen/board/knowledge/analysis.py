@@ -69,9 +69,9 @@ class Mistake:
 def heat_map(store: TableStore, position: Position, square: int) -> dict[int, ProbeResult]:
     """Return the values of a position with one piece moved, by the piece's new square.
 
-    `square` is where the piece stands now; the result has an entry for this square, too. Left out
-    are occupied squares, squares outside the area of the piece, and illegal positions. Empty if
-    no piece stands on `square`, or if a table is missing or damaged. Raises `OSError`.
+    `square` is where the piece stands now; the result has an entry for this square, too. Occupied
+    squares, squares outside the area of the piece, and illegal positions are left out. Empty if no
+    piece stands on `square`, or if a table is missing or damaged. Raises `OSError`.
     """
     code, found = position.board[square], dict[int, Position]()
     if code == EMPTY:

@@ -46,8 +46,8 @@ class Progress:
 
     `wanted` are the requested materials. `done` of `total` tables are finished; `running` are the
     materials that are being built. `share` (0 to 1) is the part of the planned time that is done;
-    `seconds` have passed. `compares`: the running tables are for comparison, without repetition
-    rules. `problem` is the reason why a build has failed.
+    `seconds` have passed. `compares` is true while the tables that `serve --demo` compares with,
+    without repetition rules, are built. `problem` is the reason why a build has failed.
     """
 
     wanted: tuple[Material, ...]

@@ -60,7 +60,11 @@ SEARCH_SECONDS = 20.0
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
-    """Return the level of difficulty of a puzzle, one of `LEVELS`."""
+    """Return the level of difficulty of a puzzle, one of `LEVELS`.
+
+    It depends on the number of legal moves, on the length of the win, and on whether repetition
+    decides.
+    """
     choices = len(legal_moves(position))
     points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
     points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)
@@ -163,9 +167,10 @@ BEGINNER_SHARE = 0.25
 def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> Move:
     """Return the opponent's move in a position at one of `STRENGTHS`.
 
-    The facts must have a suggested move, which "best" plays. The other strengths choose at random
-    among moves that do not lose at once by repetition; without such moves they play the suggested
-    one.
+    "best" plays the suggested move, which `facts` must have. "varied" plays a random move that
+    keeps the outcome. "beginner" does, too, but with probability `BEGINNER_SHARE` plays any legal
+    move. Moves that lose at once by repetition are excluded; if none is left, the suggested move is
+    played.
     """
     assert facts.suggested is not None
     if strength == "best":
@@ -188,10 +193,7 @@ ATTEMPTS = 4
 """Maximum number of tables tried for a position of the day."""
 
 DAILY_STRIDE = 7
-"""Step in the list of tables from the table of one day's puzzle to that of the next day.
-
-It is above 1, because neighbours in the list are similar.
-"""
+"""Step in the list of tables from one day's puzzle to the next; neighbours there are similar."""
 
 ONLY_BY_RULES = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
 """Query for positions of the day: wins by repetition that are no wins under another rule set."""

@@ -176,7 +176,7 @@ def _conduct(conduct: Conduct) -> str:
 def _cited(articles: Sequence[str], rules: Rules) -> str:
     """Return articles of the rules, such as `art. 15`, as `（亚洲规则第15条）`.
 
-    The rule book is named only under the rules `wxf`. A point is one of docs/referee.md.
+    The rule book is named only under the rules `wxf`. `point 3` is a point of docs/referee.md.
     """
     named, book = [], "亚洲规则" if rules == Rules.WXF else ""
     for article in articles:

@@ -69,10 +69,7 @@ def picture(view: View) -> str:
 
 
 def card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return Open Graph tags for a page; empty if `view.origin` is empty.
-
-    The tags need absolute addresses, which begin with the origin.
-    """
+    """Return Open Graph tags; empty without `view.origin`, with which their addresses begin."""
     if not view.origin:
         return ""
     path = "/v1/render.png" if can_rasterise() else "/v1/render.svg"

@@ -208,9 +208,10 @@ def _longest_wins(figures: TableStatistics, view: View) -> list[tuple[Position, 
 def _exceptions(
     store: TableStore, entry: HandbookEntry, until: float
 ) -> list[tuple[Position, Outcome]] | None:
-    """Return the cached exceptions of an endgame; they are searched before the time `until`.
+    """Return the exceptions of an endgame, from the cache or by a search.
 
-    None after that time, and if the table cannot be read.
+    None if they are not cached and `until`, a `time.monotonic()`, has passed, or if the table
+    cannot be read.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
     if entry.material not in kept:

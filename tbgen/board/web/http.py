@@ -227,7 +227,7 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Run a request in a lane; raise `RequestError` if its client has too many there."""
+        """Run a request in a lane; raise `RequestError` if its client has too many in progress."""
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")

@@ -54,10 +54,7 @@ from tbgen.tables import Outcome
 
 
 def film_page(store: TableStore, view: View) -> Answer:
-    """Return the page of best play from the current position, or of its ladder (`view.ladder`).
-
-    The script animates the film.
-    """
+    """Return the page of best play, or of its ladder (`view.ladder`), for the script to animate."""
     view, plays = replace(view, plays=False), view.plays
     facts, endgame = store.probe(view.position), view.position.material.name
     if facts.missing is not None:

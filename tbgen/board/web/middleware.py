@@ -59,9 +59,9 @@ pages, which may hold the token for builds.
 class RequestLimits:
     """ASGI middleware: refuses requests beyond the limits, and adds headers to every answer.
 
-    With `loopback_only`, requests for other host names are refused. A foreign page could let its
-    own name point here (DNS rebinding), and its scripts could then read the answers. Only the paths
-    in `posts` accept POST.
+    With `loopback_only`, requests for other host names are refused. Otherwise a foreign site could
+    make its name resolve to this machine (DNS rebinding), and its scripts could read the answers.
+    Only the paths in `posts` accept POST.
     """
 
     def __init__(self, app: ASGIApp, posts: Container[str], loopback_only: bool = False) -> None:

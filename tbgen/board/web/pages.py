@@ -170,7 +170,8 @@ class Pages:
     def find(self, request: Request) -> Answer:
         """Redirect to what was typed into the search box: an endgame, a position or a game.
 
-        The pieces of one side lead to its chapter of the handbook.
+        The pieces of one side lead to their chapter of the handbook, or if they have no table, to
+        their endgame against a bare king.
         """
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)

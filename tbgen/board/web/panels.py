@@ -59,7 +59,7 @@ def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
 
 
 def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
-    """Return a sentence that other rule sets give other outcomes; empty if they agree.
+    """Return a sentence on rule sets that give other outcomes; empty if there are none.
 
     The sentence ends with a link to more such positions of the endgame.
 
@@ -168,8 +168,8 @@ def heat(store: TableStore, view: View) -> dict[int, Point]:
 def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     """Return a notice that the last move gave away a win or a draw; empty if it did not.
 
-    It names the better move, and the reply that exploits the mistake. It is empty after a verdict
-    of the referee, which outweighs the table.
+    The notice names the better move, and the reply that exploits the mistake. It is also empty
+    after a verdict of the referee, which outweighs the table.
     """
     if facts.over is not None and facts.over.why == "repetition":
         return ""
@@ -298,8 +298,9 @@ def pairs(items: Sequence[str], view: View) -> str:
 def share_panel(facts: Facts, view: View) -> str:
     """Return links to the position and its game or best play in other forms, and codes to copy.
 
-    The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. While a game is
-    played, forms that show values are left out; without a table, forms that show best play.
+    The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In play mode JSON is
+    left out, since it shows values. PGN and animation of a game without moves would be best play:
+    they are left out in play mode, and without a table.
     """
     playing = view.mode == "play"
     # Pictures are opened where the reader's own language is not known.

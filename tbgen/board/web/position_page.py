@@ -356,7 +356,10 @@ def _practice(store: TableStore, view: View) -> str:
 
 
 def _score(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the moves of the reader's win and the fewest possible, for a win of order 0."""
+    """Return the number of moves in which the reader has won, and the fewest possible.
+
+    Empty unless the reader has won, not by repetition, from a win of order 0.
+    """
     over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""

@@ -1,8 +1,8 @@
 """Positions of one value as small boards, and the boards of the first page.
 
     winner, order, plies  ->  side to move, value  ->  positions  ->  page behind a histogram bar
-    first page: the day's position won only because of the rules, the day's puzzle, the longest
-    wins of three endgames, the highest orders of three (from table statistics)
+    first page  the day's position that is won only because of the rules, link to the day's puzzle,
+                longest wins of three endgames, wins of the highest orders of three
 
 A rare value needs a scan of the whole table, so only tables of at most `MAX_SLOTS` have links
 behind bars.

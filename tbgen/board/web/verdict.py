@@ -1,6 +1,7 @@
 """Outcome of a position and its moves, as parts of a page.
 
-Orders and values of all moves are in a section that is folded at first.
+`headline` is the outcome, `move_groups` the moves by outcome, `referee` the verdict on a
+repetition. Orders and values of all moves are in a section that is folded at first.
 """
 
 from __future__ import annotations
