@@ -54,10 +54,9 @@ MEMORY_MARGIN = 1.1
 
 _CODE_ADDRESSES = 512 << 20
 _THREAD_ADDRESSES = 72 << 20
-"""Bytes of address space that a build needs in addition to the arrays of its table.
+"""Bytes of address space that a build needs besides the arrays: for code, and for each thread.
 
-`_CODE_ADDRESSES` is for code, `_THREAD_ADDRESSES` for the stack and allocator arena of each
-thread. 540 MiB were measured with two threads during compilation.
+A thread has a stack and an allocator arena. 540 MiB were measured for two threads that compile.
 """
 
 COMPILER_BYTES = 272 << 20

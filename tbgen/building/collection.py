@@ -123,7 +123,7 @@ class Collection:
 
     @cached_property
     def work(self) -> list[Task]:
-        """Tasks of all requested tables and their supporting tables, in order."""
+        """Tasks of all requested tables and their supporting tables, bottom-up."""
         return work_for(self.materials, self.metric, self.force)
 
     @cached_property

@@ -42,7 +42,7 @@ class Measured:
     placements: int
     """Number of slots with a placement of the pieces; stored, since counting takes long."""
     cpu_seconds: float
-    """CPU seconds of the build; like `wall_seconds` without starting Python and loading kernels."""
+    """CPU seconds of the build; these and `wall_seconds` exclude loading Python and kernels."""
     wall_seconds: float
     peak_bytes: int
     """Peak resident memory of the process that built the table."""

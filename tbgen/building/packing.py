@@ -37,7 +37,7 @@ class Packed(NamedTuple):
     source: TableName
     source_size: int
     kept: bool
-    """Whether an existing file was kept, instead of written now."""
+    """Whether an existing file was kept, so that nothing was written."""
 
 
 def pack_table(

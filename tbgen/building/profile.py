@@ -80,7 +80,7 @@ class Profile(Progress):
         self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Charge the last phase, begin a new one, forward the report; see `Progress.phase`."""
+        """Charge the previous phase, begin this one, forward the report; see `Progress.phase`."""
         self._charge()
         self._phase = (name, order)
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled

@@ -9,7 +9,7 @@
 
 A set contains only materials that need a table, but a material named by itself is always included.
 All commands that take materials read words in this way. In commands on existing tables, patterns
-and sets select only materials that have one. This module depends neither on tables nor on costs.
+and sets select only among the materials of these tables.
 
 A capture removes a man and adds none. So the supporting tables of a material satisfy every bound
 that the material satisfies.
@@ -84,7 +84,7 @@ NAMED: dict[str, Path | Bounds] = {
     "practical": Bounds(attackers=2),
     "table1": Path(__file__).with_name("table1.txt"),
 }
-"""Named sets: bounds on men and attackers, or a file of materials, each with its source."""
+"""Named sets: bounds on men and attackers, or the path of a file that lists materials."""
 
 _Present = frozenset[Material] | None
 """Materials of existing tables among which patterns and sets select; None for all materials."""

@@ -78,7 +78,7 @@ class StateFile:
         self._every, self._note = every, note
         self._begun = time.monotonic(), time.process_time()
         self.spent = 0.0, 0.0
-        """Wall and CPU seconds spent before the saved state."""
+        """Wall and CPU seconds that interrupted builds spent before the loaded state."""
         self._is_loaded = False
         self._next = self._begun[0] + every
 
@@ -155,8 +155,7 @@ class StateFile:
     def save(self, parts: Iterable[bytes]) -> None:
         """Replace the saved state; `parts` are the solver's data.
 
-        If that fails, the old state is kept: on a full disk with a note, otherwise with an
-        `OSError`.
+        If that fails, the old state is kept: on a full disk with a note, else by an `OSError`.
         """
         began = time.monotonic()
         try:

@@ -5,7 +5,7 @@
     command    the class of every command: answers on stdout, failures on stderr
     lessons    examples and next steps, for `--help` and for terminals
     progress   progress of a build, on stderr
-    proofs     progress and results of proofs
+    proofs     output of `verify`: progress and results of proofs
     streams    standard streams in any encoding; a line on stderr that is overwritten
     workshop   builds that pages of the board request (`serve`)
     opponent   opponent on the board, played by the engine (`serve`)

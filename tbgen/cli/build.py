@@ -185,7 +185,10 @@ def _check_first(
 def _on_this_machine(
     collection: Collection, jobs: int, cores: int, memory: int, *, profile: bool, keep_going: bool
 ) -> tuple[SetProgress, Outcome]:
-    """Build the tables on this machine: in this process, or several at once in worker processes."""
+    """Build the tables on this machine: in this process, or several at once in worker processes.
+
+    jobs : number of processes, 0 for `auto`; cores : number of threads of all tables together
+    """
     limits = ProcessLimits(1, 0, 0) if jobs == 1 else process_limits(jobs or cores, memory)
     several = len(collection.unfinished) > 1
     listed = collection.jobs(cores, limits.floor) if several else []

@@ -122,7 +122,7 @@ class _Reporting(click.Command):
 
 
 class Group(_Reporting, click.Group):
-    """Base class of the command `tbgen`, which runs one of its commands."""
+    """Base class of the click group `tbgen`, which loads and runs one of its commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Load and run a command; overrides click's method, which prints a line at Ctrl-C."""
@@ -197,7 +197,7 @@ def _main_argument(ctx: click.Context) -> str:
 
 
 def _replace_closed_streams() -> None:
-    """Replace closed standard streams by streams whose use fails.
+    """Replace closed standard streams: using stdin or stdout fails, stderr is discarded.
 
     Else a file opened later would get the free descriptor, and output would be written into it.
     """

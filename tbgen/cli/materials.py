@@ -34,7 +34,7 @@ class MaterialChoice:
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
-        """Return the selected materials: some of `present`, and all that are named by themselves.
+        """Return the selected materials: some of `present`, and any that are named by themselves.
 
         Raises `InputError` and `OSError`.
         """

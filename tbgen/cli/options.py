@@ -81,7 +81,7 @@ class RulesName(click.Choice[str]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """Return the name in `Rules` of a rule set; overrides click's method."""
+        """Return the name of a rule set in `Rules`, or `CHINESE`; overrides click's method."""
         if value == CHINESE:
             if self.judges:
                 return CHINESE

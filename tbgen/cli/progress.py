@@ -1,6 +1,7 @@
 """Progress of a build on stderr: one live line on a terminal, else a line for each table.
 
-For more than `LARGE_SET` tables there is a line a minute. The caller prints failures of tables.
+Without a terminal, a build of more than `LARGE_SET` tables prints a line a minute. The caller
+prints failures of tables.
 """
 
 from __future__ import annotations

@@ -79,9 +79,9 @@ def index_of(
     *,
     only: Container[Material] | None = None,
 ) -> list[Entry]:
-    """Return the entries of the tables and certificates in a directory, sorted by name.
+    """Return the entries of all tables and certificates in a directory, sorted by name.
 
-    Every byte of the files is read.
+    Reads every byte of the files.
 
     report : called with the name of each file before it is read
     digest_of_values : computes the digest of each table's values; without it, `values` are None

@@ -110,7 +110,7 @@ class _Worker:
         return True
 
     def _listen(self) -> None:
-        """Receive answers and complete their futures; the process's end completes the last one."""
+        """Receive answers and complete their futures; fail the open one when the process ends."""
         connection: Connection = self._connection  # type: ignore[assignment,unused-ignore]
         while True:
             try:

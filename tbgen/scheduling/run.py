@@ -89,7 +89,7 @@ class Executor:
         raise NotImplementedError
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait until a future is done, or `timeout` seconds if any; return those that are done."""
+        """Wait until a future is done, or `timeout` seconds (None: no limit); return those done."""
         if not futures:
             time.sleep(timeout or 0)
             return set()

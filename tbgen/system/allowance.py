@@ -38,7 +38,7 @@ class Allowance(NamedTuple):
     """Total memory that a process may occupy, including memory already in use."""
 
     memory: int
-    """Bytes of memory."""
+    """Bytes of memory, by the tightest limit."""
     limit: str
     """Name of the tightest limit, for messages, such as `free memory` or `ulimit -v`."""
     addresses: int

@@ -196,7 +196,7 @@ def piece_paths(start: Position, moves: Sequence[Move], pace: Pace) -> list[Piec
 
 
 def keyframes(name: str, path: PiecePath, pace: Pace, seconds: float, flip: bool) -> str:
-    """Return CSS keyframes with a name that move a piece along its path.
+    """Return the CSS keyframes `name`, which move a piece along its path.
 
     seconds : length of the animation
     """
@@ -212,7 +212,7 @@ def keyframes(name: str, path: PiecePath, pace: Pace, seconds: float, flip: bool
 
 
 def shown_between(name: str, begin: float, end: float, seconds: float) -> str:
-    """Return CSS keyframes with a name that show an element from `begin` to `end`.
+    """Return the CSS keyframes `name`, which show an element from `begin` to `end`.
 
     All times are in seconds; `seconds` is the length of the animation.
     """

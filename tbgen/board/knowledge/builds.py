@@ -101,11 +101,10 @@ def may_build(workshop: Workshop, cost: Cost) -> bool:
 def closure_bound(material: Material) -> int:
     """Return an upper bound of the number of materials reachable from a material by captures.
 
-    The material itself is included. The bound is computed from piece counts alone, without listing
-    these materials.
+    The bound follows from piece counts alone, and includes the material itself.
     """
     size = 1
     for army in material.armies:
         for kind in PieceType:
             size *= army.count(kind) + 1
-    return size // 4
+    return size // 4  # without the factor 2 of each king

@@ -60,11 +60,7 @@ SEARCH_SECONDS = 20.0
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
-    """Return the level of difficulty of a puzzle, one of `LEVELS`.
-
-    It depends on the number of legal moves, on the length of the win, and on whether repetition
-    decides.
-    """
+    """Return the level of a puzzle: by number of moves, length, and whether repetition decides."""
     choices = len(legal_moves(position))
     points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
     points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)

@@ -5,7 +5,7 @@
                          histogram gives their number, and tiles are searched in an order that
                          depends on a seed
 
-`Found.share` is the part of the table that was searched.
+`Found.share` estimates which part of all matching positions was found.
 """
 
 from __future__ import annotations

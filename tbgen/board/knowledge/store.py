@@ -257,7 +257,7 @@ class TableStore:
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
         """Return the referee's judgement of a game, under the rule set of the tables.
 
-        While no table has determined it, the rules are `wxf`.
+        Until there are tables that determine the rule set, it is under `wxf`.
         """
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
@@ -416,7 +416,8 @@ class TableStore:
     def first_position(self) -> Position:
         """Position that the board shows first: a longest win with Red to move.
 
-        Only order 0 of the last 64 tables is compared. Without a win it is a fixed position.
+        Only wins of order 0 in the 64 tables with most pieces are compared. Without any, it is a
+        fixed position.
         """
 
         def find() -> Position:

@@ -207,7 +207,10 @@ def time_in_words(seconds: float, language: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share (0 to 1) as a percentage; `< 0.1%` if above 0, `> 99.9%` if below 1."""
+    """Format a share (0 to 1) as a percentage.
+
+    Only 0 is `0.0%` and only 1 is `100.0%`; shares near them are `< 0.1%` and `> 99.9%`.
+    """
     if 0 < share < 0.0005:
         return "< 0.1%"
     return "> 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"

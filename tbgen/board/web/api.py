@@ -128,7 +128,7 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """List the tables, or those of one endgame in any spelling of its name.
+        """Return the tables, or those of one endgame in any spelling of its name.
 
         A table that cannot be read is listed with its error.
         """
@@ -154,7 +154,7 @@ class Api:
         return Answer({"material": material.name, "histogram": figures.to_json()["histogram"]})
 
     def search(self, request: Request) -> Answer:
-        """Return positions of a table that meet the query, and the share of the table searched."""
+        """Return positions of a table that meet the query, and their share of all that match."""
         material, query = _material(request), request.query_params
         fields, view = fields_of(query), read_view(query, parse_position(START_FEN))
         limit = _number(request, "limit", SHOWN, (1, MOST_SHOWN))
@@ -207,7 +207,7 @@ class Api:
         return Answer({"material": material.name, "nodes": nodes})
 
     def dot(self, request: Request) -> Answer:
-        """Return the graph of captures for Graphviz."""
+        """Return the graph of captures in Graphviz' language DOT."""
         material, graph = _graph(request)
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
@@ -230,7 +230,7 @@ class Api:
         return Answer({"status": "ok", "tables": len(self._store.available())})
 
     def metrics(self, request: Request) -> Answer:
-        """Return counts in Prometheus' text format."""
+        """Return numbers of requests, cache hits and tables in Prometheus' text format."""
         runner: EndpointRunner = request.app.state.runner
         lines = ["# TYPE tbgen_requests_total counter"]
         for (name, status), count in sorted(runner.requests.items()):

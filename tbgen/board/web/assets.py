@@ -39,7 +39,7 @@ class Asset(NamedTuple):
 
 @cache
 def assets() -> Mapping[str, Asset]:
-    """Return all static files by name."""
+    """Return the static files by name: `board.css`, `board.js` (all scripts) and `icon.svg`."""
     folder = resources.files("tbgen.board.web") / "static"
     files = {item.name: item.read_text(encoding="utf-8") for item in folder.iterdir()}
     scripts = {name[:-3]: text for name, text in files.items() if name.endswith(".js")}

@@ -218,6 +218,8 @@ def _material_card(
 ) -> str:  # fmt: skip
     """Return the card of the needed tables, with the button or the command that builds them.
 
+    For a table that is too large the card has only a sentence.
+
     back : address to return to after the build
     note : HTML at the end of the card
     can_exist : whether the format has a table of this material

@@ -90,7 +90,7 @@ def card(store: TableStore, facts: Facts, view: View) -> str:
 def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[Frame]]:
     """Return start position and frames of a view's game, at most `MOST_PLIES`.
 
-    A view without moves gives best play with its loop repeated; this raises like
+    Without moves these are the frames of best play, with its loop repeated. Then raises like
     `Tablebase.probe`.
     """
     if view.moves:

@@ -164,8 +164,8 @@ def _sections(
 ) -> tuple[str, int]:
     """Return a section for each endgame, and how many of them lack exceptions.
 
-    Each has a sentence, and diagrams of the longest win and of exceptions. A section lacks
-    exceptions if their search was not begun before `until`, a `time.monotonic()`.
+    A section has a sentence, and diagrams of the longest win and of exceptions. It lacks exceptions
+    if their search was not begun before `until`, a `time.monotonic()`.
     """
     parts, missing = "", 0
     for entry in entries:

@@ -358,7 +358,7 @@ def _practice(store: TableStore, view: View) -> str:
 def _score(store: TableStore, facts: Facts, view: View) -> str:
     """Return the number of moves in which the reader has won, and the fewest possible.
 
-    Empty unless the reader has won, not by repetition, from a win of order 0.
+    Empty unless the game began with a win of order 0, and the reader has won by mate or stalemate.
     """
     over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":

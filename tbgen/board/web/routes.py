@@ -94,7 +94,7 @@ def create_app(
     opponent : engine that moves where no table covers the position
     files : serve the files of `directory` (`/files`)
     compared : directory with tables of other rule sets
-    Sets `tables.checkpoint`, so that work for a client that has gone ends.
+    Sets `tables.checkpoint`, so that work for a client that has disconnected ends.
     Raises `ValueError` for a workshop that builds without `loopback_only`.
     """
     if workshop is not None and workshop.limits is not None and not loopback_only:

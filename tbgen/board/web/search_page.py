@@ -131,7 +131,7 @@ def fields_of(query: QueryParams) -> dict[str, str]:
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> str:
-    """Return the positions found, the share of the table searched, and links to more."""
+    """Return the positions found, their share of all that match (`Found`), and links to more."""
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     captions = [_caption(store, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):

@@ -3,8 +3,9 @@
     request  ->  a free process with the same tables  ->  endpoint there  ->  answer
 
 Search processes run at a lower priority than the server and end with it. A search ends when its
-client has gone. The first process compiles the search kernels as soon as there are tables; others
-start on demand. `routes` names the addresses answered here; `http` limits the waiting requests.
+client disconnects. The first process compiles the search kernels as soon as there are tables;
+others start on demand. `routes` names the addresses answered here; `http` limits the waiting
+requests.
 """
 
 from __future__ import annotations
@@ -70,11 +71,12 @@ class SearchProcess:
     def ask(
         self, name: str, asked: Mapping[str, Any], store: TableStore, go_on: Callable[[], None]
     ) -> Any:
-        """Return the answer of an endpoint; `go_on` raises once the client has gone.
+        """Return the answer of an endpoint.
 
         name : of the endpoint, "page", "json" or "puzzle"
         asked : ASGI scope of the request
         store : tables of the server; sent to the process only if they have changed
+        go_on : called repeatedly; raises `AbandonedError` once the client has disconnected
         Raises `EOFError` or `OSError` if the process has ended.
         """
         if self._pending:  # discard the answer to an abandoned request
@@ -176,7 +178,11 @@ class SearchProcesses:
 
 
 def _answer_all(connection: Connection) -> None:
-    """Answer requests in a search process until the server has ended."""
+    """Answer requests in a search process until the server has ended.
+
+    A message is (name of the endpoint, ASGI scope, tables if they have changed), or None, which
+    cancels the request in progress.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     os.nice(NICE)
     endpoints: dict[str, Callable[[Request], Answer]] = {}

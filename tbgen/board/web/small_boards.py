@@ -114,7 +114,8 @@ def gallery_page(
 ) -> Answer:
     """Return the positions behind a histogram bar as small boards.
 
-    query : parameters `won`, `order` and `plies`; raises `RequestError` if no position matches
+    `query` has the parameters `won`, `order` and `plies`. Raises `RequestError` if there are no
+    such positions, or if the table is too large to be searched.
     """
     figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
