@@ -16,15 +16,19 @@ The package contains neither values nor files nor moves of pieces. It does not i
 imports another package of `tbgen` only to draw a position in a notebook (`Position`).
 
 Vocabulary
+    defenders    king, advisors and elephants
+    attackers    rooks, knights, cannons and pawns, which can cross the river
     placement    the squares of some pieces
-    slot         number of a position in the index; of a piece: number of its square in its area
-    lead         placement of the kings, advisors and elephants of both sides
-    mid          placement of the other pieces without the inner piece
+    slot         number of a position in the index; of a single piece: index of its square in its
+                 area (`squares.area`)
+    lead         number of a placement of both sides' defenders
+    mid          number of a placement of all attackers except the inner piece
     inner piece  the attacker whose square is the last part of a slot
     twin         another piece of the inner piece's side and type
-    canonical    of several slots or mirror images of a placement, the one that counts
-    hole         a slot that stands for no position, or is not canonical
-    armless      without pieces that can cross the river
+    canonical    the one that the index uses, of several equal placements (mirror images, twins
+                 exchanged)
+    hole         a slot without a canonical placement, for example because two pieces overlap
+    armless      without attackers
 
 Parameters of kernels, unless a kernel says otherwise:
     d : Integers (words,), the descriptor that the module describes

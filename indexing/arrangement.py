@@ -1,12 +1,14 @@
 """Order of a table's slots in its file, and the blocks that they are cut into.
 
-    slots  ->  tiles of whole leads  ->  axes of each tile permuted    ->  blocks
-               by Red's defenders,       (lead, groups, inner) in         of one size, the last
-               or by Black's             any order, slowest first         of a tile shorter
+    slots  ->  leads in the order of  ->  tiles: a number of  ->  axes of a tile  ->  blocks of
+               Red's defenders,           consecutive leads       in any order        one size, the
+               or of Black's                                                          last shorter
 
-Leads, groups and the inner piece are the parts of an index (`layout`). Similar neighbours compress
-well. Which slots are similar differs between materials, so each file has its own order. Each block
-belongs to one tile, and each slot to one block: tables are written and read tile by tile.
+A slot consists of a *lead* (placement of the defenders), a rank in each *mid group* of attackers,
+and the place of the *inner piece* (`layout`). These are the axes of a tile, which may be stored in
+any order. Blocks are compressed one by one, and similar neighbours compress well. Which slots are
+similar differs between materials, so each file has its own order. No block crosses the end of a
+tile: tables are written and read tile by tile.
 
 `block_of_slot` reads a descriptor of 64-bit integers:
 
@@ -37,13 +39,14 @@ at most ten: the lead, eight groups and the inner piece.
 
 TILE_LEADS, LEAD_SLOTS, AXES, LEAD_NUMBERS = range(4)
 LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS, LEAD_STRIDE = range(4, 8)
-"""Indices of words in the descriptor: leads per tile, slots per lead, number of axes except the
-lead, LEAD_NUMBERS, number of the last tile, blocks per tile, slots per block, LEAD_STRIDE.
+"""Indices of words in the descriptor.
 
-LEAD_NUMBERS : the offset, in the descriptor, of a table with each lead's number in the order of the
-    file; 0 if leads are in index order, without a table
-LEAD_STRIDE : the distance in slots from a lead to the next one, in the file's order, in a full
-    tile; the next word is the distance in the last tile
+TILE_LEADS, LEAD_SLOTS, AXES : leads per tile, slots per lead, number of axes except the lead
+LEAD_NUMBERS : offset in the descriptor of each lead's number in the order of the file; 0 if leads
+    are in index order
+LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS : number of the last tile, blocks per tile, slots per block
+LEAD_STRIDE : distance in a file, in slots, between two leads that follow each other in a full tile;
+    the next word is this distance in the last tile
 """
 
 FIRST_AXIS = 9
@@ -57,7 +60,7 @@ AXIS_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Order of the slots of one side in a file."""
+    """Order in which a file stores the slots of one side to move."""
 
     tile_leads: int
     """Leads per tile; the last tile may have fewer."""
@@ -71,7 +74,7 @@ class Arrangement:
     """
 
     def fits(self, layout: Layout) -> bool:
-        """Return whether tile size and axes are valid for a layout."""
+        """Return whether a layout has enough leads for the tile size, and exactly these axes."""
         axes = list(range(len(layout.groups) + 2))
         return 1 <= self.tile_leads <= layout.leads and sorted(self.axes) == axes
 
@@ -79,8 +82,8 @@ class Arrangement:
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """List the arrangements with tiles of about `tile_slots` slots; the index order comes first.
 
-    A tile has at least one lead. If it has exactly one, only arrangements with the lead as slowest
-    axis and the leads in index order are listed: the others have the same blocks in each tile.
+    A tile has at least one lead. If it has exactly one, the order of leads does not change the
+    blocks, so only arrangements with leads in index order and as slowest axis are listed.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
@@ -116,7 +119,7 @@ def block_of_slot(slot: Any, d: Integers) -> tuple[Any, Any]:
 
 
 class BlockMap:
-    """Mapping between the slots of one side to move and the blocks of a file."""
+    """Mapping between the slots of one side to move and its blocks, numbered from 0."""
 
     def __init__(self, layout: Layout, arrangement: Arrangement, block_slots: int) -> None:
         """Map the slots of a layout; the arrangement must fit the layout."""
@@ -166,14 +169,14 @@ class BlockMap:
         return min(tile_leads, self.layout.leads - tile * tile_leads)
 
     def _shape(self, tile: int) -> tuple[int, ...]:
-        """Return the number of a tile's leads, then the sizes of its other axes, in index order."""
+        """Return the number of leads in a tile, the sizes of the mid groups, and the inner size."""
         groups = (group.size for group in self.layout.groups)
         return self._leads_in(tile), *groups, self.layout.inner_size
 
     def _strides(self, tile: int) -> list[int]:
-        """Return the distance in the file between neighbours on each axis of a tile, in slots.
+        """Return the distance in the file, in slots, between neighbours on each axis of a tile.
 
-        The axes are in index order: lead, groups, inner piece.
+        The axes are in index order: lead, mid groups, inner piece.
         """
         sizes, strides, stride = self._shape(tile), [0] * len(self.arrangement.axes), 1
         for axis in reversed(self.arrangement.axes):
@@ -194,20 +197,20 @@ class BlockMap:
     # -- tiles -------------------------------------------------------------------------------
 
     def slots_in(self, block: int) -> int:
-        """Number of slots of a block."""
+        """Return the number of slots in a block."""
         tile, in_tile = divmod(block, self.blocks_per_tile)
         tile_slots = self._leads_in(tile) * self.lead_slots
         return min(self.block_slots, tile_slots - in_tile * self.block_slots)
 
     def blocks_of(self, tile: int) -> range:
-        """Block numbers of a tile."""
+        """Return the numbers of a tile's blocks."""
         first = tile * self.blocks_per_tile
         return range(first, min(first + self.blocks_per_tile, self.blocks))
 
     def runs(self, tile: int) -> list[tuple[int, int]]:
-        """List the slots of a tile as runs of consecutive slots: (first slot, count) of each.
+        """List the slots of a tile as runs of consecutive slots: (first slot, number of slots).
 
-        The leads come in the file's order.
+        A run consists of whole leads; runs are in the order of the leads in the file.
         """
         first, count = tile * self.arrangement.tile_leads, self._leads_in(tile)
         if self._order is None:
@@ -221,7 +224,7 @@ class BlockMap:
     def to_file_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
         """Return a copy of a tile's codes, reordered as in the file.
 
-        codes : (slots of the tile,), in the order of `runs`: lead by lead, each in index order
+        codes : (slots of the tile,), in the order of `runs`
         """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()

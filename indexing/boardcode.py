@@ -4,18 +4,19 @@
                     ..                  coordinate number of (row, column) = 10 * row + column + 1
                     90 91 .. 98         00 = the piece is absent
 
-    kings etc.      ab cd ef gh i j     red, black elephants; red, black advisors; red, black king:
-                                        numbers of cases, the first case being "absent"
-    rooks           abcd efgh           two coordinate numbers of Red, two of Black
-    knights, cannons                    likewise
-    pawns           abcdefghij          five coordinate numbers, one integer a side
+    defenders       ab cd ef gh i j     case numbers of Red's and Black's elephants, of Red's and
+                                        Black's advisors, of Red's and Black's king
+    rooks           ab cd ef gh         two coordinate numbers of Red's, two of Black's
+    knights         ab cd ef gh         likewise
+    cannons         ab cd ef gh         likewise
+    red pawns       ab cd ef gh ij      five coordinate numbers
+    black pawns     ab cd ef gh ij      likewise
 
-    code = kings' digits but the last | rooks, kings' last digit | knights, red pawns' last digit
-         | cannons, black pawns' last digit | red pawns but the last digit | black pawns likewise
-
-A *case* is one way to place the pieces of one type of a side (`CASES`). Moving three last digits
-keeps every integer below 2**31. Missing pieces of a type are leading zeros; the coordinate numbers
-of the others ascend. The code does not contain the side to move.
+A *case* is one way to place the pieces of one type of a side; case 1 is "absent" (`CASES`). These
+six rows are the six integers, with three digits moved so that each is below 2**31: the last digit
+of the defenders stands at the end of the rooks, that of the red pawns at the end of the knights,
+and that of the black pawns at the end of the cannons. Missing pieces of a type are leading zeros;
+the coordinate numbers of the others ascend. The code does not contain the side to move.
 
 The paper's text and lists contradict its worked example in places. This module follows the
 example; `docs/notations.md` lists every correction.
@@ -59,7 +60,8 @@ paper's order. Red's points are the same in row 9 - row.
 def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
     """List the sets of points that pieces of one type may occupy, in the order of the case numbers.
 
-    Case 1 is "absent"; then follow each point and, for two pieces, each pair of points.
+    The first is empty ("absent"). Then follow the single points and, for two pieces, the pairs of
+    points.
     """
     points = _BLACK_POINTS[kind]
     if side == Side.RED:
@@ -69,8 +71,8 @@ def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
 
 
 CASES = {(side, kind): _cases(side, kind) for side in Side for kind in _BLACK_POINTS}
-"""The paper's six lists (B_KING, ..., R_ELEPHANT). Each entry is one case, a tuple of coordinate
-numbers of the points where the pieces stand; case number 1 is the first entry.
+"""The paper's six lists (B_KING, ..., R_ELEPHANT), by side and type. Entry n - 1 is case n: a tuple
+of the coordinate numbers of the points where the pieces stand.
 """
 
 _CASE_NUMBERS = {
@@ -80,7 +82,7 @@ _CASE_NUMBERS = {
 
 
 def encode(position: Position) -> tuple[int, ...]:
-    """Return the six integers of a position."""
+    """Return the six integers of a position; the side to move is not encoded."""
     found: dict[int, list[int]] = {}
     for piece, square in position.pieces():
         found.setdefault(piece, []).append(_coordinate(square))
@@ -108,7 +110,7 @@ def encode(position: Position) -> tuple[int, ...]:
 
 
 def decode(code: Sequence[int]) -> bytes:
-    """Return the 90-square board of six integers; pieces of one kind may come in any order.
+    """Return the board (90 piece codes) of six integers; the pieces of a type may have any order.
 
     Raises `PositionError` for invalid case numbers or coordinates, and for two pieces on one
     square.
@@ -162,12 +164,12 @@ def decode(code: Sequence[int]) -> bytes:
 
 
 def _coordinate(square: int) -> int:
-    """Coordinate number of a square: 1 for a9, 99 for i0."""
+    """Return the paper's coordinate number of a square: 1 for a9, 99 for i0."""
     return 10 * (RANKS - 1 - square // FILES) + square % FILES + 1
 
 
 def _square(coordinate: int) -> int:
-    """Square of a coordinate number; the column must be 1 to 9."""
+    """Return the square of a coordinate number, whose last digit (column) must be 1 to 9."""
     return FILES * (RANKS - 1 - coordinate // 10) + coordinate % 10 - 1
 
 

@@ -35,24 +35,25 @@ class MoveTextError(InputError):
 
 
 def printable(text: str) -> str:
-    """Escape characters that break a line, control a terminal or are invisible."""
+    """Return `text` with a backslash escape for each character that `str.isprintable` rejects."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def excerpt(text: str, length: int = 40) -> str:
-    """Quote `text` on one line, cut to `length` characters; for user input in error messages.
+    """Return `text` in quotes, on one line, cut to `length` characters; for error messages.
 
-    Runs of blanks and line breaks become one blank each. A text of blanks alone is quoted as its
-    first character.
+    Each run of blanks and line breaks becomes one blank. Of a text of blanks alone, the first
+    character is quoted.
     """
     line = printable((" ".join(text.split()) or text[:1])[: length + 1])
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
 
 
 def enum_member(kind: type[Named], name: str | int) -> Named:
-    """Return the member with a value, or a name in lower case such as `red` of `Side`.
+    """Return the member of `kind` with the value `name`, or with this name in lower case.
 
-    Raises `InputError`, which lists all names.
+    For example `Side` has the member RED for 0 and for `red`. Raises `InputError`, which lists all
+    names.
     """
     try:
         return kind(name)

@@ -1,13 +1,14 @@
 """Placements of pieces that are ranked together, and their ranks.
 
-A *group* is n identical pieces of one side. A placement is the set of their slots
-s1 < s2 < ... (positions in `squares.area`), and its rank in the combinatorial number system is
+A *group* is n identical pieces of one side. The slot of a piece is the index of its square in
+`squares.area`. A placement is the set of the pieces' slots s1 < s2 < ... < sn, and its rank in the
+combinatorial number system is
 
     rank = C(s1, 1) + C(s2, 2) + ... + C(sn, n)
 
-Removing the j-th piece leaves a placement of n - 1 pieces, its *companions*; adding a square to
-companions gives a placement of n pieces. The tables `Group.companions` and `Group.extend` hold the
-ranks of both. So the rank after a move of one piece takes two look-ups.
+Without its j-th piece, a placement has n - 1 pieces left, the *companions* of that piece.
+`Group.companions` has their rank, and `Group.extend` the rank after a piece is added to them on
+another square. So the rank after a move of one piece takes two look-ups.
 
 The *defenders* of one side (king, advisors, elephants) are ranked together, because they share few
 squares and exclude each other there.
@@ -34,7 +35,7 @@ FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 @dataclass(frozen=True)
 class Group:
-    """Placements of `count` identical pieces of one side."""
+    """All placements of `count` identical pieces of one side on different squares."""
 
     side: int
     kind: int
@@ -52,7 +53,7 @@ class Group:
 
     @cached_property
     def squares(self) -> NDArray[np.int8]:
-        """int8 (size, count): squares of each placement, ascending."""
+        """int8 (size, count): squares of the placement of each rank, ascending."""
         placements = combinations(range(len(self.area)), self.count)
         by_rank = sorted(placements, key=lambda placement: placement[::-1])
         table = np.array(by_rank, np.int64).reshape(self.size, self.count)
@@ -60,10 +61,10 @@ class Group:
 
     @cached_property
     def extend(self) -> NDArray[np.int32]:
-        """int32 (companion placements, 90): rank of the companions with one more piece.
+        """int32 (placements of count - 1 pieces, 90): rank after one piece is added.
 
-        The row is the rank of the companions, the column the square of the added piece; -1 if the
-        square lies outside the area or is occupied by a companion.
+        The row is the rank of the companions, the column the square of the added piece. The entry
+        is -1 if the square lies outside the area or is occupied by a companion.
         """
         table = np.full((comb(len(self.area), self.count - 1), SQUARES), -1, np.int32)
         for j in range(self.count):
@@ -72,13 +73,13 @@ class Group:
 
     @cached_property
     def companions(self) -> NDArray[np.int32]:
-        """int32 (size, count): rank of the companions of each placement's j-th piece."""
+        """int32 (size, count): rank of the placement without its j-th piece, in column j."""
         fewer = Group(self.side, self.kind, self.count - 1)
         columns = [fewer.rank(np.delete(self.squares, j, axis=1)) for j in range(self.count)]
         return np.stack(columns, axis=1).astype(np.int32)
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): ranks of placements given as squares (n, count), in any order."""
+        """int64 (n,): ranks of placements; squares (n, count) inside the area, in any order."""
         slot_of = np.full(SQUARES, -1, np.int64)
         slot_of[list(self.area)] = np.arange(len(self.area))
         slots = np.sort(slot_of[squares.astype(np.int64)], axis=1)
@@ -90,15 +91,15 @@ class Group:
 
     @cached_property
     def mirror(self) -> NDArray[np.int32]:
-        """int32 (size,): rank of each placement's mirror image."""
+        """int32 (size,): rank of the left-right mirror image of each placement."""
         return self.rank(MIRROR[self.squares]).astype(np.int32)
 
 
 @dataclass(frozen=True)
 class Defenders:
-    """Placements of the king, advisors and elephants of one side, without overlaps.
+    """All placements of the king, advisors and elephants of one side, on different squares.
 
-    Placements are ordered by king slot, then advisor rank, then elephant rank.
+    Their ranks, 0 to size - 1, ascend by king slot, then advisor rank, then elephant rank.
     """
 
     side: int
@@ -126,13 +127,13 @@ class Defenders:
 
     @cached_property
     def squares(self) -> NDArray[np.int8]:
-        """int8 (size, pieces): king, advisors ascending, elephants ascending."""
+        """int8 (size, pieces): king, advisors ascending, elephants ascending, of each placement."""
         placements = (np.concatenate(parts) for parts in product(*(g.squares for g in self._parts)))
         return np.array([p for p in placements if len(set(p.tolist())) == self.pieces], np.int8)
 
     @cached_property
     def ranks(self) -> NDArray[np.int32]:
-        """int32 (king slots, advisor ranks, elephant ranks): ranks, -1 where pieces overlap."""
+        """int32 (king slots, advisor ranks, elephant ranks): joint rank, -1 if pieces overlap."""
         ranks = np.full([group.size for group in self._parts], -1, np.int32)
         ranks[self._part_ranks(self.squares)] = np.arange(self.size)
         return ranks
@@ -143,12 +144,12 @@ class Defenders:
         return len(self.squares)
 
     def _part_ranks(self, squares: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
-        """Return the king slots, advisor ranks and elephant ranks of placements."""
+        """Return king slots, advisor ranks and elephant ranks of placements, each int64 (n,)."""
         columns = np.split(squares, (1, 1 + self.advisors), axis=1)
         return tuple(group.rank(own) for group, own in zip(self._parts, columns, strict=True))
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): ranks of placements.
+        """int64 (n,): ranks of placements; -1 if pieces overlap.
 
         squares : (n, pieces), the squares of each: king, advisors, elephants
         """
@@ -156,11 +157,11 @@ class Defenders:
 
     @cached_property
     def mirror(self) -> NDArray[np.int32]:
-        """int32 (size,): rank of each placement's mirror image."""
+        """int32 (size,): rank of the left-right mirror image of each placement."""
         return self.rank(MIRROR[self.squares]).astype(np.int32)
 
 
 @cache
 def defenders_of(side: int, advisors: int, elephants: int) -> Defenders:
-    """Return the cached `Defenders` of an army: eighteen objects serve all materials."""
+    """Return the `Defenders` of an army from a cache: 2 x 3 x 3 objects serve all materials."""
     return Defenders(side, advisors, elephants)

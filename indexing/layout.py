@@ -2,19 +2,22 @@
 
     slot = (lead * mids + mid) * inner_size + inner
 
-    lead    kings, advisors and elephants of both sides together, one of each mirror pair
-    mid     all other attackers but one: mixed radix over their groups, first group slowest
-    inner   one attacker, the slot of its square (90, or 55 for a pawn)
+    lead    number of a placement of both sides' defenders (kings, advisors and elephants); of two
+            mirror images only one has a lead
+    mid     number of a placement of the attackers except one: mixed radix over their groups of
+            identical pieces, first group slowest
+    inner   slot of the last attacker, the inner piece: 0 to 89, or 0 to 54 for a pawn
 
 A *row* is a (lead, mid): all positions that differ in the inner piece alone. Retrograde kernels
 work on rows. One slot number serves both sides to move; Red is the side that the material names
 first. *Holes* are slots without a canonical placement, for one of three reasons: pieces overlap;
 the lead is self-mirrored and another slot holds the mirror image; or the inner piece has a twin
-and another slot holds the exchanged pair.
+(a piece of its side and type) and another slot holds the exchanged pair.
 
 The mirror rule: let w and b be the ranks of Red's and Black's defenders, and w', b' those of their
-mirror images. The placement is mirrored if (w', b') < (w, b); if equal, the smaller slot counts.
-The lead number is then a sum of two look-ups, so a reader needs no joint table.
+mirror images. The placement is mirrored if (w', b') < (w, b). If both are equal, the attackers'
+mirror image with the smaller slot counts. The lead number is then a sum of two look-ups, so a
+reader needs no table of pairs (w, b).
 """
 
 from __future__ import annotations
@@ -49,11 +52,11 @@ _COLOURS = "Red has the army that the material names first; see `Position.swappe
 
 
 def choose_inner(armies: tuple[Army, Army]) -> Group | None:
-    """Return the inner piece of two armies, as a group of one; None without attackers.
+    """Return the inner piece for two armies, as a group of one; None without attackers.
 
-    Pieces without a twin (a piece of the same side and type) are preferred, since placements of
-    twins leave holes. Among these, knight, rook and cannon are preferred to a pawn, since a row of
-    ninety squares is fuller than a pawn's 55. The last criterion is the side: Red before Black.
+    Preferred are, in this order: a piece without a twin (another of its side and type), since twins
+    leave holes; knight, rook, cannon, then pawn, since a row has 55 slots for a pawn but ninety for
+    the others; Red's piece before Black's.
     """
     preferred = (PieceType.KNIGHT, PieceType.ROOK, PieceType.CANNON, PieceType.PAWN)
     found = [(side, kind) for kind in preferred for side in Side if armies[side].count(kind)]
@@ -66,8 +69,8 @@ def choose_inner(armies: tuple[Army, Army]) -> Group | None:
 class Layout:
     """The index of two armies (Red's first): slots of positions, and positions of slots.
 
-    `inner` is the inner piece as a group of one. `reduced` is True if leads contain only one of
-    each pair of mirror images. `Layout.of` chooses both for a table; other layouts index the
+    `inner` is the inner piece as a group of one. `reduced` is True if of two mirror images of the
+    defenders only one has a lead. `Layout.of` makes the layout of a table; other layouts index the
     positions after a capture (`views`).
     """
 
@@ -86,9 +89,10 @@ class Layout:
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
         """List the layouts of the positions after the capture of one piece of a type.
 
-        Each keeps the order of this layout, with the same inner piece, or none if that is captured.
-        After the capture of a defender, all pairs of defender placements are leads. There are two
-        layouts if either the inner piece or a twin of it can be captured, else one.
+        The solver looks up captures in them, since their leads and mids have the order of this
+        layout. The inner piece is the same, or None in the layout for its own capture. There are
+        two layouts if both the inner piece and a twin can be captured, else one. After the capture
+        of a defender, mirror images have leads of their own (`reduced` is False).
 
         side, kind : of the captured piece
         """
@@ -134,13 +138,13 @@ class Layout:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """Stride of each mid group: a mid is the sum of each group's rank times its stride."""
+        """Stride of each mid group: a mid is the sum over the groups of rank times stride."""
         sizes = [group.size for group in self.groups]
         return tuple(math.prod(sizes[g + 1 :]) for g in range(len(sizes)))
 
     @cached_property
     def mids(self) -> int:
-        """Number of placements of the mid groups, the same for each lead."""
+        """Number of mids per lead: the product of the sizes of the mid groups."""
         return math.prod(group.size for group in self.groups)
 
     @property
@@ -150,7 +154,7 @@ class Layout:
 
     @cached_property
     def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): the first lead of each placement of Red's defenders."""
+        """int64 (Red's placements + 1,): first lead of each; last, the number of leads."""
         red, black = self.defenders
         if not self.reduced:
             return np.arange(red.size + 1, dtype=np.int64) * black.size
@@ -161,11 +165,11 @@ class Layout:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): offset of the lead if Red's placement is self-mirrored.
+        """int64 (Black's placements,): lead minus `lead_base`, if Red's placement is self-mirrored.
 
-        The lead is `lead_base` of Red's placement plus this offset. The offset is -1 if Black's
-        placement has a mirror image of smaller rank, which the index contains instead. For other
-        placements of Red, the rank of Black's placement is the offset.
+        The entry is -1 if the mirror image of Black's placement has a smaller rank: only the mirror
+        image has a lead. If Red's placement is not self-mirrored, lead minus `lead_base` is the
+        rank of Black's placement.
         """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror
@@ -178,17 +182,17 @@ class Layout:
 
     @property
     def rows(self) -> int:
-        """Number of rows, (lead, mid) pairs."""
+        """Number of rows: leads x mids."""
         return self.leads * self.mids
 
     @property
     def slots(self) -> int:
-        """Size of the index: slots per side to move."""
+        """Size of the index: number of slots for each side to move, holes included."""
         return self.rows * self.inner_size
 
     @cached_property
     def lead_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Two int64 (leads,): Red's and Black's defender rank of each lead."""
+        """Two int64 (leads,): the ranks of Red's and of Black's defenders in each lead."""
         red = self.defenders[0]
         w = np.repeat(np.arange(red.size), np.diff(self.lead_base))
         within = np.arange(self.leads) - self.lead_base[w]
@@ -201,7 +205,7 @@ class Layout:
     def lead_of(
         self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the leads of placements of all defenders, and whether each must be mirrored.
+        """Return the leads of placements of all defenders, and whether they are mirrored.
 
         red_ranks, black_ranks : int64 (n,), ranks of Red's and Black's defenders
 
@@ -219,7 +223,7 @@ class Layout:
 
     @cached_property
     def piece_codes(self) -> tuple[int, ...]:
-        """Code of each piece; functions of `slots.py` take squares in this order.
+        """Piece codes in the order in which functions of `slots.py` take squares.
 
         Red's king, advisors and elephants come first, then Black's, the mid groups, and the inner
         piece.
@@ -292,7 +296,7 @@ class Layout:
         return int(slot_of_squares(squares, self._descriptor_list))
 
     def slots_of_boards(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """int64 (n,): slots of boards (n, 90); raises like `slots_of_pieces`."""
+        """int64 (n,): slots of boards, uint8 (n, 90); raises like `slots_of_pieces`."""
         n, pieces = len(boards), len(self.piece_codes)
         taken = boards != 0  # numpy scans booleans twice as fast
         if (np.count_nonzero(taken, axis=1) != pieces).any():
@@ -306,10 +310,9 @@ class Layout:
     ) -> NDArray[np.int64]:
         """int64 (n,): slots of placements, each given as a list of pieces in any order.
 
-        With `swapped`, the placements have these armies with exchanged colours; the slots returned
-        are those of `Position.swapped`.
-
         codes, places : int64 (n, pieces), the piece codes and their squares
+        swapped : True if Red and Black have each other's armies; each placement is then replaced by
+            the one with colours exchanged (`Position.swapped`)
 
         Raises `InputError` unless all have exactly these armies, each piece in its area.
         """
@@ -337,7 +340,7 @@ class Layout:
         return lead * (self.mids * self.inner_size) + within
 
     def _within_lead(self, attackers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64 (n,): slots counted from the first slot of their lead.
+        """int64 (n,): the part of a slot that the attackers determine, mid * inner_size + inner.
 
         attackers : int64 (n, attackers), their squares, in the order of `piece_codes`
         """
@@ -359,9 +362,10 @@ class Layout:
     def squares_of_slots(
         self, slots: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Return uint8 (n, pieces), the squares of slots, and bool (n,), False for holes.
+        """Return the squares of slots, uint8 (n, pieces), and bool (n,), False for holes.
 
-        Squares are in the order of `piece_codes`, those of holes undefined; raises like `position`.
+        Squares are in the order of `piece_codes`; those of holes are meaningless. Raises
+        `IndexError` for numbers that are no slots.
         """
         slots = np.asarray(slots, np.int64)
         if slots.size and not 0 <= slots.min() <= slots.max() < self.slots:
@@ -383,16 +387,16 @@ class Layout:
         return squares, sound
 
     def boards_of_squares(self, squares: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """uint8 (n, 90): boards of placements (n, pieces), given as by `squares_of_slots`."""
+        """uint8 (n, 90): boards of placements, whose squares are given as by `squares_of_slots`."""
         boards = np.zeros((len(squares), SQUARES), np.uint8)
         boards[np.arange(len(squares))[:, None], squares] = np.array(self.piece_codes, np.uint8)
         return boards
 
     def position(self, slot: int, side: Side) -> Position | None:
-        """Return the position that the pieces of a slot form; None if two stand on one square.
+        """Return the position of a slot with `side` to move; None if two pieces share a square.
 
-        Other holes of the index also return a position, which has its canonical slot elsewhere.
-        Raises `IndexError` for a number that is no slot.
+        For any other hole the result is a position, but its canonical slot is another one. Raises
+        `IndexError` for a number that is no slot.
         """
         if not 0 <= slot < self.slots:
             raise IndexError(f"slot {slot} of {self.slots}")

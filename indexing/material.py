@@ -1,10 +1,10 @@
-"""Material signatures: the pieces on the board, and the materials after captures.
+"""Materials: the pieces of both sides, and the materials that captures lead to.
 
     KRNKRAA  =  first side K R N, second side K R A A
 
-A `Material` is always canonical: the side named first has more rooks, then knights, cannons,
-pawns, advisors, elephants. Captures make the signatures a directed acyclic graph;
-`Material.closure` lists it bottom-up.
+A `Material` is always canonical: the side named first has more rooks; if equal, more knights, then
+cannons, pawns, advisors, elephants. Each capture removes a piece, so materials form a directed
+acyclic graph, which `Material.closure` lists bottom-up.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Army:
 
     @property
     def strength(self) -> tuple[int, ...]:
-        """Sort key of armies; the army with the larger key is named first."""
+        """Counts of pieces in the order of `NAME_ORDER`; the larger tuple is named first."""
         return tuple(self.count(kind) for kind in NAME_ORDER)
 
     @property
@@ -59,7 +59,7 @@ class Army:
         return self.rooks + self.knights + self.cannons + self.pawns
 
     def without(self, kind: int) -> Army:
-        """Return the army after the loss of one piece."""
+        """Return the army after the loss of one piece of a `PieceType` that it has."""
         counts = [self.count(k) for k in PieceType]
         counts[kind] -= 1
         return Army(*counts[1:])
@@ -109,7 +109,7 @@ class Material:
 
     @cached_property
     def name(self) -> str:
-        """The canonical name."""
+        """The canonical name, such as `KRNKRAA`."""
         return self.first.name + self.second.name
 
     def __repr__(self) -> str:
@@ -135,19 +135,21 @@ class Material:
 
     @property
     def needs_table(self) -> bool:
-        """Return whether any position can be won or lost: without attackers all are draws."""
+        """Return whether a side has attackers; without attackers every position is a draw."""
         return self.attackers > 0
 
     @property
     def both_armed(self) -> bool:
-        """Return whether both sides have attackers, so that repetition rules can matter.
+        """Return whether both sides have attackers; otherwise the solver searches for no loops.
 
-        Source: a lemma cited in section 5 of Fang, Hsu & Hsu 2002.
+        With one armed side no perpetual check decides a position (a lemma cited in section 5 of
+        Fang, Hsu & Hsu 2002). For chases nothing is proven in general: `tbgen verify` searches for
+        them (docs/proof.md).
         """
         return self.first.attackers > 0 and self.second.attackers > 0
 
     def captures(self) -> dict[tuple[int, PieceType], Material]:
-        """Return the material after each capture, by (index of the losing army, piece type)."""
+        """Return the material after each capture, by (index of the losing army, captured type)."""
         return {
             (index, kind): Material(army.without(kind), self.armies[1 - index])
             for index, army in enumerate(self.armies)
@@ -156,18 +158,19 @@ class Material:
         }
 
     def supporting(self) -> list[Material]:
-        """List the materials after one capture that need tables, each once."""
+        """List the materials that one capture leads to and that need tables, each once."""
         return list(dict.fromkeys(m for m in self.captures().values() if m.needs_table))
 
     def closure(self) -> list[Material]:
-        """List this material and all that captures lead to and that need tables, bottom-up."""
+        """List this material and all that its captures lead to, bottom-up (`needed_materials`)."""
         return needed_materials([self])
 
 
 def needed_materials(materials: Iterable[Material]) -> list[Material]:
-    """List some materials and all that their captures lead to, each once, bottom-up.
+    """List the given materials and all that sequences of captures lead to, each once.
 
-    Materials that need no table are omitted.
+    Sorted by number of pieces, so that tables can be built in this order. Materials that need no
+    table are left out.
     """
     found: dict[str, Material] = {}
     waiting = [material for material in materials if material.needs_table]

@@ -12,7 +12,7 @@ _ICCS = re.compile(r"([a-i][0-9])[-x]?([a-i][0-9])", re.IGNORECASE | re.ASCII)
 
 
 class Move(NamedTuple):
-    """Source and target square of a move; moved and captured pieces are read from the position."""
+    """Source and target square of a move. The pieces on them are known only from the position."""
 
     source: int
     target: int

@@ -21,8 +21,8 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES, PieceType, Side, area, mirror_square
 
 Counts = tuple[int, ...]
-"""Eight numbers: single squares, then mirror pairs of squares, each by region. The regions are
-squares of red pawns only, of black pawns only, of both, and of neither.
+"""Eight numbers: single squares in each of the four regions, then mirror pairs of squares in each.
+The regions are squares of red pawns only, of black pawns only, of both, and of neither.
 """
 _REGIONS, _BOTH = 4, 2
 
@@ -41,9 +41,10 @@ def _region(square: int) -> int:
 
 
 def _count_squares(squares: Iterable[int], symmetric: bool) -> Counts:
-    """Count the squares of a set by region: single squares and, if asked, mirror pairs of squares.
+    """Count the squares of a set by region.
 
-    symmetric : whether to form pairs of a square and its mirror image; if not, all are single
+    symmetric : if True, the set is self-mirrored, and a square and its mirror image count as one
+        pair; if False, or on the middle file, each square is single
     """
     counts = [0] * (2 * _REGIONS)
     for square in squares:
@@ -60,8 +61,7 @@ def _count_ways(free: Counts, groups: Groups) -> int:
     """Count the ways to place groups of identical attackers on free squares.
 
     If `free` has mirror pairs, only self-mirrored placements are counted: each group occupies
-    single squares and whole pairs. If all squares are counted as single, all placements are
-    counted.
+    single squares and whole pairs. If all squares of `free` are single, all placements are counted.
     """
     if not groups:
         return 1
@@ -85,7 +85,7 @@ def _count_ways(free: Counts, groups: Groups) -> int:
 
 @cache
 def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Count the placements of a side's defenders for each `Counts` of occupied squares.
+    """Map the `Counts` of squares that a side's defenders occupy to the number of such placements.
 
     symmetric : whether only self-mirrored placements are counted
     """
@@ -98,7 +98,7 @@ def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
 
 @cache
 def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Count the placements of all defenders for each `Counts` of free squares.
+    """Map the `Counts` of squares that all defenders leave free to the number of such placements.
 
     symmetric : whether only self-mirrored placements are counted
     """

@@ -1,8 +1,8 @@
-"""A placement of pieces with a side to move, and its FEN.
+"""A position: a board with a side to move, and its FEN.
 
-All layers share `Position`: ninety square contents and the side to move. A position has one king a
-side, at most the pieces of a xiangqi set, and each piece in its area. The rules check legality, not
-this module.
+All packages share `Position`. It has ninety square contents and the side to move, one king a side,
+at most the pieces of a xiangqi set, and each piece in its area. Legality (no side left in check) is
+checked by `tbgen.rules`, not here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ START_FEN = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0
 """FEN of the opening array."""
 
 LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
-"""Other FEN letters: e for elephants, h for knights, s for pawns."""
+"""Other letters that a FEN may use: e for elephants, h for knights, s for pawns."""
 
 _PIECE_CODES = frozenset(piece_code(side, kind) for side in Side for kind in PieceType)
 LETTERS_BY_CODE = f"1{LETTERS} {LETTERS.lower()}"
@@ -51,9 +51,10 @@ class Position:
     side: Side
 
     def __post_init__(self) -> None:
-        """Raise `PositionError` for pieces outside their areas or more than a set has.
+        """Convert `board` to bytes and `side` to a `Side`, and check them; raises `PositionError`.
 
-        Other buffers than bytes, such as arrays, and plain numbers of sides are converted.
+        A board needs 90 known codes, one king a side, at most the pieces of a set, and each piece
+        in its area.
         """
         if type(self.board) is not bytes:
             object.__setattr__(self, "board", bytes(self.board))
@@ -97,7 +98,7 @@ class Position:
                 )
 
     def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
-        """Return whether a square is in the piece's area; the referee's diagrams override this."""
+        """Return whether a piece may stand on a square; overridden for the referee's diagrams."""
         return square in area(side, kind)
 
     @classmethod
@@ -152,7 +153,7 @@ class Position:
 
     @cached_property
     def armies(self) -> tuple[Army, Army]:
-        """Red's and Black's pieces."""
+        """Red's and Black's pieces, in this order; the material may name Black's first."""
         counts = [[0] * len(PieceType) for _ in Side]
         for code, _ in self.pieces():
             counts[piece_side(code)][piece_kind(code)] += 1
@@ -165,11 +166,11 @@ class Position:
 
     @property
     def is_swapped(self) -> bool:
-        """Return whether Black's army is the one that the material names first."""
+        """Return whether the material names Black's army first: tables contain `swapped()` then."""
         return self.material.first != self.armies[Side.RED]
 
     def swapped(self) -> Self:
-        """Return the position with colours exchanged (board flipped, other side to move)."""
+        """Return the position with colours exchanged: board flipped, other side to move."""
         board = bytearray(SQUARES)
         for code, square in self.pieces():
             board[flip_square(square)] = code ^ 8
@@ -198,9 +199,9 @@ def as_position(position: Position | str) -> Position:
 
 
 def rank_texts(board: bytes, letters: str = LETTERS_BY_CODE) -> list[str]:
-    """Return the text of each rank, Black's back rank first; digits count empty squares.
+    """Return the text of each rank in a FEN, Black's back rank first; digits count empty squares.
 
-    letters : letter of each piece code, 1 for `EMPTY`
+    letters : 16 characters, the letter of each piece code, with 1 for `EMPTY`
     """
     squares = "".join(letters[code] for code in board)
     ranks = (squares[first : first + FILES] for first in range(SQUARES - FILES, -1, -FILES))

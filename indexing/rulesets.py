@@ -14,9 +14,9 @@
 A piece is *protected* if it has a *root*: a piece of its side that can legally recapture on its
 square. *Minor pieces* are advisors and elephants.
 
-Each set is one `Terms`: its `Chases` and its names. Solver, proof, referee, engine and the C reader
-test the bits of `Chases.word`, and no other names of sets than `none`. A new set is a member of
-`Rules` with its terms (docs/architecture.md, "How to add a rule set").
+Each rule set is one `Terms`: its `Chases` and its names. Solver, proof, referee, engine and the C
+reader test the bits of `Chases.word`; the only name that they test is `none`. A new set is a member
+of `Rules` with its terms (docs/architecture.md, "How to add a rule set").
 
 Source: WXF 2018. Points in comments are those of docs/referee.md, section 2.
 """
@@ -36,19 +36,19 @@ Kinds: TypeAlias = tuple[PieceType, ...]
 ATTACKERS: Kinds = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
 GUARDS: Kinds = (PieceType.ADVISOR, PieceType.ELEPHANT)
 ABLE_TO_CHASE: Kinds = (*GUARDS, *ATTACKERS)
-"""Piece types that may chase under some rule set; solver and proof examine no other attackers."""
+"""Piece types of which a rule set chooses its chasers; solver and proof examine no others."""
 
 CHASERS, CHASED, PROTECTED = 0, 7, 20
 """Numbers of the first bits of three fields in `Chases.word`.
 
 CHASERS, CHASED : piece types that chase, and piece types that are chased, 7 bits each
-PROTECTED : pairs of types of which the first chases the second even if protected, 6 x 6 bits
-    (`protected_bit`)
+PROTECTED : pairs of types where the first chases the second even if the second is protected, 6 x 6
+    bits (`protected_bit`)
 """
 PAWNS_AT_HOME, NEW_BY_VICTIM, UNANSWERED, EVEN_EXCHANGES, CHECK_VOIDS = (
     1 << b for b in range(14, 19)
 )
-"""Bits of `Chases.word`: each is set if the field of `Chases` with the same name is True."""
+"""Bits of `Chases.word`; each is set if the field of `Chases` with this name is True."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ class Chases:
     chasers : piece types that can chase, of `ABLE_TO_CHASE` (point 1)
     chased : piece types that can be chased, never kings (point 2)
     pawns_at_home : whether a pawn on its own half can be chased (point 2)
-    protected : pairs (attackers, victims): types that chase these victims even if protected (4a)
+    protected : pairs (attackers, victims) of types: attackers that chase these victims even if the
+        victims are protected (point 4a)
     even_exchanges : whether an attack on a piece of the same type counts even if the victim could
         capture the attacker (point 5)
     new_by_victim : whether an attack is new if no piece attacked the victim before the move; if
@@ -82,7 +83,7 @@ class Chases:
     check_voids: bool = False
 
     def __post_init__(self) -> None:
-        """Reject kings, and pawns as chasers: solver and proof do not search for their chases."""
+        """Reject kings, and pawns as chasers, which solver and proof do not examine."""
         if not set(self.chasers) <= set(ABLE_TO_CHASE) or PieceType.KING in self.chased:
             raise ValueError("kings and pawns cannot chase, and kings cannot be chased")
 
@@ -108,7 +109,7 @@ class Chases:
 
 @scalar
 def protected_bit(attacker_kind: int, victim_kind: int) -> int:
-    """Return the number of the bit in `Chases.word` for a pair of piece types (`PROTECTED`).
+    """Return the index of the bit of `Chases.word` that is set if the pair is in `protected`.
 
     attacker_kind, victim_kind : int, `PieceType`, no king
     """
@@ -121,8 +122,8 @@ class Terms:
 
     `meaning` and `in_chinese` state the result of a repetition in a few words. `option` is the
     value of the engine option `Repetition Rule` by which GUIs choose this set. `chases` defines a
-    chase; None if perpetual chase is no offence. `without_minor_chases` is the alternative
-    definition of rules that leave open whether minor pieces chase protected pieces.
+    chase; None if perpetual chase is no offence. Some rules leave open whether minor pieces chase
+    protected pieces; `without_minor_chases` is then the definition in which they do not, else None.
     """
 
     meaning: str
@@ -133,7 +134,7 @@ class Terms:
 
 
 class Rules(StrEnum):
-    """Repetition rules (docs/referee.md). Files store a member's number: only append members."""
+    """Repetition rules (docs/referee.md). Files store a member's index: only append members."""
 
     NONE = "none"
     CHECK = "check"
@@ -144,17 +145,17 @@ class Rules(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Rules | None:
-        """Return the set that a synonym names, or None."""
+        """Return the set with a synonym such as `asian`, or None; `Rules(value)` calls this."""
         return SYNONYMS.get(str(value))
 
     @property
     def terms(self) -> Terms:
-        """Terms of the set."""
+        """Names and definition of a chase."""
         return _TERMS[self]
 
     @property
     def number(self) -> int:
-        """Index stored in files, one byte."""
+        """Index among all members, stored in files as one byte."""
         return list(Rules).index(self)
 
     @property
@@ -179,11 +180,11 @@ class Rules(StrEnum):
 
     @property
     def leaves_minor_chases_open(self) -> bool:
-        """True if these rules leave open whether minor pieces chase protected pieces."""
+        """True if there is a choice whether minor pieces chase protected pieces."""
         return self.terms.without_minor_chases is not None
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:
-        """Return `Chases.word` of the set, or that of `wxf` if chases are no offence.
+        """Return the definition of a chase as bits (`Chases.word`), of `wxf` if no chase loses.
 
         minor_chases : whether minor pieces chase protected pieces, if the rules leave this open
         """

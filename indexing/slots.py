@@ -1,7 +1,7 @@
 """The index of one position: squares -> slot, and back.
 
 The scalar functions below read a *descriptor*, a flat integer array that describes a layout
-completely. So plain Python and compiled kernels share one definition.
+completely (`Layout.descriptor`). So plain Python and compiled kernels share one definition.
 
     0                  the words named below: sizes, and the offsets of tables
     FIRST_GROUP        `GROUP_WORDS` for each mid group, `MAX_GROUPS` of them
@@ -9,7 +9,8 @@ completely. So plain Python and compiled kernels share one definition.
     CHOOSE             binomial coefficients (n < 91, k < 6)
     ...                tables of this layout, concatenated
 
-Squares are in the order of `Layout.piece_codes`; identical pieces may be in any order.
+A *mid group* is a group of identical attackers (`groups`), without the inner piece. Squares are in
+the order of `Layout.piece_codes`; identical pieces may be in any order.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ Integers = Any
 PIECES, REDUCED, MIDS, INNER_SIZE, GROUPS, TWIN, RED = range(7)
 """Indices of words in the descriptor.
 
-PIECES, MIDS, GROUPS : number of pieces, of mids and of mid groups
-REDUCED : 1 if leads have only one of each pair of mirror images, else 0
-INNER_SIZE : slots per row
-TWIN : the mid group with the inner piece's side and kind, -1 if there is none
+PIECES, MIDS, GROUPS : number of pieces, of mids per lead, and of mid groups
+REDUCED : 1 if of two mirror images of the defenders only one has a lead, else 0
+INNER_SIZE : slots per row, 1 without an inner piece
+TWIN : number of the mid group with the inner piece's side and kind, -1 if there is none
 RED : first word of Red's part
 """
 ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR, SIDE_WORDS = range(7)
-"""Indices of words within the part of one side in the descriptor, and their number: number of its
-advisors, of its elephants, of the placements of each, and the offsets of `Defenders.ranks` and
-`Defenders.mirror` in the descriptor.
+"""Indices of words within the part of one side in the descriptor, and their number SIDE_WORDS:
+number of advisors, of elephants, of placements of the advisors alone and of the elephants alone,
+and the offsets of `Defenders.ranks` and `Defenders.mirror` in the descriptor.
 """
 BLACK = RED + SIDE_WORDS
 RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED + MIRROR
@@ -52,9 +53,9 @@ piece may stand (its area), its side and its `PieceType`.
 
 FIRST_GROUP = 32
 GROUP_SIDE, GROUP_KIND, GROUP_COUNT, GROUP_SIZE, GROUP_STRIDE, GROUP_AREA, GROUP_WORDS = range(7)
-"""Indices of words within the part of one mid group in the descriptor, and their number: side,
-`PieceType`, number of pieces, number of placements, stride of its rank in the mid, and offset of
-its area's squares.
+"""Indices of words within the part of one mid group in the descriptor, and their number
+GROUP_WORDS: side, `PieceType`, number of pieces, number of placements, stride of its rank in the
+mid, and offset of its area's squares.
 """
 MAX_GROUPS = 8
 
@@ -76,11 +77,11 @@ def group_rank(
 ) -> int:  # fmt: skip
     """Return the rank of a group's placement: its pieces are on squares[first : first + count].
 
-    The squares may be in any order. A piece's number in the ascending order of slots is found by
-    counting the smaller slots.
+    The squares may be in any order: for each, the smaller slots are counted.
 
     count : int, number of pieces
-    vacated, taken : int, squares after mirroring; a piece on `vacated` counts as one on `taken`
+    vacated, taken : int, the piece on `vacated` counts as standing on `taken`, both squares after
+        mirroring; -1 for none
     """
     table = SLOT_TABLE + (side * KINDS + kind) * SQUARES
     rank = 0
@@ -120,9 +121,9 @@ def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
 
 @scalar
 def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) -> int:
-    """Return a slot relative to the first slot of its lead.
+    """Return the part of a slot that the attackers determine: mid * inner_size + inner.
 
-    The attackers are on squares[first] and the squares after it.
+    The attackers are on squares[first:], the inner piece last.
     """
     mid = 0
     at = first
@@ -144,7 +145,7 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
                     square = square + 8 - 2 * (square % 9)
                 if square > largest:
                     largest = square
-        # If that was a twin, the inner piece takes its place in the group.
+        # If that is a twin, the former inner piece takes its place in the group.
         rank = group_rank(squares, at, count, side, kind, mirrored, largest, inner_square, d)
         inner_square = largest
         mid += rank * d[word + GROUP_STRIDE]
@@ -157,10 +158,11 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 
 @scalar
 def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
-    """Return the lead of a placement of all defenders, and two bools: the mirror rule (`layout`).
+    """Return the lead of a placement of all defenders, and two bools (mirror rule, `layout`).
 
-    The first is True if the placement must be mirrored, because the lead is that of its mirror
-    image. The second is True if the lead is its own mirror image.
+    The first is True if the lead is that of the placement's mirror image: the attackers must then
+    be mirrored, too. The second is True if the lead is its own mirror image, so that mirroring the
+    attackers alone gives an equal position. Both are False if leads are not reduced.
 
     w, b : int, ranks of Red's and Black's defenders; or int64 (n,) in plain Python, where the
         results are arrays, too
@@ -179,7 +181,7 @@ def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
 
 @scalar
 def lead_of_squares(squares: Integers, d: Integers) -> tuple[int, bool, bool]:
-    """Return the lead of a placement, and the two bools of `lead_of_ranks`."""
+    """Return the lead of the defenders on `squares`, and the two bools of `lead_of_ranks`."""
     w = defender_rank(squares, 0, 0, d)
     b = defender_rank(squares, 1 + d[RED_ADVISORS] + d[RED_ELEPHANTS], 1, d)
     return lead_of_ranks(w, b, d)

@@ -35,7 +35,7 @@ class Side(IntEnum):
 
 
 class PieceType(IntEnum):
-    """The seven piece types: first the defenders, then the attackers, which may cross the river."""
+    """The seven piece types: three defenders, then four attackers, which may cross the river."""
 
     KING = 0
     ADVISOR = 1
@@ -66,13 +66,13 @@ def piece_code(side: int, kind: int) -> int:
 
 @scalar
 def piece_side(code: int) -> int:
-    """Return the side of a piece code other than `EMPTY`."""
+    """Return the side (0 Red, 1 Black) of a piece code; the code must not be `EMPTY`."""
     return code >> 3
 
 
 @scalar
 def piece_kind(code: int) -> int:
-    """Return the `PieceType` of a piece code other than `EMPTY`."""
+    """Return the `PieceType` of a piece code; the code must not be `EMPTY`."""
     return (code & 7) - 1
 
 
@@ -106,14 +106,15 @@ _RED_AREAS = {
     PieceType.ELEPHANT: [2, 6, 18, 22, 26, 38, 42],
     PieceType.PAWN: [*range(27, 36, 2), *range(36, 45, 2), *range(45, SQUARES)],
 }
-"""Squares of a red piece's area, ascending; the other pieces may stand on any square."""
+"""Squares of a red piece's area, ascending; types left out may stand on any square."""
 
 
 @cache
 def area(side: int, kind: int) -> tuple[int, ...]:
-    """Squares where a piece may stand, ascending.
+    """Return the squares where a piece of this side and `PieceType` may ever stand, ascending.
 
-    The index of a square in this tuple is the piece's *slot* there, which ranks use (`groups.py`).
+    The index of a square in this tuple is the piece's *slot*. Ranks of placements are computed from
+    slots (`groups.py`).
     """
     squares = _RED_AREAS.get(PieceType(kind), list(range(SQUARES)))
     if side == Side.BLACK:
