@@ -27,11 +27,11 @@ File = TypeVar("File", bound=TableFile | WdlFile)
 def look_up(
     boards: Boards, sides: NDArray[Any], file_of: Callable[[Material], File]
 ) -> Iterator[tuple[NDArray[np.intp], File, Codes]]:
-    """Yield groups of boards: their indices, the file with their values, and their codes.
+    """Yield (indices, file, codes) of groups of boards with one material and one side to move.
 
-    `file_of` returns the open file of a material, or raises an error. Boards of a material that
-    needs no table are omitted: they are draws. Raises `InputError` for other sides than 0 and 1,
-    and for boards that `Position` refuses.
+    `indices` (n,) point into `boards`; `codes` (n,) are those of the open file `file`, which
+    `file_of` returns for a material. Boards of a material that needs no table are omitted: they are
+    draws. Raises `InputError` for other sides than 0 and 1, and for boards that `Position` refuses.
     """
     boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
     sides = np.asarray(sides)
@@ -65,7 +65,8 @@ def look_up(
 def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:
     """Return the indices of boards with the same pieces, one array for each set of pieces.
 
-    codes : piece codes, board after board; starts : (n,), index in `codes` of each board's first
+    codes : piece codes of all boards, one board after another
+    starts : (boards,), index in `codes` of each board's first piece
     """
     if not len(starts):
         return []

@@ -3,7 +3,8 @@
     slot  ->  block, place in it  ->  cache, or read + checksum + zstd  ->  code
 
 `BlockFile` is the common part of tables of distances (`reader.py`) and win-draw-loss files
-(`wdl.py`), which interpret codes and metadata.
+(`wdl.py`), which interpret codes and metadata. A side, 0 with Red or 1 with Black to move, has no
+blocks if all slots have one code. A block's *content* is its bytes before compression.
 
 All claims of a file are checked before use: sizes against the size of the file and the index of
 its material, bytes against checksums, decompressed blocks against their size. A mismatch raises
@@ -54,9 +55,10 @@ _BLOCKS_PER_TASK = 16
 
 
 class _Descriptor:
-    """An open file that is closed when its last reference is dropped; each read holds one.
+    """An open file, closed when the last reference to this object is dropped.
 
-    So `close` in another thread cannot give the descriptor's number to another file during a read.
+    Each read holds a reference. So `close` in another thread cannot free the descriptor's number,
+    which the system would give to another file, during a read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,9 +89,9 @@ class BlockFile(Generic[Spec]):
         *,
         name: TableName | WdlName | None = None,
     ) -> None:
-        """Open a file; decoded blocks are kept in `cache`, by default a cache of this file.
+        """Open a file; decoded blocks are kept in `cache`, by default a cache for this file alone.
 
-        Raises `CorruptTableError` if the file holds another table than `name`.
+        name : expected name; `CorruptTableError` is raised if the header has another one
         """
         self.path = Path(path)
         self._cache = cache if cache is not None else BlockCache(DEFAULT_CACHE_BYTES)
@@ -138,7 +140,7 @@ class BlockFile(Generic[Spec]):
         return self._block(block + side * header.blocks[0]).code(index)
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the codes of slots (n,), in any order; every block is read once."""
+        """Return the codes (n,) of slots (n,), in any order; every block is read once."""
         header = self.header
         slots = np.asarray(slots, np.int64)
         if slots.size == 0:
@@ -160,7 +162,7 @@ class BlockFile(Generic[Spec]):
     # -- whole sides -------------------------------------------------------------------------
 
     def block(self, number: int) -> AnyBlock:
-        """Read one block, without the cache; Red's blocks are numbered first, then Black's."""
+        """Read and decode one block, without the cache; blocks of Red's side are numbered first."""
         start, end = (int(self._offsets[n]) for n in (number, number + 1))
         return self._decode(number, self._content(number, self._read(start, end - start)))
 
@@ -175,16 +177,15 @@ class BlockFile(Generic[Spec]):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """Return the codes of one tile as runs: each a first slot, and the codes (n,) from it on.
+        """Return the codes of one tile as runs: (first slot, codes (n,) of n consecutive slots).
 
-        The slots of a tile need not be consecutive, so they are returned as runs of consecutive
-        slots. Each run consists of whole leads.
+        The slots of a tile need not be consecutive. Each run consists of whole leads.
 
         numbers_of : maps the distinct codes of each block to the numbers that replace them
-        digests : inout, SHA-256 of the content of each block, b"" before its first read
+        digests : inout, SHA-256 of the content of each block of the file, b"" before its first read
 
         The cache is neither used nor filled. Raises `CorruptTableError` also for a block whose
-        digest differs from its entry in `digests`.
+        digest differs from its entry in `digests`: the file has changed since.
         """
         header, block_map = self.header, self._maps[side]
         runs, none = block_map.runs(number), np.empty(0, self._dtype)
@@ -224,13 +225,14 @@ class BlockFile(Generic[Spec]):
         return plane
 
     def check(self, *, threads: int = 1) -> None:
-        """Verify every checksum and block, and the digest; subclasses also the metadata."""
+        """Read and verify every checksum, block and the digest; subclasses also the metadata."""
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
-        """Verify the blocks that `tile` has not yet read, and then the digest of the whole file.
+        """Verify the blocks without an entry in `digests`, and then the digest of the whole file.
 
-        digests : inout, digest of each block, as written by `tile`; b"" for a block not yet read
+        digests : inout, SHA-256 of the content of each block, b"" for a block not yet read by
+            `tile`
         """
 
         def verify(first: int) -> None:
@@ -247,7 +249,7 @@ class BlockFile(Generic[Spec]):
     def check_digest(self, digests: Sequence[bytes]) -> None:
         """Raise `CorruptTableError` unless the header's digest follows from blocks and metadata.
 
-        `digests` are the SHA-256 of every block's content, in file order.
+        digests : SHA-256 of the content of every block, in file order
         """
         header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
@@ -259,7 +261,7 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, "the digest is wrong")
 
     def contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Yield number and uncompressed bytes of the blocks from `first` to `end` - 1."""
+        """Yield (number, content) of the blocks first to end - 1, after checking their bytes."""
         offsets = self._offsets[first : end + 1].tolist()
         start = offsets[0]
         data = self._read(start, offsets[-1] - start)
@@ -274,7 +276,7 @@ class BlockFile(Generic[Spec]):
         return Layout.of(self.header.spec.name.material)
 
     def place(self, position: Position) -> tuple[Side, int]:
-        """Return side to move and slot of a position of the material, in either colouring."""
+        """Return side to move and slot of a position, after exchanging colours if `is_swapped`."""
         if position.is_swapped:
             position = position.swapped()
         return position.side, self.layout.slot(position)
@@ -297,7 +299,7 @@ class BlockFile(Generic[Spec]):
         return found
 
     def is_same_file(self, path: Path) -> bool:
-        """Return whether the file at a path is the open file, not a replacement."""
+        """Return whether the file now at `path` is the open one, neither gone nor replaced."""
         descriptor = self._descriptor
         with contextlib.suppress(OSError):
             return descriptor is not None and os.path.samestat(
@@ -306,7 +308,7 @@ class BlockFile(Generic[Spec]):
         return False
 
     def close(self) -> None:
-        """Close the file after reads of other threads end, and drop its blocks from the cache."""
+        """Drop the file's blocks from the cache; the file is closed once no thread reads it."""
         self._descriptor = None
         self._cache.drop(self._identity)
 
@@ -332,7 +334,7 @@ class BlockFile(Generic[Spec]):
         return block
 
     def _content(self, number: int, data: bytes) -> bytes:
-        """Return a block's bytes before compression, after checking them."""
+        """Return a block's content from its bytes in the file, after checking them."""
         length, check = self._entries[number].tolist()
         codec, slots = self._codec, self._slots_in(number)
         if length == 0:
@@ -354,7 +356,8 @@ class BlockFile(Generic[Spec]):
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
         """Decompress a block, or the metadata (`number` None), to at most `limit` bytes.
 
-        Raises `CorruptTableError`, before allocation if the result would be larger.
+        Raises `CorruptTableError`. A larger result is rejected by its stated size, before
+        allocation.
         """
         try:
             # The size that `decompress` allocates; `frame_content_size` gives 0 for skippable
@@ -366,7 +369,7 @@ class BlockFile(Generic[Spec]):
         raise CorruptTableError(self.path, "the data cannot be unpacked", number)
 
     def _decode(self, number: int, content: bytes) -> AnyBlock:
-        """Return the `Block` of a block's uncompressed bytes; raises `CorruptTableError`."""
+        """Return the decoded block of a content; raises `CorruptTableError`."""
         try:
             return self._codec.block(content, self._slots_in(number))
         except BlockError as error:
@@ -388,7 +391,7 @@ class BlockFile(Generic[Spec]):
 
 
 def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:
-    """Call `task(number)` for every number, from `threads` threads, in any order."""
+    """Call `task(number)` for every number in `threads` threads, and wait for all calls."""
     with thread_pool(threads) if threads > 1 else contextlib.nullcontext() as pool:
         for _ in (pool.map if pool else map)(task, numbers):
             pass

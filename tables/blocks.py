@@ -1,4 +1,4 @@
-"""One block of values: the bytes that are compressed, and reading single values out of them.
+"""One block of codes: its content, the bytes that are compressed; reading single codes out of it.
 
     palette   n (2 bytes, 1 to 256), n codes ascending (width bytes each), one byte per slot:
               index of its code in the palette; omitted if n is 1
@@ -7,9 +7,10 @@
 
 Slots without a position (code 0) are filled before encoding: no block contains code 0.
 
-zstd compresses blocks: `FAST` when a table is built, `DENSE` to publish it, `SMALLEST` those of
-win-draw-loss files; `COMPARING` samples. No digest depends on these parameters. Frames state their
-size. Checksums are in the block table, not in frames (docs/format.md, decision 14).
+Contents are compressed with zstd, with these parameters: `FAST` when a table is built, `DENSE` when
+it is published, `SMALLEST` for win-draw-loss files, `COMPARING` to compare samples. No digest
+depends on the parameters. Frames state their size. Checksums are in the block table, not in frames
+(docs/format.md, decision 14).
 """
 
 from __future__ import annotations
@@ -29,36 +30,36 @@ Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
 
 Encode = Callable[[Codes, int], bytes]
-"""Function `encode(codes, otherwise)` that returns the uncompressed bytes of a block.
-`otherwise` is the code that fills a block in which no slot has a position. Called from any
-thread.
+"""Function `encode(codes, otherwise)` that returns the content of a block of `codes`, 0 for slots
+without a position. `otherwise` is the code that fills a block without any position. Called from
+any thread.
 """
 
 NumbersOf = Callable[[Codes], Codes]
-"""Function that returns the numbers which replace distinct codes (n,), in the same order."""
+"""Function that maps distinct codes (n,) to the numbers (n,) that replace them (`palettes`)."""
 
 MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
-"""Most bytes of a block before compression: a single probe unpacks at most this many."""
+"""Most bytes of a block's content: a single probe unpacks at most this many."""
 BLOCK_SLOTS = 48600
 """Slots per block, 540 rows of ninety squares, which zstd unpacks in 60 microseconds."""
 _COUNT_BYTES = 2
 
 
 class BlockError(Exception):
-    """Error for bytes that cannot be decoded as a block of the expected number of slots."""
+    """A content that is not a block of the expected number of slots."""
 
 
 def code_dtype(width: int) -> np.dtype[Any]:
-    """Return the dtype of codes of a width in bytes: little-endian unsigned integers."""
+    """Return the dtype of codes of `width` bytes: little-endian unsigned integers."""
     return np.dtype(f"<u{width}")
 
 
 def fill(codes: Codes, otherwise: int) -> Codes:
-    """Replace every 0 by the last other code before it; leading zeros by the first other code.
+    """Return codes in which each 0 is replaced by the last other code before it.
 
-    Runs of one code compress to almost nothing, and no code is added to the palette. A block in
-    which all codes are 0 is filled with `otherwise`.
+    Leading zeros become the first other code. If all codes are 0, all become `otherwise`. Long runs
+    of one code compress to almost nothing, and the palette needs no code for empty slots.
     """
     held = codes != 0
     first = int(held.argmax())
@@ -73,7 +74,7 @@ def fill(codes: Codes, otherwise: int) -> Codes:
 
 
 def encode_block(codes: Codes) -> bytes:
-    """Return the bytes of a block of codes (slots,), uint8, uint16 or uint32, none of them 0."""
+    """Return the content of a block of codes (slots,), uint8, uint16 or uint32, none of them 0."""
     width = codes.dtype.itemsize
     palette = np.unique(codes).astype(code_dtype(width))
     if palette.size > MAX_PALETTE:
@@ -86,12 +87,12 @@ def encode_block(codes: Codes) -> bytes:
 
 
 def encode_filled(codes: Codes, otherwise: int) -> bytes:
-    """Return the bytes of a block of codes in which `fill` replaces each 0 (no position)."""
+    """Return the content of a block of codes, after `fill` has replaced each 0 (no position)."""
     return encode_block(fill(codes, otherwise))
 
 
 def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Codes]) -> bytes | None:
-    """Replace every code in the palette of a palette block; return None for a block of planes.
+    """Return a content with other codes in its palette; None for a block of planes.
 
     width : bytes of each code in `content`
     codes_of : maps ascending codes (n,) to their replacements, in the same order
@@ -104,21 +105,21 @@ def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Code
 
 
 def safe_slots(width: int) -> int:
-    """Return the most slots of a block within `MAX_BLOCK_BYTES`, for codes of `width` bytes."""
+    """Return the most slots that always fit `MAX_BLOCK_BYTES`, with `width` bytes per code."""
     by_planes = (MAX_BLOCK_BYTES - _COUNT_BYTES) // width
     return min(by_planes, MAX_BLOCK_BYTES - _COUNT_BYTES - MAX_PALETTE * width)
 
 
 class Block:
-    """A decoded block of codes: a palette and one index per slot, or an array of its codes.
+    """A decoded block of codes.
 
-    The array is kept for a block of planes. A palette block keeps its bytes before compression.
+    A block with a palette keeps its content. A block of planes keeps the array of its codes.
     """
 
     __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "constant", "nbytes")
 
     def __init__(self, content: bytes, slots: int, width: int) -> None:
-        """Check and wrap the bytes of a block; raises `BlockError`."""
+        """Check and keep the content of a block of `slots` slots; raises `BlockError`."""
         dtype = code_dtype(width)
         count = int.from_bytes(content[:_COUNT_BYTES], "little")
         self._content = content
@@ -153,15 +154,15 @@ class Block:
 
     @property
     def _indices(self) -> NDArray[np.uint8]:
-        """uint8 (slots,): index in the palette of every slot's code."""
+        """uint8 (slots,): index in the palette of each slot's code."""
         return np.frombuffer(self._content, np.uint8, offset=self._first)
 
     @property
     def packed(self) -> NDArray[np.uint8]:
-        """Bytes of the block as the compiled reader `tbgen.probing.kernels` reads them.
+        """uint8 (bytes,): the block as the compiled reader `tbgen.probing.kernels` needs it.
 
-        The palette form has the bytes before compression. A block of planes has 0 (2 bytes), then
-        its codes in order.
+        A block with a palette is given as its content, a block of planes as 0 (2 bytes) and its
+        codes, `width` bytes each, in the order of slots.
         """
         if self._codes is None:
             return np.frombuffer(self._content, np.uint8)
@@ -176,7 +177,7 @@ class Block:
         return self._palette[self._content[self._first + index]]
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
-        """Return the codes of slots (n,) of the block."""
+        """Return the codes (n,) of slots (n,) of the block."""
         if self._codes is not None:
             return self._codes[indices]
         if self.constant is not None:
@@ -184,7 +185,7 @@ class Block:
         return self._values[self._indices[indices]]
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
-        """Write all codes, or what `numbers_of` returns for them, into `out`, shape (slots,)."""
+        """Write the codes of all slots, or their numbers by `numbers_of`, into `out` (slots,)."""
         if self._codes is None:
             numbers = self._values if numbers_of is None else numbers_of(self._values)
             if len(numbers) == 1:
@@ -201,7 +202,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class DistanceCodec(CodeSpace):
-    """Conversion between the codes of distances and the bytes of blocks."""
+    """Conversion between the codes of a table and the content of its blocks."""
 
     max_slots: ClassVar[int] = MAX_BLOCK_BYTES
     """Most slots of a block."""
@@ -209,22 +210,22 @@ class DistanceCodec(CodeSpace):
     """Whether blocks may be stored uncompressed; they then have `max_content` bytes."""
 
     def max_content(self, slots: int) -> int:
-        """Return an upper bound of the uncompressed bytes of a block of `slots` slots."""
+        """Return the largest possible size of the content of a block of `slots` slots, in bytes."""
         longest = max(slots * self.width, MAX_PALETTE * self.width + slots)
         return min(MAX_BLOCK_BYTES, _COUNT_BYTES + longest)
 
     def constant_content(self, code: int) -> bytes:
-        """Return the uncompressed bytes of a block in which every slot has the code `code`."""
+        """Return the content of a block in which every slot has the code `code`."""
         return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(self.width, "little")
 
     def constant_code(self, content: bytes) -> int | None:
-        """Return the code that all slots of a block share, from its bytes; None if they differ."""
+        """Return the code that all slots of a block share, from its content, or None."""
         if len(content) != _COUNT_BYTES + self.width or content[:_COUNT_BYTES] != b"\1\0":
             return None
         return int.from_bytes(content[_COUNT_BYTES:], "little")
 
     def block(self, content: bytes, slots: int) -> Block:
-        """Check and wrap the bytes of a block; raises `BlockError`."""
+        """Check and decode the content of a block of `slots` slots; raises `BlockError`."""
         return Block(content, slots, self.width)
 
 
@@ -257,7 +258,7 @@ COMPARING: Parameters = Parameters(compression_level=1)
 
 
 class Compressor(threading.local):
-    """Compressor of blocks with one zstd compressor per thread, since threads cannot share one."""
+    """Compressor of blocks, with one zstd compressor for each thread: threads cannot share one."""
 
     def __init__(self, parameters: Parameters) -> None:
         """Create a compressor with zstd parameters."""

@@ -1,4 +1,4 @@
-"""Cache of decoded blocks: one budget of bytes for all files, least recently used out first."""
+"""Cache of decoded blocks: all files share one limit in bytes; least recently used out first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = tuple[FileIdentity, int]
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """Statistics of a cache."""
+    """Statistics of a cache; `bytes` is the size of its `blocks`, `budget` the limit on it."""
 
     hits: int
     misses: int
@@ -41,7 +41,7 @@ class BlockCache:
         self._lock = Lock()
 
     def get(self, key: Key) -> AnyBlock | None:
-        """Return the block, or None if it is not in the cache."""
+        """Return the block with a key, or None if it is not in the cache."""
         with self._lock:
             block = self._blocks.get(key)
             if block is None:
@@ -52,7 +52,7 @@ class BlockCache:
             return block
 
     def put(self, key: Key, block: AnyBlock) -> None:
-        """Add a block unless it exceeds the budget; evict the least recently used ones."""
+        """Add a block unless it alone exceeds the budget; evict the least recently used ones."""
         with self._lock:
             # Two threads may have decoded the same block.
             if key in self._blocks or block.nbytes > self.budget:

@@ -25,7 +25,7 @@ from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, Metric, TableName
 
 FORM = 1
-"""Version number of the format of certificates; readers reject any other number."""
+"""Version of the format of certificates; readers reject any other version."""
 
 PROOF_SUFFIX = ".proof.json"
 """End of a certificate's file name."""
@@ -53,7 +53,7 @@ def _table(value: object) -> TableName:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A supporting table of a proof: its name, and the digest of its contents in hex."""
+    """A supporting table on which a proof rests: its name, and its digest in hex."""
 
     table: Annotated[TableName, _table]
     digest: Annotated[str, checked_json.DIGEST]
@@ -63,9 +63,10 @@ class Premise:
 class Certificate:
     """Statement that a table's contents follow from the rules and its supporting tables.
 
-    `digest` identifies the contents, in hex. `supporting` has a premise, by name, for each material
-    that a capture leads to and that needs a table. `method` names the method of proof, `tbgen` the
-    version that proved, and `seconds` the wall time. These three are informative only.
+    `digest` identifies the contents, in hex. `supporting` has one premise, in the order of names,
+    for each material that a capture leads to and that needs a table. `method` names the method of
+    proof, `tbgen` the version of the program, and `seconds` the wall time; these three are
+    informative only.
     """
 
     table: Annotated[TableName, _table]
@@ -89,10 +90,10 @@ class Certificate:
 
     @classmethod
     def from_text(cls, text: str) -> Certificate:
-        """Parse a `to_text` text; unknown members are ignored.
+        """Parse the JSON text of a certificate; unknown members are ignored.
 
-        Raises `checked_json.SchemaError` for values of another type or range, and if the premises
-        are not one table for each supporting material.
+        Raises `checked_json.SchemaError` for values of another type or range, and unless
+        `supporting` has one table for each material that a capture leads to.
         """
         if len(text) > MAX_CERTIFICATE:
             raise checked_json.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
@@ -103,12 +104,12 @@ class Certificate:
 
 
 def certificate_path(table: Path) -> Path:
-    """Return the path of a table file's certificate."""
+    """Return the path of the certificate of a table file."""
     return table.with_name(table.name.removesuffix(SUFFIX) + PROOF_SUFFIX)
 
 
 def read_certificate(table: Path) -> Certificate | None:
-    """Return the certificate beside a table file, or None; raises `CertificateError`."""
+    """Return the certificate of a table file, None without one; raises `CertificateError`."""
     path = certificate_path(table)
     try:
         with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:
@@ -124,7 +125,7 @@ def read_certificate(table: Path) -> Certificate | None:
 
 
 def write_certificate(table: Path, certificate: Certificate, modified: int) -> None:
-    """Write a certificate beside a table file, whole or not at all; raises `OSError`.
+    """Write the certificate of a table file, whole or not at all; raises `OSError`.
 
     modified : the table's time of modification in ns, read before its bytes were checked
     """
@@ -137,7 +138,7 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
 def is_unmodified(table: Path) -> bool:
     """Return whether a table file has the modification time of its certificate.
 
-    It then has not been written since its bytes were checked, unless the time was set by hand.
+    If so, it has not been written since its bytes were checked, unless the time was set by hand.
     """
     with contextlib.suppress(OSError):
         return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns
@@ -153,7 +154,7 @@ def set_certificate_time(table: Path, modified: int) -> None:
 
 
 def metric_suffices(above: Metric, below: Metric) -> bool:
-    """Return whether a proof may rest on a supporting table that uses another metric.
+    """Return whether the proof of a table may rest on a supporting table of another metric.
 
     `above` is the metric of the proven table, `below` that of the table after a capture. A DTM
     table needs DTM tables. A DTC table counts no further than a capture, so it may use either.
@@ -162,7 +163,7 @@ def metric_suffices(above: Metric, below: Metric) -> bool:
 
 
 def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
-    """Return whether premises are one table for each supporting material, of fitting rules."""
+    """Return whether premises are one usable table for each supporting material, and no other."""
     needed = {child.name for child in name.material.supporting()}
     return {premise.table.material.name for premise in premises} == needed and all(
         premise.table.rule_set == name.rule_set

@@ -3,8 +3,8 @@
     text   ->  `parse_object`  ->  {name: value, name: (entry, entry, ...)}
     value  ->  `Check`    ->  the checked value, or `SchemaError`
 
-Values are read one by one, each of bounded length, and lists entry by entry: a text takes no more
-memory than its checked part.
+Values are decoded one by one, each of at most `MAX_VALUE` characters, and entries of lists are
+checked one by one. So even a malicious text takes little memory before it is rejected.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def one_of(names: Iterable[str]) -> Check:
 
 
 def enum_member(kind: type[Enum]) -> Check:
-    """Return a check that converts lower-case names of an enumeration to members."""
+    """Return a check that converts the lower-case name of an enumeration's member to the member."""
     known = {each.name.lower(): each for each in kind}
     word = one_of(known)
     return lambda value: known[word(value)]
@@ -94,10 +94,10 @@ DIGEST = text(r"[0-9a-f]{32}", "digest")
 
 
 def record(kind: type) -> Check:
-    """Return a check for JSON objects, which converts them to objects of the dataclass `kind`.
+    """Return a check that converts JSON objects to objects of the dataclass `kind`.
 
-    A field is annotated with its check, `Annotated[int, integer(1)]`, or its type is a dataclass.
-    Fields with a default may be missing.
+    The type of each field is a dataclass, or has the field's check: `Annotated[int, integer(1)]`.
+    Fields with a default may be missing; other members are errors.
     """
 
     def check(value: object) -> Any:
@@ -111,7 +111,7 @@ def record(kind: type) -> Check:
 
 @cache
 def _checks(kind: type) -> tuple[dict[str, Check], dict[str, Check]]:
-    """Return the checks of a dataclass's fields, and of the entries of those that are tuples."""
+    """Return the checks of a dataclass's fields, and of the entries of fields that are tuples."""
     checks, lists = {}, {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is tuple:
@@ -132,7 +132,7 @@ def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
     """Parse the text of a JSON object into an object of the dataclass `kind` (see `record`).
 
     A field that is a tuple of dataclasses is a list. Unknown members are ignored. Raises
-    `SchemaError`, also unless the members `versions` have these values.
+    `SchemaError`, also unless the members `versions` have the given values.
     """
     checks, lists = _checks(kind)  # type: ignore[arg-type]
     found = parse_object(text, lists)
@@ -146,9 +146,9 @@ def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
 def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
     """Parse the text of a JSON object, and return its members as a dictionary.
 
-    lists : for members that are lists, the check for each entry; they are returned as tuples
+    lists : for each member that is a list, the check of its entries; the result has a tuple
 
-    The caller checks all other members. Raises `SchemaError`.
+    All other members are returned unchecked. Raises `SchemaError`.
     """
     reader = _Reader(text)
     found: dict[str, Any] = {}
@@ -167,20 +167,20 @@ def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reader of a JSON text from start to end."""
+    """Sequential reader of a JSON text; every method moves on from the current character."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
 
     def character(self) -> str:
-        """Return the next character that is not blank; empty at the end."""
+        """Return the next character that is not blank; empty at the end of the text."""
         self._skip_blanks()
         self._at += 1
         return self._text[self._at - 1 : self._at]
 
     def value(self) -> Any:
-        """Return the next value."""
+        """Return the next JSON value, decoded; raises `SchemaError`, also beyond `MAX_VALUE`."""
         self._skip_blanks()
         try:
             value, length = _DECODER.raw_decode(self._text[self._at : self._at + MAX_VALUE])
@@ -190,9 +190,9 @@ class _Reader:
         return value
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
-        """Yield None before each element between two brackets, which the caller then reads.
+        """Read the brackets and commas of a list or object; yield None where an element begins.
 
-        It reads a value of a list by `value`, of an object the name, the colon and the value.
+        The caller then reads the element: of a list a `value`, of an object name, colon and value.
         """
         if self.character() != begin:
             raise SchemaError(f"no {begin}")

@@ -1,15 +1,16 @@
 """Choice of the arrangement in which a sample of a side's blocks compresses best.
 
-An *arrangement* is an order of the slots of one side (`tbgen.indexing.arrangement`). Two rounds
-compare them:
+An *arrangement* is an order of the slots of one side (`tbgen.indexing.arrangement`). It has two
+parts: the order of the leads (placements of the defenders), which determines the leads of each
+tile, and the order of the axes within a tile. Two rounds compare arrangements:
 
     a few blocks    of each possible arrangement
     more blocks     of the best few arrangements
 
-The sample is spread over all tiles, and over all places in a tile. Sizes of leads vary more than
-those of one lead under different arrangements. So arrangements with the same order of leads are
-compared on the same tiles. Under the other order, tiles contain other leads: each size is divided
-by the size of the sampled leads, each compressed by itself.
+The sample is spread over all tiles, and over all places in a tile. Arrangements with the same order
+of leads have the same leads in each tile, and are compared on the same tiles. Under the other order
+of leads, tiles contain other leads, which may be easier to compress. So each size is divided by the
+size of the sampled leads, each compressed by itself.
 
 Each thread compresses a few lists of blocks, since handing over a single block takes about as long
 as compressing it. The choice does not depend on the number of threads.
@@ -55,8 +56,8 @@ def choose_arrangement(
 
     All possible arrangements are compared by the compressed size of a sample of blocks.
 
-    read : returns the codes of a tile, in the order in which the block map stores its leads
-    encode : returns the bytes of a block before compression; called from any thread
+    read : returns the codes of a tile, in the order of `BlockMap.runs`
+    encode : returns the content of a block, the bytes before compression; called from any thread
     block_slots, tile_slots : slots per block, and per tile
     """
     compressor, lists = Compressor(COMPARING), _LISTS_PER_THREAD * threads
@@ -87,10 +88,11 @@ def _compare(
     compressed_sizes: Callable[[list[MakeBlock]], list[int]],
     blocks: int,
 ) -> dict[Arrangement, float]:
-    """Return a measure of the compressed size of a sample under each arrangement.
+    """Return a measure of the compressed size of a sample of `blocks` blocks, by arrangement.
 
-    It is the size in bytes. If the sampled leads differ between the two orders of leads, it is
-    divided by the size of these leads, compressed one by one.
+    It is the size in bytes. If the two orders of leads have different leads in their samples, it is
+    divided by the size of these leads, each compressed by itself. `compressed_sizes` returns the
+    size in bytes of each block.
     """
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
@@ -118,7 +120,7 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Choose `blocks` blocks of a side, or all: numbers of blocks within the tile, by tile."""
+    """Choose `blocks` blocks of a side, or all; return their numbers within the tile, by tile."""
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:
         return {tile: list(range(len(block_map.blocks_of(tile)))) for tile in tiles}

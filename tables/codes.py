@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BYTE_SPAN = 127
-"""Distances per order, unless a table has longer ones: losses to 252 plies, wins to 253."""
+"""Number of distances per order in most tables: at order 0, losses to 252 plies, wins to 253."""
 
 LONG_SPAN = 16383
 """Number of distances per order in tables with longer distances, whose codes are wider."""
@@ -44,7 +44,7 @@ rules, at any order. Fang, Hsu & Hsu 2002, section 6.1, call it
 
 
 class Outcome(IntEnum):
-    """Outcome for the side to move; worst first, and comparisons use this order."""
+    """Outcome for the side to move; compared as integers, a better outcome is larger."""
 
     LOSS = -1
     DRAW = 0
@@ -52,17 +52,17 @@ class Outcome(IntEnum):
 
 
 class LimitExceededError(Exception):
-    """A distance or an order that the codes of a table cannot encode; values are never clipped."""
+    """A distance or an order too large for the codes of a table; values are never clipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
     """Value of a position for the side to move.
 
-    Order 0 has the draws, and the wins and losses in `plies` plies to mate or conversion. An order
-    of 1 or more is decided by the repetition rules: `plies` is the distance to a *direct win*, a
-    position in which the opponent must repeat an offence forever. For the direct win itself,
-    `plies` is 0. A draw has no distance: `plies` is 0.
+    Order 0 has the draws, and the wins and losses in `plies` plies to mate or conversion. A win or
+    loss of order 1 or more is decided by the repetition rules: `plies` is the distance to a *direct
+    win*, a position in which the opponent must repeat an offence forever. For the direct win
+    itself, `plies` is 0. For a draw, which has no distance, `plies` is 0, too.
     """
 
     outcome: Outcome
@@ -89,7 +89,7 @@ class CodeSpace:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of a plane of codes: little-endian unsigned integers."""
+        """Dtype of an array of codes: little-endian unsigned integers of `width` bytes."""
         return np.dtype(f"<u{self.width}")
 
     @property
@@ -104,12 +104,12 @@ class CodeSpace:
 
     @property
     def max_plies(self) -> int:
-        """Largest number of plies that every order can encode, for a win as well as for a loss."""
+        """Distance up to which wins and losses of every order have a code, in plies."""
         return 2 * self.span - 2
 
     @property
     def max_order(self) -> int:
-        """Highest order."""
+        """Highest order that has codes."""
         return (self.draw - 1) // self.span - 1
 
     def encode(self, value: Value) -> int:
@@ -147,7 +147,7 @@ class CodeSpace:
 def value_columns(
     codes: NDArray[Any], space: CodeSpace
 ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return outcomes, orders and plies (n,) of codes other than 0, as `decode` gives them."""
+    """Return outcomes int8, orders and plies uint32 (n,) of codes other than 0, as by `decode`."""
     if space.width <= 2 and len(codes) > space.top + 1:
         known = value_columns(np.arange(space.top + 1), space)
         return known[0][codes], known[1][codes], known[2][codes]

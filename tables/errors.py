@@ -1,4 +1,4 @@
-"""Errors of tables and of probing; facts are attributes, the one-line message follows from them."""
+"""Errors of tables and of probing: each has its facts as attributes, and a one-line message."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class TablebaseError(Exception):
     """Base class of errors of tables and of probing."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle class, `args` and attributes: subclasses have other parameters than `args`."""
+        """Pickle class, `args` and attributes: `__init__` has other parameters than `args`."""
         return partial(type(self).__new__, type(self)), self.args, vars(self)
 
 
 class MissingTableError(TablebaseError, KeyError):
-    """No table of this material (under the requested rules) has been added.
+    """No table of this material (under the requested rules) has been added to the tablebase.
 
     Also a `KeyError`, so that a tablebase may be used like a mapping. `material` has several names,
-    with blanks between them, if several tables are missing. `directories` are those searched,
-    `message` states the fault without them, as for answers over HTTP, and `command` makes the
-    files: tables, or with `wdl` win-draw-loss files, for which the tables are needed.
+    with blanks between them, if several tables are missing. `directories` are those searched.
+    `message` does not name them, so that answers over HTTP may contain it. `command` is the shell
+    command that makes the missing files: win-draw-loss files with `wdl`, else tables.
     """
 
     def __init__(
@@ -59,12 +59,12 @@ class MissingTableError(TablebaseError, KeyError):
         super().__init__(f"{self.message}{where}; run: {self.command}{option}")
 
     def __str__(self) -> str:
-        """Return the message unquoted; `KeyError` would quote it."""
+        """Return the message; `KeyError` would put it in quotes."""
         return str(self.args[0])
 
 
 class RulesMismatchError(TablebaseError):
-    """Several rule sets or metrics are `present`, and none was chosen; `subject` says of what."""
+    """A rule set or metric must be chosen among those `present`; `subject` names the kind."""
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:
         self.subject = subject

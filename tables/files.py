@@ -25,13 +25,14 @@ _NO_LINK = open_flags("NOFOLLOW")
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9]+\.tmp", re.DOTALL)
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Numbers of a full disk, an exceeded quota, a too large file: only writing raises them."""
+"""Values of `errno` for a full disk, an exceeded quota, a too large file: errors of writing."""
 
 
 def open_to_read(path: Path, *, links: bool = True) -> int:
-    """Open a regular file, or with `links` a link to one; return the descriptor, to be closed.
+    """Open a regular file, or with `links` a symbolic link to one, and return its file descriptor.
 
-    Raises `OSError`, at once also for a pipe, a device or a directory.
+    The caller closes the descriptor. Raises `OSError`, without waiting also for a pipe, a device or
+    a directory.
     """
     return require_regular(os.open(path, _READ_FLAGS if links else _READ_FLAGS | _NO_LINK), path)
 
@@ -43,7 +44,7 @@ def is_full_disk(error: OSError) -> bool:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file across processes, and remove it afterwards.
+    """Hold a lock on the file `path`, against other processes, and remove the file afterwards.
 
     The lock file of a killed process is taken over. Raises `OSError`, and `BlockingIOError` if
     another process holds the lock.
@@ -72,11 +73,12 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Write a new file that replaces `path`, or a link there, once it is complete and synced.
+    """Yield a new file, which replaces `path` when the `with` block ends, complete and synced.
 
-    On any error the new file is removed, and an existing file stays unchanged. Temporary files of
-    killed processes for the same `path` are removed. Raises `OSError`, which names `path` if the
-    disk is full or the folder is missing; errors in the `with` block pass through.
+    A link at `path` is replaced, too. On any error the new file is removed, and an existing file
+    stays unchanged. Temporary files of killed processes for the same `path` are removed. Raises
+    `OSError`, which names `path` if the disk is full or the folder is missing; errors in the `with`
+    block pass through.
     """
     remove_leftovers(path.parent, (path.name,))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -108,7 +110,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Name `path` in an error that names `temporary`, or of a full disk that names no file."""
+    """Name `path` in an error of `temporary`, or of a full disk that names no file."""
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):
@@ -127,13 +129,13 @@ def _sync(file: BinaryIO, path: Path) -> None:
 
 @contextlib.contextmanager
 def continuing(path: Path) -> Iterator[BinaryIO]:
-    """Fill a file from the end of an earlier attempt; rename it to `path` when complete.
+    """Yield a file that goes on where an earlier attempt ended; rename it to `path` when complete.
 
-    On any error the data written so far stays as `.NAME.part` for the next attempt; an empty part
-    is removed. A part that belongs to another user or has a second name is not continued: a new one
-    replaces it. The caller holds a lock, since two writers of one file are not kept apart here.
-    Raises `OSError`, which names `path` if the disk is full; errors in the `with` block pass
-    through.
+    On any error the data written so far stays as `.NAME.part` for the next attempt; an empty file
+    is removed. A `.part` file that belongs to another user or has a second name is not continued: a
+    new one replaces it. The caller holds a lock (`locked`), since nothing else excludes a second
+    writer. Raises `OSError`, which names `path` if the disk is full; errors in the `with` block
+    pass through.
     """
     part = path.with_name(f".{path.name}.part")
     with contextlib.suppress(FileNotFoundError):
@@ -165,7 +167,7 @@ def _is_private(state: os.stat_result) -> bool:
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:
-    """Remove the temporary files for `names` that are not locked: their writers have ended."""
+    """Remove temporary files for `names` that no writer has locked: their writers have ended."""
     try:
         found = os.listdir(directory)
     except OSError:

@@ -5,6 +5,8 @@
     table_offset     block table: (length, checksum) of every block, 8 bytes each
     metadata_offset  statistics, JSON, compressed, to the end of the file
 
+A *side* is the part with Red, or with Black, to move; it has no blocks if all slots have one code.
+
 Every offset follows from the lengths before it. All of them are checked before any memory is
 allocated: a file that passes `Header.unpack` has exactly the size that its parts add up to.
 """
@@ -47,7 +49,7 @@ _HEADER = struct.Struct(
     "B"  # 12   metric
     "x"  # 13   0
     "H"  # 14   options
-    "I"  # 16   span
+    "I"  # 16   span: distances per order
     "I"  # 20   limit on orders, 0 = none
     "I"  # 24   slots per block
     "I"  # 28   CRC-32 of the metadata
@@ -73,7 +75,7 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 
 
 class _Spec:
-    """Common base of `TableSpec` and `WdlSpec`: facts on a file, known before it is written."""
+    """Common base of `TableSpec` and `WdlSpec`."""
 
     __slots__ = ()
 
@@ -81,7 +83,7 @@ class _Spec:
 
     @property
     def slots(self) -> int:
-        """Number of slots with one side to move, computed from the index of the material."""
+        """Number of slots of one side, computed from the index of the material."""
         return Layout.of(self.name.material).slots
 
 
@@ -96,19 +98,19 @@ class TableSpec(_Spec):
 
     @property
     def codec(self) -> DistanceCodec:
-        """Conversion of this table's codes to the bytes of blocks."""
+        """Conversion between this table's codes and the content of blocks."""
         return DistanceCodec(self.codes.width)
 
     @property
     def fields(self) -> tuple[int, int, int]:
-        """Fields for the header: bytes per code, number of the metric, distances per order."""
+        """Three header fields: bytes per code, number of the metric, distances per order."""
         return self.codes.width, self.name.metric.number, self.codes.span
 
     @classmethod
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification of a header's fields; raises `ValueError` or `IndexError`."""
+        """Return the specification with these `fields`; raises `ValueError` or `IndexError`."""
         codes = CodeSpace(width, span)
         if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
             raise ValueError(f"no codes of {width} bytes and span {span}")
@@ -130,7 +132,7 @@ class WdlSpec(_Spec):
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification; raises `ValueError` for other values than `fields`."""
+        """Return the specification; raises `ValueError` unless the last three are `fields`."""
         if (width, metric, span) != cls.fields:
             raise ValueError("distances in a file of outcomes")
         return cls(WdlName(material, rule_set))
@@ -143,8 +145,9 @@ Spec = TypeVar("Spec", TableSpec, WdlSpec)
 class Header(Generic[Spec]):
     """Header of one file. Fields that are pairs have Red's entry first, then Black's.
 
-    `blocks` are the counts of blocks. `constants` are the codes of sides with one value everywhere,
-    which have no blocks; 0 for other sides. Tiles of both sides have the same size.
+    `blocks` are numbers of blocks. `constants` are the codes of sides that have one code for all
+    slots and thus no blocks; 0 for other sides. `block_slots` is the number of slots per block.
+    Offsets and lengths are in bytes. Tiles of both sides have the same size.
     """
 
     spec: Spec
@@ -170,13 +173,13 @@ class Header(Generic[Spec]):
 
     @cached_property
     def block_maps(self) -> tuple[BlockMap, BlockMap]:
-        """Map of each side (Red's, Black's) from slots to blocks and places in them."""
+        """Maps from slots to blocks and places in them, of Red's and of Black's side."""
         layout = Layout.of(self.spec.name.material)
         red, black = (BlockMap(layout, each, self.block_slots) for each in self.arrangements)
         return red, black
 
     def pack(self, block_table: bytes) -> bytes:
-        """Return the 168 bytes of the header; the checksum also covers the block table."""
+        """Return the 168 bytes of the header, whose checksum also covers `block_table`."""
         name, (width, metric, span) = self.spec.name, self.spec.fields
         rule_set, (red, black) = name.rule_set, self.arrangements
         packed = _HEADER.pack(
@@ -191,11 +194,11 @@ class Header(Generic[Spec]):
         return packed + zlib.crc32(block_table, zlib.crc32(packed)).to_bytes(4, "little")
 
     def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
-        """Return 16 bytes that identify the contents of a file (see docs/format.md).
+        """Return 16 bytes that identify a file's contents, however compressed (docs/format.md).
 
-        `digests` are two lists: the SHA-256 of every block before compression, for Red's side and
-        for Black's. A side with one value everywhere counts as one block. `text` is the JSON of the
-        metadata. Files with equal contents have equal digests, however they are compressed.
+        `digests` are two lists, Red's and Black's: the SHA-256 of the content (bytes before
+        compression) of every block. A side of one code counts as one block. `text` is the JSON of
+        the metadata.
         """
         name, (width, _, span) = self.spec.name, self.spec.fields
         options = name.rule_set.options
@@ -210,7 +213,7 @@ class Header(Generic[Spec]):
 
     @classmethod
     def unpack(cls, data: bytes, file_size: int, path: Path, kind: type[Spec]) -> Header[Spec]:
-        """Parse a header and check it against the size of the file and the kind of its spec.
+        """Parse a header, and check it against the size of the file and `kind`, its class of spec.
 
         The checksum is not verified: it needs the block table. Raises `CorruptTableError` and
         `FormatVersionError`.
@@ -263,7 +266,7 @@ class Header(Generic[Spec]):
         return header
 
     def _is_sound(self, file_size: int) -> bool:
-        """Return whether sizes and codes fit a file of this size; allocates no memory for them."""
+        """Return whether all fields fit the material and the size of the file; reads no blocks."""
         codec = self.spec.codec
         return (
             1 <= self.block_slots <= codec.max_slots

@@ -4,7 +4,10 @@
     KRNKR . check-o1 . dtm . xqt         orders limited to one
     KRNKR . wxf-nominor . dtm . xqt      minor pieces do not chase protected ones
     KRNKR . wxf      . wdl . xqt         outcomes alone, derived from a table of either metric
-    material, rule set, metric           one directory may hold tables of all kinds
+    material, rule set, metric           one directory may contain files of all kinds
+
+*Orders* number the values by the repetition rules (`codes`). *Minor pieces* are advisors and
+elephants; a piece is *protected* if it can be recaptured.
 
 Beside a table, `KRNKR.none.dtm.build.json` records what differs between builds, such as their
 time; the table itself has the same bytes on every machine.
@@ -45,8 +48,8 @@ MAX_RECORD = 1 << 14
 class Metric(StrEnum):
     """Metric of distances (docs/values.md, "Outcomes and distances").
 
-    Distances count to mate (`dtm`), or to mate or conversion (`dtc`). Files store the index in this
-    list: append only.
+    Distances count to mate (`dtm`), or to mate or conversion (`dtc`). Files store a member's index:
+    only append members.
     """
 
     DTM = "dtm"
@@ -54,7 +57,7 @@ class Metric(StrEnum):
 
     @property
     def number(self) -> int:
-        """Index stored in files, one byte."""
+        """Index among all members, stored in files as one byte."""
         return list(Metric).index(self)
 
 
@@ -102,12 +105,12 @@ class RuleSet:
 
     @property
     def chase_rules(self) -> int:
-        """Rules of chases as bit flags (`tbgen.indexing.rulesets`); of `wxf` if unknown."""
+        """Definition of a chase as bits (`rulesets.Chases.word`), of `wxf` if rules are unknown."""
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
     def options(self) -> int:
-        """Variants of the rules in a file's header: 1 if `choice` is True, else 0."""
+        """Field `options` of a file's header: 1 if `choice` is True, 0 if it is False or None."""
         return int(self.choice or False)
 
     @property
@@ -125,12 +128,12 @@ class RuleSet:
 
 
 UNKNOWN_RULES = RuleSet(None)
-"""Rule set if no table is present and none was chosen."""
+"""Rule set of a tablebase without tables, if none was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """Choice of rule sets, as in `RuleSet`; None admits any value, `orders` 0 is no limit."""
+    """Filter of rule sets: None in a field admits any value, `orders` 0 only sets without limit."""
 
     rules: Rules | None = None
     orders: int | None = None
@@ -146,16 +149,16 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set of a tablebase that has no table of the chosen rules.
+        """Rule set of a tablebase without a table that the choice admits.
 
-        A part of the choice that is None becomes unknown rules, no limit on orders, or minor
+        Where the choice has None, the rule set has unknown rules, no limit on orders, or minor
         chases. Raises `InputError` for `minor_chases` False under rules that leave no choice.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
 
 
 class Options(TypedDict, total=False):
-    """Parameters of `Tablebase`."""
+    """Keyword arguments of `Tablebase`, for functions that pass them on."""
 
     rules: Rules | str | None
     orders: int | None
@@ -191,12 +194,12 @@ class _Name:
 
     @property
     def filename(self) -> str:
-        """Name of the file."""
+        """Name of the file, such as `KRNKR.none.dtm.xqt`."""
         return f"{self}{SUFFIX}"
 
     @classmethod
     def parse(cls, filename: str) -> Self | None:
-        """Return the name with this `filename`; None for other names."""
+        """Return the name that a file name states; None if it is no name of this class."""
         found = parse_name(filename)
         return found if isinstance(found, cls) else None
 
@@ -219,7 +222,7 @@ class TableName(_Name):
         return f"{self.material}.{self.rule_set}.{self.metric}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that name the table in JSON."""
+        """Return the members by which JSON objects name the table."""
         return {
             "material": self.material.name,
             "rules": str(self.rules),
@@ -266,18 +269,18 @@ def parse_name(filename: str) -> TableName | WdlName | None:
 
 
 def build_record_path(table: Path) -> Path:
-    """Return the path of the build record of a table file."""
+    """Return the path of the build record of a table, beside its file `table`."""
     return table.with_name(table.name.removesuffix(SUFFIX) + ".build.json")
 
 
 def write_build_record(table: Path, record: dict[str, float]) -> None:
-    """Write the build record of a table as a JSON object; `RECORD_FIELDS` lists the fields."""
+    """Write the build record of the table file `table` as a JSON object of `RECORD_FIELDS`."""
     with replacing(build_record_path(table)) as file:
         file.write((json.dumps(record, sort_keys=True) + "\n").encode())
 
 
 def read_build_record(table: Path) -> dict[str, float]:
-    """Read the valid `RECORD_FIELDS` of a table's build record; none if it cannot be read."""
+    """Return the valid `RECORD_FIELDS` of a table's build record; empty if it cannot be read."""
     try:
         path = build_record_path(table)
         with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:

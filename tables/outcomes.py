@@ -43,7 +43,7 @@ _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 
 
 def outcomes_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint8]:
-    """Return the outcome codes of a table's codes (n,), 0 for 0."""
+    """Convert the codes of a table (n,) to codes of outcomes; 0 (no position) stays 0."""
     outcomes = np.full(codes.shape, DRAW, np.uint8)
     outcomes[codes > space.draw] = WIN
     outcomes[codes < space.draw] = LOSS
@@ -52,7 +52,7 @@ def outcomes_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint8]:
 
 
 def encode_outcomes(codes: Codes, otherwise: int) -> bytes:
-    """Return the bytes of a block of outcome codes (slots,), uint8, 0 for slots without a position.
+    """Return the content of a block of outcome codes, uint8 (slots,), 0 for no position.
 
     `fill` replaces each 0, as in a table: by a neighbour's outcome, or by `otherwise` if the block
     has no position.
@@ -71,12 +71,12 @@ def encode_outcomes(codes: Codes, otherwise: int) -> bytes:
 
 
 class OutcomeBlock:
-    """A decoded block of outcomes."""
+    """A block of outcomes, kept as its content: five slots per byte."""
 
     __slots__ = ("_content", "constant", "nbytes")
 
     def __init__(self, content: bytes, slots: int) -> None:
-        """Check and wrap the bytes of a block; raises `BlockError`."""
+        """Check and keep the content of a block of `slots` slots; raises `BlockError`."""
         self._content = content
         self.constant = OUTCOMES.constant_code(content)
         """Outcome of all slots if the block was stored as one outcome, else None."""
@@ -94,31 +94,31 @@ class OutcomeBlock:
 
     @property
     def packed(self) -> NDArray[np.uint8]:
-        """Bytes of the block, five slots each; undefined for a block stored as a single outcome."""
+        """uint8 (bytes,): five slots per byte; meaningless if `constant` is not None."""
         return np.frombuffer(self._content, np.uint8)
 
     def code(self, index: int) -> int:
-        """Return the outcome of slot `index` of the block."""
+        """Return the outcome code of slot `index` of the block."""
         if self.constant is not None:
             return self.constant
         byte, digit = divmod(index, SLOTS_PER_BYTE)
         return self._content[byte] // _POWERS[digit] % 3 + 1
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
-        """Return the outcomes of slots (n,) of the block."""
+        """Return the outcome codes (n,) of slots (n,) of the block."""
         if self.constant is not None:
             return np.full(len(indices), self.constant, np.uint8)
         return digits_at(self.packed, indices)
 
     def write_packed(self, out: NDArray[np.uint8]) -> None:
-        """Write the outcomes of all slots into `out`, five per byte."""
+        """Write the outcomes of all slots into `out`, uint8 (bytes,), five slots per byte."""
         if self.constant is not None:
             out[:] = (self.constant - LOSS) * _ALL_DIGITS
         else:
             out[:] = self.packed
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
-        """Write all outcomes, or what `numbers_of` returns for them, into `out`, shape (slots,)."""
+        """Write all outcome codes, or their numbers by `numbers_of`, into `out` (slots,)."""
         if self.constant is not None:
             constant = np.array([self.constant], np.uint8)
             out[:] = constant if numbers_of is None else numbers_of(constant)
@@ -131,14 +131,14 @@ class OutcomeBlock:
 
 
 def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
-    """Return the outcomes of slots (n,) in `packed`, five slots per byte."""
+    """Return the outcome codes (n,) of slots (n,) in `packed`, which has five slots per byte."""
     bytes_ = slots // SLOTS_PER_BYTE
     within = slots - SLOTS_PER_BYTE * bytes_
     return _FLAT_DIGITS.take(packed.take(bytes_) * np.int64(SLOTS_PER_BYTE) + within)
 
 
 class OutcomeCodec:
-    """Conversion between outcomes and the bytes of blocks."""
+    """Conversion between outcome codes and the content of blocks."""
 
     dtype: np.dtype[Any] = np.dtype(np.uint8)
     top = WIN
@@ -147,21 +147,21 @@ class OutcomeCodec:
     may_be_plain = True
 
     def max_content(self, slots: int) -> int:
-        """Return the uncompressed bytes of a block of `slots` slots: five slots per byte."""
+        """Return the size in bytes of the content of a block: five of its `slots` per byte."""
         return -(-slots // SLOTS_PER_BYTE)
 
     def constant_content(self, code: int) -> bytes:
-        """Return the byte that stores a block of one outcome; no other block begins with it."""
+        """Return the content of a block of one outcome: a byte above those of five outcomes."""
         return bytes([BYTES + code])
 
     def constant_code(self, content: bytes) -> int | None:
-        """Return the outcome of a block whose slots all have the same outcome, else None."""
+        """Return the outcome code that all slots of a block share, from its content, or None."""
         if len(content) == 1 and LOSS <= content[0] - BYTES <= WIN:
             return content[0] - BYTES
         return None
 
     def block(self, content: bytes, slots: int) -> OutcomeBlock:
-        """Check and wrap the bytes of a block; raises `BlockError`."""
+        """Check and wrap the content of a block of `slots` slots; raises `BlockError`."""
         return OutcomeBlock(content, slots)
 
 

@@ -3,9 +3,10 @@
     codes      0   1   2   32768   65533   65535      of two bytes, ascending
     numbers    0   1   2       3       4       5      of one
 
-Numbers keep the order of codes: the best of several values is also the largest number. A table
-with repetition rules has codes of two bytes, and usually fewer than 256 different ones. Blocks in
-files have palettes of their own: replacing one turns a block of numbers into one of codes.
+A *plane* is an array with a code, or its number, for each slot of one side to move. Numbers keep
+the order of codes: the best of several values is also the largest number. A table with repetition
+rules has codes of two bytes, and usually fewer than 256 different ones. A block in a file has a
+palette of its own (`blocks`): if numbers have been encoded, only this palette needs conversion.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tbgen.tables.codes import CodeSpace
 
 @dataclass(frozen=True)
 class Palette:
-    """List of the codes that a plane may contain; a code's number is its index in the list."""
+    """Ascending list of the codes that a plane may contain; the number of a code is its index."""
 
     code_space: CodeSpace
     codes: NDArray[np.int64]
@@ -32,17 +33,17 @@ class Palette:
 
     @classmethod
     def of(cls, code_space: CodeSpace, codes: Iterable[int]) -> Palette:
-        """Return the palette of `codes`, to which the codes 0 (no position) and draw are added."""
+        """Return the palette with `codes`, 0 (no position) and the code of a draw."""
         return cls(code_space, np.array(sorted({0, code_space.draw, *codes}), np.int64))
 
     @cached_property
     def draw(self) -> int:
-        """Number that stands for a draw."""
+        """Number of the code of a draw."""
         return int(self.numbers([self.code_space.draw])[0])
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of a plane of numbers: the narrowest unsigned integers."""
+        """Dtype of a plane of numbers: the narrowest sufficient unsigned integers."""
         return np.min_scalar_type(len(self.codes) - 1)
 
     def numbers(self, codes: Collection[int]) -> NDArray[np.int64]:
@@ -59,7 +60,7 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return an encoder that takes numbers, and returns what `encode` makes of codes."""
+        """Return a function equal to `encode` for numbers in place of codes, except `otherwise`."""
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:
             content = encode(numbers, int(self.numbers([otherwise])[0]))

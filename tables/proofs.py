@@ -1,5 +1,7 @@
 """Proof status of tables: a table is proven if all certificates of its closure hold.
 
+A certificate has the digest of the proven table, and of each supporting table (after a capture).
+
     proven           its certificate is for these contents, and every supporting table that it
                      names is present with the named contents, and is proven itself
     proven but for   its certificate is for these contents, but the listed supporting tables,
@@ -44,7 +46,7 @@ class ProofState(StrEnum):
 
 
 class Fault(StrEnum):
-    """Fault of a supporting table."""
+    """Fault of a supporting table, because of which a proof cannot use it."""
 
     UNPROVEN = "unproven"
     CHANGED = "changed"
@@ -54,7 +56,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A supporting table that a proof cannot use, and the fault."""
+    """A supporting table, direct or indirect, that a proof cannot use, and its fault."""
 
     table: TableName
     fault: Fault
@@ -69,8 +71,8 @@ class Gap:
 class ProofStatus:
     """State of a table's proof, with its gaps.
 
-    `certificate` is the valid certificate, or None. `gaps` are the supporting tables with faults,
-    by men and name. `reason` is why an existing certificate is invalid.
+    `certificate` is the table's certificate if it is valid, else None. `gaps` are sorted by number
+    of pieces and name. `reason` says why an existing certificate is invalid, else None.
     """
 
     certificate: Certificate | None
@@ -95,14 +97,14 @@ class ProofStatus:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        """Return one line, such as `proven but for KRK (changed), KNK`."""
+        """Return one line, such as `proven but for KRK (changed), KNK` or `unproven: REASON`."""
         if self.gaps:
             return f"{self.state} {', '.join(map(str, self.gaps))}"
         return f"{self.state}: {self.reason}" if self.reason else str(self.state)
 
 
 class Proofs:
-    """Statuses of tables; each file is read once, so create a new object after files change."""
+    """Proof statuses of tables, kept once found: create a new object after files have changed."""
 
     def __init__(self, find: Find) -> None:
         self._find = find
@@ -123,11 +125,11 @@ class Proofs:
         return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
-        """Return `status`; None if a file changed since its proof must be read for it."""
+        """Return `status`, or None if a file modified since its proof must first be read whole."""
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:
-        """Return whether the status of a table is known, or found without reading whole files."""
+        """Return whether `status` needs to read no whole file."""
         if name in self._gaps:
             return True
         path = None if name in self._own else self._find(name)
@@ -135,18 +137,18 @@ class Proofs:
             return False
         known = all(self._is_known(premise.table) for premise in self._premises(name))
         if known:
-            self._gaps_of(name)  # so that each supporting table is visited once
+            self._gaps_of(name)  # stored, so that each supporting table is visited once
         return known
 
     def _premises(self, name: TableName) -> tuple[Premise, ...]:
-        """Return the premises of a table's certificate; none without a valid one."""
+        """Return the supporting tables that a table's certificate names; empty if none is valid."""
         own = self._own_status(name)
         if isinstance(own, Exception) or own[1].certificate is None:
             return ()
         return own[1].certificate.supporting
 
     def _gaps_of(self, name: TableName) -> frozenset[Gap]:
-        """Return the unproven or faulty tables below a table; captures form no cycles."""
+        """Return the gaps below a table, direct and indirect; captures form no cycles."""
         if name not in self._gaps:
             gaps: set[Gap] = set()
             for premise in self._premises(name):
@@ -165,7 +167,7 @@ class Proofs:
         return self._gaps[name]
 
     def _own_status(self, name: TableName) -> tuple[str, ProofStatus] | TablebaseError | OSError:
-        """Return a table's digest, and its status without its supporting tables, or the error."""
+        """Return a table's digest and its status without gaps, or the error of reading its file."""
         if name not in self._own:
             try:
                 self._own[name] = self._read(name)

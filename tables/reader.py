@@ -1,4 +1,4 @@
-"""Reading a table file: a file of blocks whose codes are values; the result of a probe."""
+"""Reading a table file, whose codes are values with distances; the result of a probe."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class TableFile(BlockFile[TableSpec]):
 
     @property
     def code_space(self) -> CodeSpace:
-        """Encoding of values that the file's codes have."""
+        """Encoding of the file's codes."""
         return self.header.spec.codes
 
     @property
     def metric(self) -> Metric:
-        """Metric of distances."""
+        """Metric of distances: to mate, or to mate or conversion."""
         return self.header.spec.name.metric
 
     @cached_property
     def statistics(self) -> TableStatistics:
-        """Statistics stored with the table."""
+        """Statistics stored in the file; raises `CorruptTableError`."""
         return self._read_statistics(TableStatistics)
 
     def occurring_codes(self, side: int) -> set[int]:
@@ -59,11 +59,11 @@ class TableFile(BlockFile[TableSpec]):
 class ProbeResult:
     """Value of a position in a table, for the side to move.
 
-    `value` is the number printed by Fang, Hsu & Hsu: 0 for a draw (and for a side that is already
-    mated), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set` and
-    `metric` are those of the table. Two results need no table: a draw for lack of attackers, and,
-    with `tbgen.play`, the loss of a side without a legal move. Then `metric` is None, and
-    `rule_set` is that of the tablebase, with rules None if unknown.
+    `value` is the number printed by Fang, Hsu & Hsu (`Value.number`): 0 for a draw and for a side
+    that is already mated, plies at order 0, 255 - plies at higher orders. `plies` is None for a
+    draw. `rule_set` and `metric` are those of the table. Two results need no table: a draw for lack
+    of attackers, and, with `tbgen.play`, the loss of a side without a legal move. Then `metric` is
+    None, and `rule_set` is that of the tablebase, with rules None if unknown.
     """
 
     outcome: Outcome

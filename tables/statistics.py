@@ -98,7 +98,7 @@ class HistogramLine:
 
 @dataclass(frozen=True)
 class FileStatistics:
-    """Statistics stored in a file of either kind; `orders_limit` is None without a limit."""
+    """Statistics in a file of either kind; `orders_limit` is None without a limit on orders."""
 
     material: Annotated[str, checked_json.text(r"K[A-Z]{1,31}", "material")]
     rules: Annotated[str, one_of(Rules)]
@@ -110,7 +110,7 @@ class FileStatistics:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Parse the text of a `to_json` object; derived figures are not compared.
+        """Parse the JSON text of a `to_json` object; members that follow from others are ignored.
 
         Raises `checked_json.SchemaError`, a `ValueError`, for values of another type or range, and
         for inconsistent counts. `tbgen.verify` checks whether the counts are true.
@@ -124,7 +124,7 @@ class FileStatistics:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object stored in a file."""
+        """Return the JSON object that a file stores; `Side` and `Outcome` are lower-case names."""
         return asdict(self, dict_factory=_named)
 
 
@@ -133,9 +133,9 @@ class TableStatistics(FileStatistics):
     """Statistics of one table.
 
     `max_distance` is the largest distance of order 0 in plies, and 0 if no position is decided.
-    `max_rule_distance` is the largest distance of higher orders, losses included: 255 minus the
-    smallest value; None without such orders. `orders` lists orders from 1 on. `longest` has at most
-    one position per order and side to move.
+    `max_rule_distance` is the largest distance of orders 1 and above, of wins and losses, in plies;
+    None without such orders. `orders` lists orders from 1 on. `longest` has at most one position
+    per order and side to move.
     """
 
     max_distance: Annotated[int, _PLIES]
@@ -149,17 +149,17 @@ class TableStatistics(FileStatistics):
 
     @property
     def legal(self) -> int:
-        """Number of legal positions, either side to move."""
+        """Number of legal positions, counting both sides to move."""
         return self.red_to_move.legal + self.black_to_move.legal
 
     @property
     def draws(self) -> int:
-        """Number of drawn positions, either side to move."""
+        """Number of drawn positions, counting both sides to move."""
         return self.red_to_move.draws + self.black_to_move.draws
 
     @property
     def rule_decided(self) -> int:
-        """Number of positions of order 1 and above, either side to move."""
+        """Number of positions that the repetition rules decide, counting both sides to move."""
         return sum(order.positions for order in self.orders)
 
     @property
@@ -179,13 +179,12 @@ class TableStatistics(FileStatistics):
     ) -> TableStatistics:
         """Compute the statistics from two histograms: with Red to move, and with Black to move.
 
-        Order 0 has the wins and losses by mate or conversion, an order k >= 1 those by the
-        repetition rules.
-
-        `longest_fens` maps (order, side to move) to the FEN of a position with the longest distance
-        of that order, as found by `longest_codes`. Where a FEN is missing, `longest` has no entry.
-        `chase_patterns` maps each order to the number of direct wins by perpetual chase; an order
-        left out has 0. It is None if these numbers are unknown.
+        codes : encoding of the codes in the histograms
+        index_size : number of slots for each side to move
+        longest_fens : FEN of a position with the longest distance of an order (see
+            `longest_codes`), by (order, side to move); `longest` has no entry for a missing one
+        chase_patterns : number of direct wins by perpetual chase of each order, 0 for an order left
+            out; None if these numbers are unknown
         """
         lines = [
             _line(side, codes.decode(code), positions)
@@ -227,7 +226,7 @@ class TableStatistics(FileStatistics):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the part of `tbgen stats --json` that the file stores, as an object."""
+        """Return the object that a file stores, which is part of `tbgen stats --json`."""
         return {
             **super().to_json(),
             "legal": self.legal,
@@ -238,7 +237,7 @@ class TableStatistics(FileStatistics):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Parse like `FileStatistics.from_text`; the histogram must have the same counts."""
+        """Parse like `FileStatistics.from_text`; counts and histogram must agree."""
         found = super().from_text(text)
         for side, counts in zip(Side, (found.red_to_move, found.black_to_move), strict=True):
             if counts != _side_counts(side, found.histogram):
@@ -247,7 +246,7 @@ class TableStatistics(FileStatistics):
 
 
 def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
-    """Return, for each order in a histogram, the code of its longest distance.
+    """Return the code of the longest distance of each order in a histogram, by order.
 
     Wins and losses of one order have plies of different parity, so this code is unique.
     """
@@ -262,7 +261,7 @@ def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
 
 
 def _named(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a statistics entry for JSON, with sides and outcomes as words."""
+    """Return fields for JSON: sides and outcomes are replaced by their lower-case names."""
     return {
         name: each.name.lower() if isinstance(each, Side | Outcome) else each
         for name, each in fields

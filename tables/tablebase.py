@@ -3,7 +3,7 @@
     position  ->  material, colours swapped if need be  ->  table file  ->  slot  ->  value
                                                         or win-draw-loss file  ->  outcome
 
-The caller checks that a position is legal: the slot of an illegal one holds an arbitrary value.
+The caller checks that a position is legal: for an illegal position the value is arbitrary.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ Name = TypeVar("Name", TableName, WdlName)
 class Tablebase:
     """Table files of one rule set, opened on first use.
 
-    `rules`, `orders` (a limit on orders; 0 for tables without one) and `minor_chases` (`RuleSet`)
-    choose the rule set. Parts that are None admit any: if several rule sets are present, probing
+    `rules`, `orders` (a limit on orders; 0 for tables without one) and `minor_chases` choose the
+    rule set (`RuleSet`). Parts that are None admit any: if several rule sets are present, probing
     raises `RulesMismatchError`. `InputError` is raised for `minor_chases` False under rules without
-    this choice. `metric` is a preference: it chooses between two tables of the same material; a
-    single table is used whatever its metric, which `ProbeResult.metric` states. Probes of outcomes
-    alone read win-draw-loss files, or the table of a material without such a file.
+    this choice. `metric` chooses between two tables of the same material; a single table is used
+    whatever its metric, which `ProbeResult.metric` states. Probes of outcomes alone (`probe_wdl`)
+    read win-draw-loss files, or the table of a material without such a file.
 
     All methods may be called from several threads at once. At most `max_open` files are open,
     beside those that `hold_wdl` keeps in memory; each takes a file descriptor. To open a file again
@@ -95,8 +95,8 @@ class Tablebase:
         self.directories: list[Path] = []
         """Directories whose tables were added."""
         self.checkpoint: Callable[[], None] = lambda: None
-        """Called by the probing thread before each table is used. Its exceptions cancel work on
-        many tables, such as following a line, that is no longer needed."""
+        """Function called in the probing thread before each use of a table. It may raise an
+        exception to cancel long work, such as following a line, that is no longer needed."""
 
     @classmethod
     def open(cls, path: Path | str | None = None, **options: Unpack[Options]) -> Self:
@@ -124,9 +124,9 @@ class Tablebase:
     def add_directory(self, path: Path | str) -> int:
         """Add the tables and win-draw-loss files of a directory, and return the number of new ones.
 
-        Files are recognised by name (`names.py`) and opened later. If two directories have files of
-        one name, the first one added is used. Subdirectories are ignored. Raises `OSError` if there
-        is no such directory.
+        Files are recognised by name (`names.py`) and opened later. If two directories have a file
+        of the same name, only the one added first is used. Subdirectories are ignored. Raises
+        `OSError` if there is no such directory.
         """
         added = 0
         if Path(path) not in self.directories:
@@ -138,7 +138,7 @@ class Tablebase:
         return added
 
     def forget_removed(self, *damaged: Path) -> None:
-        """Forget added files that are gone or replaced on disk, or whose path is in `damaged`."""
+        """Forget files that are gone, replaced while open, or in `damaged` (paths)."""
         with self._lock:
             for name, path in list(self._paths.items()):
                 file = self._open.get(name)
@@ -147,7 +147,7 @@ class Tablebase:
                     self._forget(name)
 
     def add_file(self, path: Path | str) -> None:
-        """Add one file; raises `ValueError` if its name is not that of a table or outcomes."""
+        """Add one file; raises `ValueError` unless it is named as a table or win-draw-loss file."""
         path = Path(path)
         name = parse_name(path.name)
         if name is None:
@@ -178,11 +178,11 @@ class Tablebase:
         return f"<{type(self).__name__}: {len(self._paths)} files>"
 
     def available(self) -> list[TableName]:
-        """List all tables added, of any rules, fewest pieces first."""
+        """List the names of all tables added, of any rules, fewest pieces first."""
         return self._names(TableName)
 
     def available_wdl(self) -> list[WdlName]:
-        """List all win-draw-loss files added, of any rules, fewest pieces first."""
+        """List the names of all win-draw-loss files added, of any rules, fewest pieces first."""
         return self._names(WdlName)
 
     def _names(self, kind: type[Name]) -> list[Name]:
@@ -191,7 +191,7 @@ class Tablebase:
         return sorted(names, key=lambda name: (name.material.men, name.filename))
 
     def path(self, name: TableName | WdlName) -> Path:
-        """Return the path of a name from `available` or `available_wdl`."""
+        """Return the path of a file named by `available` or `available_wdl`; else `KeyError`."""
         return self._paths[name]
 
     @property
@@ -203,12 +203,12 @@ class Tablebase:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set of probes; its rules are None without tables. Raises `RulesMismatchError`."""
+        """Rule set of probes; its `rules` are None if unknown. Raises `RulesMismatchError`."""
         with self._lock:
             return self._rule_set()
 
     def _rule_set(self, material: Material | None = None) -> RuleSet:
-        """Return the rule set; the error also says under which ones `material` is present."""
+        """Return `rule_set`; the error also lists those under which `material` is present."""
         if len(self._present) > 1:
             own = {name.rule_set for name in self._paths if name.material == material}
             listed, mine = (sorted(map(str, each)) for each in (self._present, own & self._present))
@@ -217,7 +217,7 @@ class Tablebase:
         return next(iter(self._present), self._requested_rule_set)
 
     def _choose(self, material: Material) -> TableName:
-        """Return the name of the table that probes of a material use, by rule set and metric."""
+        """Return the name of the table that probes of a material use; the caller holds the lock."""
         if material in self._chosen:
             return self._chosen[material]
         rule_set = self._rule_set(material)
@@ -259,7 +259,7 @@ class Tablebase:
         return Material.parse(material) if isinstance(material, str) else material
 
     def wdl_file(self, material: Material | str) -> WdlFile | None:
-        """Return the open win-draw-loss file of a material, or None.
+        """Return the open win-draw-loss file of a material; None if it has none.
 
         Raises like `table`, except `MissingTableError` and `UnsupportedMaterialError`.
         """
@@ -293,7 +293,7 @@ class Tablebase:
             self._forget(name)
             raise MissingTableError(name.material.name, name.rule_set, self.directories) from None
         self._open[name] = file
-        # Dropped, not closed: another thread may be reading. The last reference closes it.
+        # Dropped, not closed: another thread may be reading. Without references a file is closed.
         beyond = len(self._open) - len(self._held) - self._max_open
         if beyond > 0:
             loose = (other for other, each in self._open.items() if each not in self._held)
@@ -340,14 +340,14 @@ class Tablebase:
     def get_wdl(
         self, position: Position | str, default: Default | None = None
     ) -> Outcome | Default | None:
-        """Return the result of `probe_wdl`, or `default` if the table is missing."""
+        """Return the result of `probe_wdl`, or `default` if neither file is present."""
         try:
             return self.probe_wdl(position)
         except MissingTableError:
             return default
 
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
-        """Return values of legal positions; reads every block once, and raises like `probe`."""
+        """Return the values of legal positions; reads every block once, and raises like `probe`."""
         parsed = list(map(as_position, positions))
         boards = np.frombuffer(b"".join(position.board for position in parsed), np.uint8)
         sides = np.array([position.side for position in parsed], np.int64)
@@ -397,10 +397,10 @@ class Tablebase:
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
     ) -> tuple[Material, ...]:
-        """Keep the win-draw-loss files of some materials, by default of all, unpacked in memory.
+        """Keep win-draw-loss files unpacked in memory, those of `materials` or by default all.
 
-        A file takes 0.4 bytes a slot. Files that would exceed `max_bytes` together are skipped.
-        Returns the materials in memory. Raises like `wdl_file`, and errors of reading.
+        A file takes 0.4 bytes a slot. A file that does not fit into the rest of `max_bytes` is
+        skipped. Returns the materials in memory. Raises like `wdl_file`, and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

@@ -1,7 +1,7 @@
 """Reader of win-draw-loss files, whose blocks contain outcomes.
 
-The metadata of such a file name the table that it was derived from. The settings with which these
-files are written are here, too: `PACKED` and `PLAIN`.
+The metadata of such a file name the table that it was derived from. `PACKED` and `PLAIN` are the
+settings with which these files are written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ WDL_BLOCK_SLOTS = 81_000
 PACKED = Packing(
     block_slots=WDL_BLOCK_SLOTS, tile_slots=256 * WDL_BLOCK_SLOTS, compression=SMALLEST
 )
-"""Settings of compressed files; in large tiles, similar leads become neighbours."""
+"""Settings of compressed files; in large tiles, similar leads (placements of the defenders) can be
+neighbours.
+"""
 
 PLAIN = replace(PACKED, uncompressed=True)
 """Settings for a win-draw-loss file that is stored uncompressed."""
@@ -79,12 +81,12 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that `hold` takes: a fifth of one per slot and side, 0 for a constant side."""
+        """Bytes that `hold` takes: a fifth of one per slot and side, 0 for sides of one outcome."""
         return sum(self.header.blocks) * self._block_bytes
 
     @property
     def is_held(self) -> bool:
-        """True if all blocks are unpacked in memory."""
+        """True if all blocks are in memory, unpacked by `hold`."""
         return self._held is not None
 
     @property
@@ -92,12 +94,12 @@ class WdlFile(BlockFile[WdlSpec]):
         return self._codec.max_content(self.header.block_slots)
 
     def hold(self) -> None:
-        """Unpack all blocks and keep them until the file is closed: probes then read no file."""
+        """Unpack all blocks and keep them until the file is closed; probes then use them."""
         red, black = self.header.blocks
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """Return `count` blocks, five outcomes per byte, each in `_block_bytes`; None if 0."""
+        """Unpack `count` blocks into one array, `_block_bytes` for each; None if count is 0."""
         if not count:
             return None
         data = np.zeros((count, self._block_bytes), np.uint8)
@@ -129,7 +131,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def is_plain(self) -> bool | None:
-        """True if blocks are stored uncompressed; None if none of them takes any bytes."""
+        """True if blocks are stored uncompressed; None if no block takes any bytes."""
         plain = [
             length == OUTCOMES.max_content(self._slots_in(number))
             for number, length in enumerate(self._entries[:, 0].tolist())

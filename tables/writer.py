@@ -3,9 +3,11 @@
     source(side, first, count)  ->  tile, arranged  ->  fill  ->  block  ->  zstd  ->  file
     calling thread                                      worker threads             calling thread
 
-Each side gets the best arrangement of its slots (`choosing.py`). The file is renamed to its final
-name after it has been written and synced (`files.py`), so a table file is always complete. Memory
-holds one tile and a few blocks per thread. The bytes do not depend on the number of threads.
+A *tile*, the slots of some leads, is read at once and cut into blocks. Each side gets the best
+arrangement (order) of its slots (`choosing.py`). `fill` replaces code 0, for no position. The file
+is renamed to its final name after it has been written and synced (`files.py`), so a table file is
+always complete. Memory holds one tile and a few blocks per thread. The bytes do not depend on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -52,16 +54,16 @@ from tbgen.tables.statistics import FileStatistics
 CodeSource = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
 (Black) to move. The dtype is that of the table's codes, or of their numbers in a palette; 0 marks
-slots without a position. Called from the writing thread for runs of whole leads, one side after the
-other: first for the sample, then for all slots in the order of the arrangement. Black may come
-first.
+slots without a position. Called in the thread of `write_table` for runs of whole leads, one side
+after the other: first for the sample by which the arrangement is chosen, then for all slots in the
+order of the arrangement. Black may come first.
 """
 
 _BLOCKS_AT_ONCE = 4
-"""Number of blocks that one task of a worker thread packs; several, as handing over has a cost."""
+"""Number of blocks that one task of a worker thread packs; several, since each task has a cost."""
 
 _PER_THREAD = 2
-"""Tasks per thread whose blocks are not yet written, which bounds the memory."""
+"""Most tasks per thread whose blocks are not yet written; this bounds the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,11 @@ class Packing:
 
 
 class PackedBlock(NamedTuple):
-    """Block to be written: compressed bytes, b"" if all slots share the code `constant`; digest."""
+    """A block ready to be written.
+
+    `data` are its bytes in the file, b"" if all slots share the code `constant`, which else is
+    None. `digest` is the SHA-256 of its content, the bytes before compression.
+    """
 
     data: bytes
     digest: bytes
@@ -86,14 +92,14 @@ class PackedBlock(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes, codec: BlockCodec, store: Callable[[bytes], bytes]) -> PackedBlock:
-        """Return a block packed by `store`, which is not called for a block of one value."""
+        """Return a block; `store` compresses its content, unless all slots share one code."""
         constant = codec.constant_code(content)
         data = b"" if constant is not None else store(content)
         return cls(data, hashlib.sha256(content).digest(), constant)
 
     @property
     def entry(self) -> tuple[int, int]:
-        """Entry of the block table: length and checksum of the bytes; or 0 and the shared code."""
+        """Entry of the block table: length and checksum of `data`, or 0 and `constant`."""
         if self.constant is not None:
             return 0, self.constant
         return len(self.data), zlib.crc32(self.data)
@@ -126,7 +132,8 @@ def write_table(
 
     path : usually `directory / spec.name.filename`
     statistics : called after all codes have been read; returns the metadata
-    packing : block size and compression; a value other than that of the kind is for experiments
+    packing : block size and compression; other settings than `TABLES` or those of `wdl` are for
+        experiments
     arrangements : Red's and Black's order of slots, for experiments; None for the best
     palettes : Red's and Black's; if given, `source` returns numbers in place of codes, and the file
         is the same
@@ -160,9 +167,10 @@ def write_table(
 
 
 class _Side(NamedTuple):
-    """Blocks of one side that have been written: arrangement, block table entries, digests.
+    """A side whose blocks have been written: arrangement, block table entries and digests.
 
-    `constant` is the code of a side with one value everywhere, else 0.
+    If all slots have one code, `constant` is this code and `entries` is empty; else `constant` is
+    0.
     """
 
     arrangement: Arrangement
@@ -173,7 +181,7 @@ class _Side(NamedTuple):
 
 @dataclass(frozen=True)
 class _Writer(Generic[Spec]):
-    """Writer of one file; `dtypes` and `encoders` have an entry for each side."""
+    """Writer of one file. For each side, `dtypes` is that of codes, `encoders` encodes blocks."""
 
     spec: Spec
     arrangements: tuple[Arrangement, Arrangement] | None
@@ -184,13 +192,15 @@ class _Writer(Generic[Spec]):
     statistics: Callable[[], FileStatistics]
     threads: int
     spool_directory: Path | None
-    """Folder for a temporary file of Black's blocks, if Black's side has more different codes than
-    the palette of a block; else None. Black's blocks are then packed first: they are usually the
-    first to exceed 64 KiB, after which all blocks are packed again with fewer slots.
+    """Folder for a temporary file of Black's blocks; None if Red's blocks are packed first.
+
+    It is given if Black's side has more different codes than fit into a block's palette. A block of
+    Black's may then exceed 64 KiB, after which all blocks are packed again with fewer slots. To
+    find it early, Black's blocks are packed first.
     """
 
     def write(self, file: BinaryIO) -> Header[Spec]:
-        """Write blocks, block table and metadata, then the header, which has their offsets."""
+        """Write the blocks, the block table and the metadata; then the header, at the beginning."""
         file.write(bytes(HEADER_BYTES))
         if self.spool_directory is not None:
             with tempfile.TemporaryFile(dir=self.spool_directory) as blocks:
@@ -248,7 +258,7 @@ class _Writer(Generic[Spec]):
         return _Side(arrangement, entries, digests, 0)
 
     def _packed_blocks(self, block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
-        """Yield the blocks of one side, in order; the number of pending blocks is bounded."""
+        """Yield the blocks of one side, in order; worker threads pack a few in advance."""
         compressor = Compressor(self.packing.compression)
         pending: deque[Future[list[PackedBlock]]] = deque()
         step = _BLOCKS_AT_ONCE * block_map.block_slots
@@ -264,7 +274,7 @@ class _Writer(Generic[Spec]):
                 yield from pending.popleft().result()
 
     def _tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
-        """Return a tile's codes, in file order of leads; valid until the next `source` call."""
+        """Return a tile's codes in the order of `runs`; valid until the next call of `source`."""
         runs = block_map.runs(tile)
         if len(runs) == 1:
             return self._run(side, *runs[0])
@@ -296,7 +306,7 @@ class _Writer(Generic[Spec]):
         return blocks
 
     def _shorter(self, compressor: Compressor, plain: int, content: bytes) -> bytes:
-        """Return a block compressed, or as it is if that is asked for or takes `plain` bytes."""
+        """Return a content compressed; unchanged if `uncompressed` or not below `plain` bytes."""
         data = content if self.packing.uncompressed else compressor.compress(content)
         return data if len(data) < plain else content
 
@@ -304,7 +314,7 @@ class _Writer(Generic[Spec]):
 def complete_file(
     file: BinaryIO, header: Header[Spec], entries: list[tuple[int, int]], metadata: bytes
 ) -> None:
-    """Write block table (entries of `PackedBlock`) and metadata, then the header in front."""
+    """Write block table and metadata (compressed) at the end, and the header at the beginning."""
     block_table = np.array(entries, "<u4").tobytes()
     file.write(block_table)
     file.write(metadata)
@@ -315,13 +325,13 @@ def complete_file(
 def pack_densely(
     file: TableFile, *, threads: int = 1, report: Callable[[int, int], object] | None = None
 ) -> int:
-    """Replace a table's file by a smaller one, and return its size in bytes.
+    """Replace a table's file by one with denser compression, and return its size in bytes.
 
     threads : number of blocks packed at once; the bytes do not depend on it
     report : called as report(blocks done, all blocks)
 
-    `file` keeps the old file open. Raises `CorruptTableError` for a damaged table, and `OSError`;
-    on both the old file stays.
+    `file` still reads the old file. Raises `CorruptTableError` for a damaged table, and `OSError`;
+    the file on disk is then unchanged.
     """
     header = file.header
     with replacing(file.path) as out:
@@ -348,7 +358,7 @@ def pack_densely(
 
 
 def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
-    """Yield the recompressed blocks of a file in lists, in order; few are in memory at a time."""
+    """Yield all blocks of a file, compressed with `DENSE`, in order, as lists of a few blocks."""
     blocks = sum(file.header.blocks)
     codec, compressor = file.header.spec.codec, Compressor(DENSE)
 
