@@ -19,10 +19,11 @@
     compiling      numba settings, compiled kernels and their cache
     tables         table files, and probing                (the folder `tables` beside this one)
     indexing       squares, positions, materials and their index         (the folder `indexing`)
+    system         operating system, memory, threads, imports, text: tools for all packages
 
-A package imports only packages below it, as tests/house/test_layers.py lists. The docstring of
-each package lists its modules. A build goes indexing -> rows and retrograde -> tables; a reader
-goes tables -> play -> answers, without numba.
+A package imports only packages below it in this list; tests/house/test_layers.py has the exact
+rules. The docstring of each package lists its modules. A build passes data from indexing to rows
+and retrograde, and then to tables. An answer uses tables, play and answers, without numba.
 
 Public names are imported from `tbgen` itself: `from tbgen import open_tablebase, Position, Move`
 (docs/python.md).

@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def take_signals() -> None:
-    """Handle SIGTERM and SIGHUP like Ctrl-C, unless they are ignored; workers call this, too.
+    """Handle SIGTERM and SIGHUP like Ctrl-C, unless they are ignored; worker processes do so, too.
 
     Python drops an exception raised in a destructor or callback. A `KeyboardInterrupt` that was
     dropped is raised again soon after (`_raise_later`).
@@ -74,7 +74,7 @@ def take_signals() -> None:
 
 
 def _leave_signals() -> None:
-    """Restore the default handlers: a further signal ends the process, even with threads."""
+    """Restore the default handlers before the exit, so that a further signal ends the process."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     for stop in (signal.SIGINT, *_STOPS):
         if signal.getsignal(stop) != signal.SIG_IGN:
@@ -94,10 +94,10 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
-    """Raise a `KeyboardInterrupt` again, by a timer, if Python has dropped it; a hook of `sys`.
+    """Report an exception that Python has dropped; raise a `KeyboardInterrupt` again, by a timer.
 
-    Python drops exceptions in destructors, and in functions called by the garbage collector or a
-    compiled library. Other dropped exceptions are reported as usual.
+    Python calls this hook (`sys.unraisablehook`) for exceptions in destructors, and in functions
+    called by the garbage collector or a compiled library.
     """
     if issubclass(dropped.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)

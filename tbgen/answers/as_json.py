@@ -1,7 +1,8 @@
 """Answers about positions as JSON objects, for the command line and the board.
 
 Outcomes are `win`, `draw`, `loss`, `unknown`. The outcome of a move is for the side that makes it;
-value, order and plies of a move are those of the position after it.
+value, order and plies of a move are those of the position after it. `mechanism` is the offence by
+which the repetition rules decide a position, if known; `words` is the language of sentences.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tbgen.tables import Outcome, ProbeResult
 
 
 def outcome_name(outcome: Outcome | None) -> str:
-    """Return `win`, `draw`, `loss` or `unknown`."""
+    """Return `win`, `draw` or `loss`; `unknown` for None."""
     return "unknown" if outcome is None else outcome.name.lower()
 
 
@@ -30,7 +31,7 @@ def position_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON object for a position and its value, without moves; `words` explain it."""
+    """Return the JSON object for a position whose value is `result`, without moves."""
     return {
         "fen": position.fen,
         "material": position.material.name,
@@ -56,9 +57,9 @@ def move_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON object for one legal move of a position; `words` explain it.
+    """Return the JSON object for one legal move of a position.
 
-    `result` is the value before the move or None, `mechanism` the offence that decides it.
+    `result` is the value of the position before the move; None if its table is missing.
     """
     return {
         "move": format_move(position, move.move, notation),
@@ -80,7 +81,7 @@ def probe_answer(
     notation: str = "iccs",
     mechanism: Mechanism | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of `tbgen probe`: a position and its moves, best first."""
+    """Return the JSON object of `tbgen probe`: a position, and its moves in the given order."""
     return {
         **position_answer(position, result, mechanism),
         "moves": [move_answer(position, result, move, notation, mechanism) for move in moves],
@@ -88,7 +89,7 @@ def probe_answer(
 
 
 def line_answer(line: Mainline, notation: str = "iccs", words: Words = ENGLISH) -> dict[str, Any]:
-    """Return the answer of `tbgen line`: the first position, its best play, and the end of play.
+    """Return the JSON object of `tbgen line`: the first position, its best play, and its end.
 
     `reason` explains the value, `end` the end of the line. `loop_start` is the number, from 0, of
     the first move of the loop; None without a loop. `verdict` is the referee's judgement of the

@@ -2,8 +2,9 @@
 
     0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted   141 broken pipe
 
-`tbgen.cli.command` adds the exceptions of click and the broken pipe. The tables package is imported
-in a function, so that importing this module does not load it.
+*Findings* are faults that a command looked for, or a missing table. `tbgen.cli.command` adds the
+exceptions of click and the broken pipe. The tables package is imported in a function, so that
+importing this module does not load it.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ BROKEN_PIPE = 141
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An expected error: exit status, a line of message and one of hint, with escaped controls."""
+    """An expected error: exit status, one line of message, and one line of hint or ""."""
 
     status: int
     message: str
     hint: str = ""
 
     def __post_init__(self) -> None:
-        """Escape control characters in message and hint."""
+        """Escape control and invisible characters in message and hint (`printable`)."""
         object.__setattr__(self, "message", printable(self.message))
         object.__setattr__(self, "hint", printable(self.hint))
 
@@ -42,9 +43,10 @@ class Failure:
 
 
 def describe(error: BaseException, tables_option: str = "") -> Failure | None:
-    """Return the failure for an exception; None if it is not expected, and so a bug.
+    """Return the failure for an exception; None if the exception is unexpected, and so a bug.
 
-    `tables_option` (` --tables DIR`) is appended to the command that builds a missing table.
+    tables_option : option such as ` --tables DIR`, which is appended to the command that the hint
+        names for a missing table
     """
     if isinstance(error, KeyboardInterrupt):
         return Failure(INTERRUPTED, "interrupted", str(error))
@@ -76,7 +78,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
 
 
 def expected(error: BaseException, tables_option: str = "") -> Failure:
-    """Return the failure for an expected exception, as `describe` does; raise any other again."""
+    """Return the failure for an exception as `describe` does; raise an unexpected one again."""
     failure = describe(error, tables_option)
     if failure is None:
         raise error
@@ -84,9 +86,10 @@ def expected(error: BaseException, tables_option: str = "") -> Failure:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Return whether an exception, or one that caused it, reports a lack of memory.
+    """Return whether an exception, or one of its causes, reports a lack of memory.
 
-    A library that cannot be loaded, and a thread that cannot start, are known by their messages.
+    A library that cannot be loaded, and a thread that cannot start, are recognised by their
+    messages.
     """
     while error is not None:
         words = str(error).lower()

@@ -34,14 +34,14 @@ class Offence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece, with its square in the requested position."""
+    """A piece by side and type, with its square in the requested position."""
 
     side: Side
     kind: PieceType
     square: int
 
     def as_json(self) -> dict[str, str]:
-        """Return `{"side": "red", "piece": "rook", "square": "e4"}`."""
+        """Return a JSON object such as `{"side": "red", "piece": "rook", "square": "e4"}`."""
         return {
             "side": self.side.name.lower(),
             "piece": self.kind.name.lower(),
@@ -51,10 +51,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """The offence by which a side loses, its pieces, and the first move of the losing line.
+    """The offence by which a side loses, with its pieces.
 
-    `victim` is chased on every move of the loop, None for checks; `by` are the chasers, or the
-    pieces that give check. `move` is the first move of best play, which ends in the loop.
+    The side `offender` loses. `victim` is the piece chased on every move of the loop, None for
+    checks; `by` are the pieces that chase it, or that give check. `move` is the first move of the
+    best play that ends in the loop.
     """
 
     offence: Offence
@@ -64,7 +65,7 @@ class Mechanism:
     move: Move
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object for the field `mechanism` of answers; `move` is left out."""
+        """Return the JSON object for the member `mechanism` of answers, without `move`."""
         return {
             "kind": str(self.offence),
             "offender": self.offender.name.lower(),
@@ -123,7 +124,7 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
-    """Return the square at a line's start of the piece that is on `square` after `moves` moves."""
+    """Return the first square in a line of the piece that is on `square` after `moves` moves."""
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move
         if target == square:

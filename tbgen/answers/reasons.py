@@ -35,9 +35,10 @@ from tbgen.tables.codes import DRAW
 class Reason:
     """Key of a sentence that explains a value, and the fields that fill it.
 
-    `side` is the subject of the sentence, usually the winner. `offence` and `mechanism` say how the
-    repetition rules decide, as far as known. `material` is the material after a move, or the one
-    whose table is missing. `verdict` is the referee's sentence.
+    `key` is a row of reasons.csv. `side` is the subject of the sentence, usually the winner.
+    `offence` is the kind of offence by which the repetition rules decide, and `mechanism` names its
+    pieces; each is None if unknown or if they do not decide. `material` is the material after a
+    move, or the one whose table is missing. `verdict` is the referee's sentence.
     """
 
     key: str
@@ -52,21 +53,21 @@ class Reason:
 
 
 def read_sentences(column: int) -> dict[str, str]:
-    """Return the sentences of reasons.csv by reason key: column 1 is English, column 2 Chinese."""
+    """Return the sentences of reasons.csv by key; column 1 is English, column 2 Chinese."""
     path = Path(__file__).with_name("reasons.csv")
     with path.open(encoding="utf-8", newline="") as file:
         return {row[0]: row[column] for row in csv.reader(file)}
 
 
 class Words:
-    """Sentences and phrases in English, the language of the command line."""
+    """Sentences and phrases in English; a subclass overrides them for another language."""
 
     sentences: ClassVar[Mapping[str, str]] = read_sentences(1)
     """Sentences by reason key, with fields in braces.
 
-    {side} and {other} are sides, {plies} and {distance} are lengths, {order} is a number. {mates}
-    and {mated} are phrases that depend on the metric, {offence} is a phrase. {material} is the name
-    of a material, {verdict} a sentence of the referee.
+    {side} is the subject's name, {other} its opponent's. {plies} and {distance} are numbers with
+    units, {order} is a number. {mates} and {mated} are phrases that depend on the metric, {offence}
+    is a phrase. {material} is the name of a material, {verdict} a sentence of the referee.
     """
 
     def sentence(self, reason: Reason) -> str:
@@ -88,9 +89,9 @@ class Words:
     def offence(self, reason: Reason) -> str:
         """Return a phrase for the offence in a reason, such as `perpetual check`.
 
-        The phrase names the victim and the chasers of a chase if they are known. If the kind of the
-        offence is unknown, the phrase is `check or chase` under rules that judge chases, and
-        `perpetual check` under other rules.
+        For a known chase the phrase names the victim and the chasers. If the kind of the offence is
+        unknown, the phrase is `check or chase` under rules that judge chases, and `perpetual check`
+        under other rules.
         """
         found = reason.mechanism
         if found is not None and found.victim is not None:
@@ -105,11 +106,11 @@ class Words:
         return side.name.title()
 
     def plies(self, plies: int) -> str:
-        """Return a number of plies, such as `9 plies`."""
+        """Return a number with its unit, such as `9 plies`."""
         return f"{plies} {'ply' if plies == 1 else 'plies'}"
 
     def distance(self, plies: int) -> str:
-        """Return a distance with the winner's moves in brackets, such as `9 plies (5 moves)`."""
+        """Return a distance, such as `9 plies (5 moves)`: the moves are those of the winner."""
         return f"{self.plies(plies)} ({counted((plies + 1) // 2, 'move')})"
 
     def chase(self, mechanism: Mechanism) -> str:
@@ -133,7 +134,7 @@ def explain_position(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
-    """Return the sentence that explains the value of a position."""
+    """Return the sentence that explains the value `result` of a position."""
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
     if value.outcome == Outcome.DRAW:
@@ -141,7 +142,7 @@ def explain_position(
     if value.outcome == Outcome.WIN:
         key, offence = "forces" if value.order else "wins", None
         if is_direct_win(result):
-            # In a pattern of checks the winner is in check, in one of chases never.
+            # In a direct win the winner is in check if the opponent must check, never if he chases.
             key = "has_forced"
             offence = Offence.CHECK if in_check(position) else Offence.CHASE
         return words.sentence(Reason(key, side, value, metric, rules, offence, mechanism))
@@ -160,9 +161,10 @@ def explain_move(
 ) -> str:
     """Return the sentence that explains the result of a move, for the side that makes it.
 
-    `root` is the value of the position before the move. If `root` is None (no table), the sentence
-    explains the value after the move. `mechanism` is the offence that decides the position before
-    the move. The sentence names the pieces of the offence only if `move` is `mechanism.move`.
+    root : value of the position before the move; if it is None (no table), the sentence explains
+        the value of the position after the move
+    mechanism : offence that decides the position before the move; the sentence names its pieces
+        only if `move` is `mechanism.move`
     """
     worth, after = move.worth, move.result
     if worth is None or after is None:
@@ -198,7 +200,7 @@ def explain_move(
 
 
 def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
-    """Return the sentence that explains how a line ends."""
+    """Return the sentence that explains the end of a line: mate, loop, missing table and so on."""
     winner, verdict = line.winner, line.verdict
     if line.ending in (Ending.MATE, Ending.STALEMATE):
         return words.sentence(Reason(f"line_{line.ending}", line.final.side.other))

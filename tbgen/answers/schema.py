@@ -1,6 +1,7 @@
 """JSON Schema of the answers that commands and the board share, field by field.
 
-Those of the board alone are in `tbgen.board.web.schemas`.
+Schemas of the board's own answers are in `tbgen.board.web.schemas`. Each function below returns the
+schema of one field; its parameter `meaning` is the description in the schema.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from tbgen.indexing.rulesets import Rules
 
 Schema = dict[str, Any]
 
-# -- fields, by type; `meaning` is the description in the schema --------------------------------
+# -- fields, by type ---------------------------------------------------------------------------
 
 
 def string(meaning: str, *choices: str) -> Schema:
-    """Return the schema of a string; with `choices`, of one of these strings."""
+    """Return the schema of a string; if `choices` are given, it must be one of them."""
     return {"type": "string", "description": meaning} | ({"enum": list(choices)} if choices else {})
 
 
@@ -35,13 +36,13 @@ def boolean(meaning: str) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Return a schema that also accepts null."""
+    """Return a copy of a schema that also accepts null."""
     found = schema | {"type": [schema["type"], "null"]}
     return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 
 
 def record(meaning: str, **fields: Schema) -> Schema:
-    """Return the schema of an object, all of whose `fields` are required."""
+    """Return the schema of an object with members `fields`, all of them required."""
     listed = {"properties": fields, "required": list(fields)}
     return {"type": "object", "description": meaning} | listed
 

@@ -44,7 +44,7 @@ _TEXT = re.compile(r"([KAERHCP][1-9]|[前中后1-5][KAERHCP]|[前中后]P?[1-9])
 
 
 def piece_name(side: Side, kind: PieceType) -> str:
-    """Return the simplified character of a piece."""
+    """Return the simplified Chinese character of a piece."""
     return _PIECES[side, False][kind]
 
 
@@ -54,9 +54,9 @@ def is_chinese(text: str) -> bool:
 
 
 def split(text: str) -> tuple[str, Displacement] | None:
-    """Split a move's text into the piece's name and the displacement; None for any other text.
+    """Split a move's text into the piece's name and the displacement; None for other text.
 
-    In the name, letters of WXF and plain digits replace the Chinese ones, as in `前C`.
+    In the name, WXF letters and plain digits replace the Chinese ones, as in `前C`.
     """
     plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_READ)
     match = _TEXT.fullmatch(plain)
@@ -68,7 +68,8 @@ def split(text: str) -> tuple[str, Displacement] | None:
 def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
     """Return the Chinese text of a move, given the piece's name and the displacement.
 
-    `name` has WXF letters and plain digits, as `split` returns it. `side` makes the move.
+    `name` has WXF letters and plain digits, as `split` returns it. `side` is the side that moves,
+    on which characters depend. `traditional` chooses traditional characters.
     """
     digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
     text = ""
@@ -84,7 +85,7 @@ def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
 
 
 def names(place: RelativePlace) -> list[str]:
-    """Return the names by which the text of a move may refer to a piece.
+    """Return the names by which a move's text may refer to a piece, with WXF letters (`前C`).
 
     The name that the standard prescribes comes first. The others are accepted in texts, but not
     written.

@@ -28,7 +28,7 @@ from tbgen.notation.moves import parse_move
 from tbgen.rules import check_legal, play
 
 _GAP = r"\s,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
-"""Characters between moves, in a class of a pattern: blanks and punctuation."""
+"""Blanks and punctuation between moves, written as part of a regular expression's `[...]`."""
 
 _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
 
@@ -50,25 +50,27 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Pattern of a part of a game's text; one always matches."""
+"""Pattern of the next part of a game's text; it matches at every index before the end."""
 
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
-"""Characters that must not stand alone; other words without letters and digits are skipped."""
+"""Characters that are an error if they stand alone as a word. Other words without a letter or digit
+are skipped.
+"""
 
 _XQ_PIECES = "RNBAKABNRCCPPPPP"
 """Letters of one side's pieces in the order of a DhtmlXQ board, where Red's pieces come first."""
 
 
 class GameText(NamedTuple):
-    """A game read from text: first position, and moves up to the first invalid one."""
+    """A game read from text: first position, and the moves before the first invalid one."""
 
     start: Position
     moves: tuple[Move, ...]
     fault: MoveTextError | None = None
-    """Error of the first move that was not accepted, after `moves`; None if all moves are valid."""
+    """Error of the first invalid move, which follows `moves`; None if all moves are valid."""
     stated: str = ""
-    """Result as the text states it: 1-0, 0-1 or 1/2-1/2; empty if it states none."""
+    """Result that the text states: 1-0, 0-1 or 1/2-1/2; empty if it states none."""
 
 
 @dataclass(slots=True)
@@ -88,9 +90,9 @@ class _Record:
     """True if a result follows the moves."""
 
     def read_xq(self) -> tuple[Position, list[str | Move]]:
-        """Return first position and moves of a DhtmlXQ board.
+        """Return the first position and the moves of a DhtmlXQ board; raises `InputError`.
 
-        A piece has two digits, file and row from Black's side; a move has four.
+        On such a board a piece has two digits, file and row from Black's side; a move has four.
         """
         board = bytearray(SQUARES)
         places, moves = self.tags.get("binit", ""), self.tags.get("movelist", "")
@@ -122,8 +124,9 @@ def read_game(
 
     from_fen : returns the position of a FEN, or raises `PositionError`
     most : maximum number of moves; None for no limit
-    Raises `PositionError` for an impossible first position, and `InputError` for a text of no game
-    or of several, and for too many moves.
+
+    Raises `PositionError` for an impossible first position, and `InputError` for a text without a
+    game or with several, and for too many moves.
     """
     games = _split(text)
     if not games:
@@ -155,10 +158,10 @@ def read_game(
 
 
 def split_games(text: str) -> list[str]:
-    """Return the texts of the games in a text, in order.
+    """Return the text of each game in a text, in order.
 
     A game ends before a FEN or tags that follow moves, before moves that follow a result, and
-    before move number 1 behind two or more moves.
+    before move number 1 if two or more moves precede it.
     """
     games = _split(text)
     ends = [*(game.first for game in games), len(text)][1:]
@@ -184,9 +187,10 @@ def _split(text: str) -> list[_Record]:
 
 
 def begins_with_moves(line: str) -> bool:
-    """Return whether the first line of a text belongs to a longer record of games.
+    """Return whether a line begins the record of a game, rather than states a position.
 
-    True for a line that begins with a tag, with a move number or with a move; false for a FEN.
+    True if its first part is a tag, a move number, a result or a move, even an illegal one; False
+    for a FEN, `position` and other text.
     """
     kind, _, value, _ = next(_tokens(line), ("fen", "", "", 0))
     if kind != "move":
@@ -199,7 +203,7 @@ def begins_with_moves(line: str) -> bool:
 
 
 def _begins_game(game: _Record, kind: str, name: str) -> bool:
-    """Return whether a token belongs to the next game of the text, given the game before it."""
+    """Return whether a token (`_tokens`) begins the next game of the text, after `game`."""
     if kind == "tag":
         return bool(game.words or game.ended or name in game.tags)
     if kind in ("fen", "position"):
@@ -210,10 +214,11 @@ def _begins_game(game: _Record, kind: str, name: str) -> bool:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield kind, name, text and first index of each part of a text that is not passed over.
+    """Yield (kind, name, text, index of the first character) of each part of a text that counts.
 
-    Kinds are `tag`, `fen`, `position` (the word of UCI), `first` (move number 1), `number` (any
-    other), `move` and `result`. Only a tag has a name.
+    Kinds are `tag`, `fen`, `position` (the word of UCI), `first` (move number 1), `number` (another
+    move number), `move` (also text that is no move) and `result`. Only a tag has a name, and the
+    text of a tag is its value. Comments and variations are passed over.
     """
     at = 0
     while match := _TOKEN.match(text, at):
@@ -247,9 +252,9 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _end_of_bracket(text: str, start: int) -> int:
-    """Return the index behind the bracket that closes the one at `start`; -1 without one.
+    """Return the index after the bracket that closes the one at `start`; -1 if none does.
 
-    Round brackets, half and full width, may contain others.
+    Round brackets, half and full width, may be nested.
     """
     closing = _CLOSING.get(text[start])
     if closing is not None:
@@ -263,7 +268,7 @@ def _end_of_bracket(text: str, start: int) -> int:
 
 
 def _result(text: str) -> str:
-    """Return the result 1-0, 0-1 or 1/2-1/2 that a text such as 红先胜 states; else ""."""
+    """Return the result 1-0, 0-1 or 1/2-1/2 that a text such as 红先胜 states; "" if none."""
     if text in ("1-0", "0-1"):
         return text
     if text.startswith("1/2") or "和" in text:
@@ -274,7 +279,7 @@ def _result(text: str) -> str:
 
 
 def _square(digits: str) -> int | None:
-    """Return the square of two digits in a DhtmlXQ text; None for 99, a captured piece."""
+    """Return the square of two DhtmlXQ digits; None for 99, a captured piece."""
     if not re.fullmatch("[0-9]{2}", digits):
         raise MoveTextError(f"{excerpt(digits)} is no point of a DhtmlXQ board", "two digits, 77")
     file, row = int(digits[0]), int(digits[1])

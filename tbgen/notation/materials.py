@@ -38,16 +38,16 @@ _AGAINST = re.compile("[必难難巧例可不守]?[胜勝和]|[对對擒破]")
 def parse_material(words: str) -> Material:
     """Return the material that a text names in letters, in English or in Chinese.
 
-    Raises `MaterialError`, with a hint, for any other text.
+    Raises `MaterialError`, with a hint, for other text.
     """
     return read_material(words) or Material.parse(words)
 
 
 def read_material(words: str) -> Material | None:
-    """Return the material that a text names; None for any other text.
+    """Return the material that a text names; None for other text.
 
     Examples: `KRNKR`, `krn-kr`, `KRNvKR`, `KRN v KR`, `rn/r`, `车马对车`, `車馬對車`,
-    `馬兵對士象全`, `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
+    `马兵對士象全`, `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
     """
     plain = words.strip()
     if is_chinese(plain):
@@ -68,9 +68,9 @@ def read_material(words: str) -> Material | None:
 
 
 def read_attacker(words: str) -> Army | None:
-    """Return the army that Chinese or English words name, such as 车马炮; None for any other text.
+    """Return the army that Chinese or English words name, such as 车马炮; else None.
 
-    A bare king is none.
+    None also for a bare king.
     """
     letters = _letters(words) if is_chinese(words) else _army(words.lower())
     material = _material(f"K{letters}K") if letters else None

@@ -40,9 +40,8 @@ _HINT = "write h2e2, C2.5 or 炮二平五"
 def parse_move(position: Position, text: str, notation: str | None = None) -> Move:
     """Return the legal move that `text` names in the position.
 
-    `notation` is one of `MOVE_NOTATIONS`; by default it is detected. Raises `MoveTextError`, with a
-    hint, for text that is no move, or names no legal move or several. Raises `InputError` for an
-    unknown notation.
+    `notation` is one of `MOVE_NOTATIONS`; None detects it. Raises `MoveTextError`, with a hint, for
+    text that names no legal move or several. Raises `InputError` for an unknown notation.
     """
     text = text.rstrip(_MARKS).strip() or text
     notation = notation or _detect(text)
@@ -66,7 +65,8 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
 def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
     """Return the text of a move in one of `MOVE_NOTATIONS`; the move must be legal in the position.
 
-    Raises `InputError` for an unknown notation.
+    Raises `InputError` for an unknown notation. WXF and Chinese text of a move without a piece of
+    the side to move raises `MoveTextError`; other illegal moves are not detected.
     """
     if notation == "iccs":
         return move.iccs
@@ -114,7 +114,7 @@ def _from_fairy(text: str) -> Move:
 
 
 def _resolve(position: Position, text: str, notation: str) -> Move:
-    """Find the legal move to which the text of a move in WXF or Chinese notation refers."""
+    """Return the legal move that a WXF or Chinese text names; raises `MoveTextError`."""
     reader = wxf if notation == "wxf" else chinese
     parts = reader.split(text)
     if parts is None:
@@ -148,7 +148,7 @@ def _resolve(position: Position, text: str, notation: str) -> Move:
 
 @lru_cache(maxsize=16)
 def _places(position: Position) -> dict[int, RelativePlace]:
-    """Return the `relative_place` of each piece of the side to move, by square."""
+    """Return the `relative_place` of each piece of the side to move, by its square."""
     return {
         square: relative_place(position, square)
         for code, square in position.pieces()

@@ -1,11 +1,11 @@
-"""Names of pieces, and displacements, relative to the player: files count from the right.
+"""Parts of a move's text in WXF and Chinese notation: the piece's name, and its displacement.
 
     file            9 8 7 6 5 4 3 2 1   Red's (i is file 1); for Black a is file 1
-    RelativePlace   number of a piece among its side's pieces of the same kind: on its file, and on
-                    all files that have several of them
+    RelativePlace   file of a piece, and its number among its side's pieces of the same kind
     Displacement    + ahead, - back, . sideways; and the points moved or the file reached
 
-`wxf` and `chinese` write these numbers, each with its own letters.
+Files count from the player's right. `wxf` and `chinese` write these numbers, each with its own
+letters.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Displacement(NamedTuple):
 
 
 class RelativePlace(NamedTuple):
-    """Place of a piece among its side's pieces of the same kind, from which its name follows."""
+    """Place of a piece among its side's pieces of the same kind; its name follows from this."""
 
     kind: PieceType
     side: Side
     file: int
-    """File, 1..9 from the owner's right."""
+    """Number of its file, 1..9 from its side's right."""
     rank: int
     """Number of the piece among those of its kind on the file; 1 is the most advanced."""
     count_on_file: int
@@ -42,21 +42,21 @@ class RelativePlace(NamedTuple):
     crowded_files: int
     """Number of files with two or more pieces of this kind and side."""
     serial: int
-    """Number of the piece among those on all crowded files, from the right, then from the front; 0
-    if the piece is alone on its file.
+    """Number of the piece, from 1, among those on all files counted by `crowded_files`: files from
+    the right, each from the front. 0 if the piece is alone on its file.
     """
 
     @property
     def is_tandem(self) -> bool:
-        """Return whether the file is no sufficient name: others of the kind are on the file.
+        """Return whether others of its kind on its file prevent naming the piece by the file.
 
-        Of two advisors or elephants on one file, one can only go ahead and the other only back.
+        False for advisors and elephants: one can only go ahead, and the other only back.
         """
         return self.count_on_file > 1 and self.kind not in (PieceType.ADVISOR, PieceType.ELEPHANT)
 
 
 def file_number(side: int, square: int) -> int:
-    """Return the number of a square's file, counted from the side's right."""
+    """Return the number of a square's file, 1 to 9 from the right of `side`."""
     return FILES - square % FILES if side == Side.RED else square % FILES + 1
 
 
@@ -86,7 +86,7 @@ def relative_place(position: Position, square: int) -> RelativePlace:
 
 
 def displacement(position: Position, move: Move) -> Displacement:
-    """Return the direction of a move, and its distance or target file, as the mover sees them."""
+    """Return the displacement of a move, as seen by the side that makes it."""
     code = position.board[move.source]
     side, kind = piece_side(code), piece_kind(code)
     ahead = move.target // FILES - move.source // FILES

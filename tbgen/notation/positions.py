@@ -6,8 +6,8 @@
     six     11017,30,570,0,0,0                        `tbgen.indexing.boardcode`, no side to move
     board   ten lines of nine points, with rank and file names and the side to move
 
-`parse_position` recognises each by a feature that no other has: a slash (FEN), line breaks (board),
-six numbers (six); any other text is Pai's string.
+`parse_position` recognises the style by a slash (FEN), line breaks (board), or digits and
+separators alone (six); any other text is read as Pai's string.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ POSITION_STYLES = ("fen", "pai", "six", "board")
 _PAI_LETTERS = "kberncp"
 """Pai's letter of each `PieceType`: b is the advisor (guard), e the elephant."""
 
-# Nothing after a run of blanks begins with a blank, so that matching takes linear time.
+# No part that follows a run of blanks can begin with a blank: so matching takes linear time.
 _SIX_TEXT = re.compile(r"(?:B\s*\[6\]\s*=\s*)?(?:[{\[(]\s*)?([-+\d][-+\d\s,;]*)[}\])]?")
 _BLANKS = ".+*-_·"
 _FILE_NAMES = "abcdefghi"
@@ -40,7 +40,7 @@ _SIDE_LINE = re.compile(r"(red|r|white|w|black|b)(tomove)?")
 
 
 class PositionText(NamedTuple):
-    """A position that was read, and the style and viewpoint of its text."""
+    """A position that was read, with the style of its text and the side at the bottom."""
 
     position: Position
     style: str
@@ -52,8 +52,8 @@ class PositionText(NamedTuple):
 def parse_position(text: str, side: Side | None = None) -> Position:
     """Return the position that `text` describes in any style.
 
-    `side` overrides the side to move of the text. By default, a six-integer code and a diagram
-    without a side have Red to move. Raises `PositionError` with a hint.
+    `side` overrides the side to move of the text. Without it, six integers, and a diagram that
+    names no side, have Red to move. Raises `PositionError` with a hint.
     """
     return read_position(text, side).position
 
@@ -83,7 +83,7 @@ def read_position(text: str, side: Side | None = None) -> PositionText:
 
 
 def format_position(position: Position, style: str = "fen", viewpoint: Side = Side.RED) -> str:
-    """Return the text of a position in one of `POSITION_STYLES`.
+    """Return the text of a position in one of `POSITION_STYLES`; raises `InputError` for others.
 
     `viewpoint` is the side at the bottom of a diagram; if it is Black, Pai's string ends with `:`.
     FEN and the six-integer code have no viewpoint.
@@ -115,7 +115,7 @@ def _parse_six(text: str) -> Position:
 
 
 def _parse_pai(text: str) -> tuple[Position, Side]:
-    """Read Pai's string; return the position and the viewpoint."""
+    """Return the position and the viewpoint of Pai's string; raises `PositionError`."""
     body, viewpoint = text, Side.RED
     if body.endswith(":"):
         body, viewpoint = body[:-1], Side.BLACK
@@ -168,10 +168,10 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _parse_board(text: str) -> tuple[Position, Side]:
-    """Read a diagram of ten lines of nine points; return the position and the viewpoint.
+    """Return the position and the viewpoint of a diagram of ten lines of nine points.
 
     Optional are rank names on either edge, a line of file names, and a line with the side to move.
-    Rank and file names determine the viewpoint.
+    Rank and file names determine the viewpoint. Raises `PositionError`.
     """
     side, turned_files = Side.RED, None
     rows: list[tuple[str, str]] = []

@@ -28,7 +28,7 @@ _TEXT = re.compile(r"([KAERHCP][1-9+-]|[1-9+-]{2})([+.-])([1-9])")
 
 
 def split(text: str) -> tuple[str, Displacement] | None:
-    """Split a move's text into the piece's name and the displacement; None if it is no WXF text."""
+    """Split a move's text into the piece's name and the displacement; None for other text."""
     plain = unicodedata.normalize("NFKC", text.strip()).upper().translate(_ALIASES)
     match = _TEXT.fullmatch(plain)
     if match is None:
@@ -42,7 +42,7 @@ def join(name: str, moved: Displacement) -> str:
 
 
 def names(place: RelativePlace) -> list[str]:
-    """Return the names by which the text of a move may refer to a piece.
+    """Return the names by which the text of a move may refer to a piece, such as `C2` and `C+`.
 
     The federation's own name comes first. The others are accepted in texts, but not written.
     """

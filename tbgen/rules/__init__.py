@@ -23,7 +23,7 @@ Parameters of kernels, unless a kernel says otherwise:
     without_xray : bool, True to ignore rooks and cannons that protect the victim only through the
         attacker's square, that is, only after the attacker has left it
     bit : int, of any width; the number of a bit
-    chase_rules : int64, bits of the rule set (`Chases.word` in `tbgen.indexing.rulesets`)
+    chase_rules : int64, definition of a chase as bits (`Chases.word` in `tbgen.indexing.rulesets`)
 """
 
 from tbgen.rules.positions import check_legal, in_check, is_legal, is_terminal, legal_moves, play

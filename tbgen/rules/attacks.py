@@ -34,7 +34,7 @@ from tbgen.system.scalar import scalar
 
 @scalar
 def find_king(board: Board, side: int) -> int:
-    """Return the square of the side's king, searched in its palace; -1 if it is not there."""
+    """Return the square of the side's king; -1 if it is not in its palace."""
     king = piece_code(side, PieceType.KING)
     first = 3 if side == Side.RED else 66
     for start in range(first, first + 27, 9):
@@ -46,7 +46,7 @@ def find_king(board: Board, side: int) -> int:
 
 @scalar
 def pieces_between(board: Board, source: int, target: int) -> int:
-    """Return the number of pieces strictly between two squares, or -1 if they share no line."""
+    """Return the number of pieces strictly between two squares; -1 if equal or not in line."""
     if source == target:
         return -1
     if source // 9 == target // 9:
@@ -68,8 +68,8 @@ def attacks(board: Board, source: int, target: int) -> bool:
 
     The content of `target` is ignored: an attack on a piece of the same side protects that piece.
     The safety of the attacker's own king is ignored, too. Taken into account are a knight's leg, an
-    elephant's eye, a cannon's mount, palace and river. Facing kings do not attack each other here
-    (`kings_face`).
+    elephant's eye, a cannon's mount, palace and river. Kings that face each other on an open file
+    do not attack each other here (`kings_face`).
     """
     code = board[source]
     side, kind = piece_side(code), piece_kind(code)
@@ -173,7 +173,7 @@ def kings_face(board: Board) -> bool:
 
 @scalar
 def in_check(board: Board, side: int) -> bool:
-    """Return whether the side's king is attacked; facing kings count as check.
+    """Return whether the side's king is attacked, or faces the other king on an open file.
 
     Facing kings never arise by a legal move, so in a legal position this is check in the usual
     sense. After a pseudo-legal move of the side, True means that the move was illegal.

@@ -53,19 +53,19 @@ LEAPS = (
 
 @scalar
 def is_on_board(rank: int, file: int) -> bool:
-    """Return whether a rank and a file are those of a square."""
+    """Return whether a rank and a file are on the board: 0 to 9 and 0 to 8."""
     return 0 <= rank < 10 and 0 <= file < 9
 
 
 @scalar
 def is_in_palace(side: int, rank: int, file: int) -> bool:
-    """Return whether a square belongs to the side's palace."""
+    """Return whether the square on a rank and file belongs to the side's palace."""
     return 3 <= file <= 5 and 7 * side <= rank <= 7 * side + 2
 
 
 @scalar
 def is_own_half(side: int, rank: int) -> bool:
-    """Return whether a rank lies on the side's own half of the board."""
+    """Return whether a rank lies on the side's own half of the board, before the river."""
     if side == Side.RED:
         return rank <= 4
     return rank >= 5
@@ -73,5 +73,5 @@ def is_own_half(side: int, rank: int) -> bool:
 
 @scalar
 def forward(side: int) -> int:
-    """Return the direction of a side's pawns in ranks: 1 for Red, -1 for Black."""
+    """Return the step in ranks of a side's pawns: 1 for Red, -1 for Black."""
     return 1 - 2 * side

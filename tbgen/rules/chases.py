@@ -4,11 +4,11 @@
              ->  is_new_attack(before, after, ..)  point 6:    the move created this threat
              ->  is_answered(replied, ..)          point 7:    the reply removed this threat
 
-Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
-after WXF 2018 and the articles of the Asian rules). Q is the attacker, V the victim. A *root* of V
-is a piece of V's side that can legally recapture after Q x V. The functions are scalar
-(`tbgen.system.scalar`); they try moves on the given board and restore it. Loops and levels of
-offence are in `tbgen.referee`.
+A move *chases* a piece V, the victim, if it creates a threat of a piece Q, the attacker, to capture
+V. Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
+after WXF 2018 and the articles of the Asian rules). A *root* of V is a piece of V's side that can
+legally recapture after Q x V. The functions are scalar (`tbgen.system.scalar`); they try moves on
+the given board and restore it. Loops and levels of offence are in `tbgen.referee`.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def _has(chase_rules: int, bit: int) -> bool:
 
 @scalar
 def may_be_offender(code: int, chase_rules: int) -> bool:
-    """Return whether a piece of this kind can chase (point 1)."""
+    """Return whether a piece may chase, by its type (point 1); False for `EMPTY`."""
     return code != EMPTY and _has(chase_rules, CHASERS + piece_kind(code))
 
 
 @scalar
 def may_be_victim(code: int, square: int, chase_rules: int) -> bool:
-    """Return whether a piece can be chased; for a pawn this depends on its square (point 2)."""
+    """Return whether a piece may be chased, by its type and a pawn's square (point 2)."""
     if code == EMPTY or not _has(chase_rules, CHASED + piece_kind(code)):
         return False
     if piece_kind(code) != PieceType.PAWN or chase_rules & PAWNS_AT_HOME != 0:
@@ -61,11 +61,11 @@ def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
 
 @scalar
 def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether capturing the victim is legal apart from an existing check (point 3).
+    """Return whether a capture is legal, apart from a check that stands already (point 3).
 
-    The capture is legal if no piece attacks the king of the attacker's side afterwards that did not
-    attack it before. The attacker must attack the victim, and must not be a king: attacks are
-    tested on the king's square before the capture.
+    The capture may leave the own king under attacks that existed before, but must add none. The
+    attacker must attack the victim, and must not be a king: attacks are tested on the king's square
+    before the capture.
     """
     side = piece_side(board[attacker])
     if is_safe_after(board, side, attacker, victim):
@@ -91,7 +91,7 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
 
 @scalar
 def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool) -> bool:
-    """Return whether the victim has a root: a piece that can legally recapture (point 4b).
+    """Return whether the victim has a root, a piece that can legally recapture (point 4b).
 
     The recapture follows the capture of the victim by the attacker. With `without_xray` a rook or
     cannon counts only if it also protects the victim while the attacker is still on its own square
@@ -145,9 +145,10 @@ def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
 def threatens(
     board: MutableBoard, attacker: int, victim: int, without_xray: bool, chase_rules: int
 ) -> bool:
-    """Return whether an attack counts as a threat: the capture is legal and wins material.
+    """Return whether the attacker threatens the victim: the capture is legal and wins material.
 
-    Points 1 to 5. `attacker` and `victim` are any two squares.
+    Points 1 to 5. `attacker` and `victim` are any two squares, also empty ones or of one side; the
+    result is then False.
     """
     taking, taken = board[attacker], board[victim]
     if not may_be_offender(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
@@ -183,10 +184,10 @@ def is_new_attack(
 ) -> bool:
     """Return whether the move `source`-`target` created the attacker's threat to the victim.
 
-    Points 1 to 6. The attack is new if the attacker did not threaten the victim before the move; a
-    root that protects the victim only through the attacker's square does not count then. Under the
-    rule `NEW_BY_VICTIM` it is new only if no piece at all threatened the victim before. The caller
-    ensures that the move gives no check.
+    Points 1 to 6. The threat is new if the attacker did not threaten the victim before the move; in
+    this test, roots that protect the victim only through the attacker's square are ignored. With
+    the bit `NEW_BY_VICTIM` it is new only if no piece at all threatened the victim before. The
+    caller ensures that the move gives no check.
 
     before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`
@@ -206,7 +207,7 @@ def is_answered(
     """Return whether the reply `source`-`target` removed the attacker's threat to the victim.
 
     Point 7. If the victim itself moves, its new square is tested. The capture of the attacker
-    always removes the threat. Under the rule `UNANSWERED` the result is True for any reply.
+    always removes the threat. With the bit `UNANSWERED` the result is True for any reply.
 
     replied : MutableBoard (90,), the board after the reply; restored
     attacker, victim : int, squares of the board before the reply

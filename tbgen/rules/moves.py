@@ -19,8 +19,8 @@ from tbgen.system.scalar import scalar
 def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) -> int:
     """Write every pseudo-legal move of a side, and return their number.
 
-    `sources` and `targets` need `board.MAX_MOVES` entries. Captures of the king are included; the
-    safety of the mover's king is not tested.
+    Move i goes from sources[i] to targets[i]. Both need `board.MAX_MOVES` entries. Captures of the
+    king are included; the safety of the mover's king is not tested.
     """
     count = 0
     for square in range(SQUARES):
@@ -35,9 +35,9 @@ def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) 
 
 @scalar
 def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
-    """Write the target squares of a piece's pseudo-legal moves to `targets`, from `count` on.
+    """Write the target squares of a piece's pseudo-legal moves to `targets`, from index `count` on.
 
-    Returns `count` plus the number of moves.
+    Returns the index after the last one: `count` plus the number of moves.
     """
     side, kind = piece_side(board[source]), piece_kind(board[source])
     rank, file = source // 9, source % 9
@@ -88,7 +88,7 @@ def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
 
 @scalar
 def _is_open_to(board: Board, side: int, square: int) -> bool:
-    """Return whether a piece of a side may enter a square: empty, or with an opponent's piece."""
+    """Return whether a square is empty or has a piece of the other side than `side`."""
     return board[square] == EMPTY or piece_side(board[square]) != side
 
 

@@ -17,7 +17,7 @@ from tbgen.rules.board import MAX_MOVES
 
 
 def legal_moves(position: Position | str) -> list[Move]:
-    """Return every legal move of the side to move, by ascending source square."""
+    """List every legal move of the side to move, by ascending source square."""
     return list(_legal_moves(as_position(position)))
 
 
@@ -30,7 +30,7 @@ def _legal_moves(position: Position) -> Iterator[Move]:
 
 
 def is_terminal(position: Position | str) -> bool:
-    """Return whether the side to move has no legal move, and so has lost, in check or not."""
+    """Return whether the side to move has no legal move; it has then lost, in check or not."""
     return next(_legal_moves(as_position(position)), None) is None
 
 
