@@ -13,10 +13,12 @@
 
 This package is independent of codes, tables and repetition.
 
-    row     lead * mids + mid (`tbgen.indexing`); its bits are the squares of the inner piece
-    set     uint64 (rows, 2)
-
-    men          the pieces of the mid, that is, the attackers except the inner piece
+    lead, mid    placements of the defenders (kings, advisors, elephants of both sides) and of the
+                 *men* (attackers except the inner piece), as numbers (`tbgen.indexing.layout`)
+    row          positions that differ only in the square of the inner piece, one bit for each
+                 square; its number is lead * mids + mid
+    set          positions with one side to move: uint64 (rows, 2)
+    slot         number of a position in the index; the *canonical* one of several counts
     frontier     sparse set, usually the positions that the last sweep found (`sets.Frontier`)
     escape       a move by which the losing side avoids the loss, or the position after it
     chunk        consecutive leads whose positions are recorded together (`workers.Chunks`)
@@ -35,17 +37,17 @@ Parameters of kernels, unless a kernel says otherwise:
     members, others : Rows, in; sets of one side to move
     within : Rows, in; positions outside are ignored
     found : Frontier, out, or inout where positions are added; other leads are not changed
-    result : Rows, inout; the set that is changed
+    result : Rows, inout
     use_escape : bool, `escape` is used
     escape : Frontier of the opponent without lists, in; positions with a quiet move into it are
         excluded. The caller ensures that a position of `within` without such a move has a move
         into `front`
     data : uint8 (n,), in; a record
-    at : int64, position in a record
+    at : int64, byte offset in a record
     filtered : bool, `within` is used
-    size : int64, leads of a chunk
+    size : int64, number of leads in a chunk
     out : uint8 (n,), out; records of the chunks, one after the other
-    ends : int64 (chunks,), out; end of each chunk's record
+    ends : int64 (chunks,), out; end offset of each chunk's record in `out`
     man : int64, a piece of the mid: a column of `Frame.mid_squares`
     side : int64, side that moves (to move in the positions that are found), 0 Red, 1 Black
     kind : int64, `PieceType` of the piece that moves or attacks: rook, knight, cannon or pawn
@@ -57,9 +59,9 @@ Parameters of kernels, unless a kernel says otherwise:
     word, w, start, free : uint64, one word of a set
     taken_lo, taken_hi : uint64, set of the occupied squares of a lead, or of lead and mid
     front : Frontier, in; in sweeps that of the side that is not to move
-    reached : uint64 (mids, 2), inout; positions of one lead, by mid
-    touched : int32 (mids,), inout; mids of the rows listed so far
-    count : int64, number of rows listed so far
+    reached : uint64 (mids, 2), inout; positions found so far in one lead, by mid
+    touched : int32 (mids + 1,), inout; list of the mids whose rows of `reached` are not empty
+    count : int64, length of the list `touched`
     squares : int64 (pieces,), inout; squares of the pieces, in the layout's order
     frame : Frame
     scratch : Scratch, of the thread

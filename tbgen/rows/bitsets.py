@@ -3,12 +3,12 @@
 
     lo   bits 0..44   ranks 0 to 4         bit = square
     hi   bits 0..44   ranks 5 to 9         bit = square - 45
-    lo   bit 63       OFF_BOARD: the "square" of the inner piece of a material that has none
+    lo   bit 63       OFF_BOARD: the "square" of the inner piece of a material without attackers
 
-A *row* of the index is such a pair: one bit for each square of the inner piece. Some functions
-move the inner piece of a whole row at once. Others return the squares of the inner piece for which
-another piece's attack is open. All functions are independent of the index, and return sets as pairs
-of words.
+The positions of one *row* of the index differ only in the square of one attacker, the *inner
+piece*. A set of them is such a pair, too: one bit for each square. Some functions here move the
+inner piece of a whole row at once. Others return the squares of the inner piece that leave another
+piece's attack open. All functions are independent of the index, and return sets as pairs of words.
 """
 
 from __future__ import annotations
@@ -170,19 +170,19 @@ def has(lo, hi, square):
 
 @part
 def up(lo, hi):
-    """Move every square one rank up."""
+    """Return a set moved one rank up, away from Red; squares beyond the last rank are dropped."""
     return (lo << _9) & WORD, ((hi << _9) & WORD) | (lo >> _36)
 
 
 @part
 def down(lo, hi):
-    """Move every square one rank down."""
+    """Return a set moved one rank down, towards Red; squares beyond the first rank are dropped."""
     return (lo >> _9) | ((hi & FIRST_RANK) << _36), hi >> _9
 
 
 @part
 def _sideways(word):
-    """Return the union of all squares moved one file left and one file right."""
+    """Return the left and right neighbours of the squares of one word."""
     return ((word << _1) & _NOT_A) | ((word >> _1) & _NOT_I)
 
 
@@ -197,15 +197,15 @@ def _mirror_word(w):
 
 @part
 def mirrored(lo, hi):
-    """Return the mirror image of a set; the off-board bit is kept."""
+    """Return the mirror image of a set (file a becomes file i); the off-board bit is kept."""
     return _mirror_word(lo) | (lo & OFF_BOARD), _mirror_word(hi)
 
 
 @part
 def _slide_along_ranks(start, free):
-    """Return the squares that a slide along a rank reaches from `start` through `free` (one word).
+    """Return the squares of `free` that rooks on `start` reach along their ranks, in one word.
 
-    Steps of 1, 2 and 4 squares in each direction cover the eight squares of a rank.
+    Steps of 1, 2, 4 and again 1 square in each direction cover the other eight squares of a rank.
     """
     reach, path = start, free & _NOT_A
     reach |= path & (reach << _1)
@@ -225,7 +225,7 @@ def _slide_along_ranks(start, free):
 
 @part
 def _fill_up(start, free):
-    """Extend `start` upwards through `free`, in one word."""
+    """Return `start` and the squares of `free` above it, up to the first gap, in one word."""
     reach = start | (free & (start << _9))
     path = free & (free << _9)
     reach |= path & (reach << _18)
@@ -234,7 +234,7 @@ def _fill_up(start, free):
 
 @part
 def _fill_down(start, free):
-    """Extend `start` downwards through `free`, in one word."""
+    """Return `start` and the squares of `free` below it, up to the first gap, in one word."""
     reach = start | (free & (start >> _9))
     path = free & (free >> _9)
     reach |= path & (reach >> _18)
@@ -243,9 +243,9 @@ def _fill_down(start, free):
 
 @part
 def slides(lo, hi, free_lo, free_hi):
-    """Return the squares from which a rook (or a cannon without a capture) moves into the set.
+    """Return the free squares from which a rook, or a cannon that does not capture, enters a set.
 
-    The set and the path must be free. A slide is its own inverse.
+    All squares of the path must be free. The same squares are reached from the set.
     """
     out_lo = _slide_along_ranks(lo, free_lo)
     out_hi = _slide_along_ranks(hi, free_hi)
@@ -262,9 +262,9 @@ def slides(lo, hi, free_lo, free_hi):
 
 @part
 def jumps_into(lo, hi, free_lo, free_hi):
-    """Return the squares from which a knight jumps into the set.
+    """Return the free squares from which a knight jumps into a set.
 
-    The leg of a jump is next to the square where the jump begins, and must be free.
+    The leg of a jump, the square that may block it, is next to the square where the jump begins.
     """
     # Long step along a file: one file sideways, then two ranks back past the leg between.
     side_lo, side_hi = _sideways(lo), _sideways(hi)
@@ -291,7 +291,7 @@ def jumps_into(lo, hi, free_lo, free_hi):
 
 @part
 def pawn_steps_into(lo, hi, free_lo, free_hi, side):
-    """Return the squares from which a pawn of `side` steps into the set.
+    """Return the free squares from which a pawn of `side` steps into a set.
 
     Sideways steps exist only beyond the river.
     """
@@ -319,8 +319,8 @@ def attack_stands(kind, side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which another piece on `source` attacks `target`.
 
     The inner piece may block the attack, or be the screen of a cannon. If it can do neither, the
-    set has all squares or none. The off-board bit is set if the attack exists without an inner
-    piece.
+    set has all squares or none. Occupied squares may be in the set. The off-board bit is set if the
+    attack exists without an inner piece.
     """
     if kind == ROOK or kind == CANNON:
         if not ALIGNED[source, target]:
@@ -346,9 +346,9 @@ def attack_stands(kind, side, source, target, occ_lo, occ_hi):
 
 @part
 def line_attacks(kind, source, occ_lo, occ_hi):
-    """Return the free squares that a rook or cannon on `source` attacks.
+    """Return the empty squares on which a rook or cannon on `source` would attack a piece.
 
-    The relation is symmetric: from the same squares such a piece attacks `source`.
+    From the same squares, such a piece would attack `source`.
     """
     lo, hi = EMPTY, EMPTY
     for direction in range(4):
@@ -369,12 +369,11 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the free squares that a piece on `square` attacks, or those from which it is attacked.
+    """Return the empty squares that a piece attacks from `square`, or from which it attacks it.
 
-    The tables decide the direction: legs of jumps and targets of pawns from the square
-    (`KNIGHT_LEGS`, `PAWN_TARGETS`), or into it (`KNIGHT_LEGS_BACK`, `PAWN_SOURCES`).
-
-    legs : int8 (90, 8), in; pawns : int8 (2, 90, 3), in; both for one direction
+    legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from the square, `KNIGHT_LEGS_BACK` for
+        attacks on it
+    pawns : int8 (2, 90, 3), in; `PAWN_TARGETS` or `PAWN_SOURCES`, likewise
     """
     if kind == ROOK or kind == CANNON:
         return line_attacks(kind, square, occ_lo, occ_hi)
@@ -392,11 +391,11 @@ def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
 
 @part
 def attacks_on_inner(kind, side, source, occ_lo, occ_hi):
-    """Return the free squares on which a piece on `source` attacks the inner piece."""
+    """Return the empty squares on which a piece on `source` would attack the inner piece."""
     return _attacks(kind, side, source, occ_lo, occ_hi, KNIGHT_LEGS, PAWN_TARGETS)
 
 
 @part
 def inner_attackers(kind, side, target, occ_lo, occ_hi):
-    """Return the free squares from which the inner piece attacks `target`."""
+    """Return the empty squares from which the inner piece attacks `target`."""
     return _attacks(kind, side, target, occ_lo, occ_hi, KNIGHT_LEGS_BACK, PAWN_SOURCES)

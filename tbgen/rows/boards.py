@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Conversion of slots to boards and back: between the row kernels and the scalar rules.
+"""Conversion of slots to boards and back: between row kernels and rules for single positions.
 
 (row, square)  ->  set_up  ->  board and squares  ->  moves  ->  slot_of  ->  (row, square)
 """
@@ -48,7 +48,7 @@ def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
 
 @part
 def set_up(row, square, converter, squares, board):
-    """Write the squares (in the layout's order) and the board of a position."""
+    """Write the pieces of a slot to `squares` (in the layout's order) and to `board`."""
     frame = converter.frame
     lead, mid = row // frame.mids, row % frame.mids
     at = frame.lead_squares.shape[1]
@@ -67,7 +67,7 @@ def set_up(row, square, converter, squares, board):
 
 @part
 def slot_of(squares, converter):
-    """Return the row and inner square of a placement."""
+    """Return row and inner square of a placement's canonical slot, or of its mirror image's."""
     slot = slot_of_squares(squares, converter.descriptor)
     size = converter.inner_squares.size
     return slot // size, converter.inner_squares[slot % size]
@@ -77,10 +77,9 @@ def slot_of(squares, converter):
 def is_mirrored(row, square, squares, converter, scratch, scratch_board):
     """Return whether a slot stands for the mirror image of a given placement.
 
-    The squares and the board of the slot are written to `scratch` and `scratch_board`, and compared
-    with `squares`.
-
-    scratch : int64 (pieces,), out; scratch_board : int8 (90,), out
+    row, square : int64, a slot that `slot_of` has returned for `squares`
+    scratch : int64 (pieces,), out; squares of the pieces in the slot's placement
+    scratch_board : int8 (90,), out; its board
     """
     set_up(row, square, converter, scratch, scratch_board)
     differs = False
@@ -91,7 +90,7 @@ def is_mirrored(row, square, squares, converter, scratch, scratch_board):
 
 @part
 def move(squares, board, source, target):
-    """Make a quiet move on the board and in the list of squares."""
+    """Make a quiet move, in place, on a board and in the list of squares of the pieces."""
     board[target] = board[source]
     board[source] = 0
     for i in range(squares.size):

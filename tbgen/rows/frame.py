@@ -1,16 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """A layout as flat arrays for the row kernels, with the moves of the leads.
 
-    lead   the defenders of both sides: `lead_squares` has their squares, `lead_after` and
-           `lead_moves` each of their quiet moves
-    mid    the other pieces (*men*) without the inner piece: `mid_squares` has their squares,
-           `mid_mirror` the mirror image, `men` the kind, side, stride and group of each man,
-           `groups` the groups of identical men, `mid_companions` and `extend` the moves to other
-           mids
+    lead   placement of the defenders (kings, advisors, elephants) of both sides: `lead_squares` has
+           their squares, `lead_after` and `lead_moves` each of their quiet moves
+    mid    placement of the *men*, all attackers except the inner piece: `mid_squares` has their
+           squares, `mid_mirror` the mirror image, `men` the kind, side, stride and group of each
+           man, `groups` the groups of identical men, `mid_companions` and `extend` the moves to
+           other mids
 
-A man's move changes one digit of the mid, the rank of its group's placement. `with_rank_zero`
-returns the mid with this digit set to zero. A row of `extend` has the new digit for each square to
-which the man may move; `mid_companions` is the number of this row for each mid and man.
+A mid is a number with one digit for each group: the rank (number) of the placement of its men. A
+man's move changes this digit; `with_rank_zero` sets it to zero. The man's *companions* are the
+other men of its group. `extend` has a row for each placement of companions, with the new digit for
+each square to which the man may move. `mid_companions` has the number of this row.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ class Frame(NamedTuple):
     groups: NDArray[np.int64]
     """int64 (G, 7): the columns `KIND`, `SIDE`, `GROUP_STRIDE`, and `SIZE` to `COMPANIONS`."""
     extend: NDArray[np.int32]
-    """int32 (companion placements of all groups, 90): rank of the group's placement that consists
-    of some companions and one more man on a square, -1 if the man cannot stand there.
+    """int32 (companion placements of all groups, 90): rank of the placement that consists of these
+    companions and one more man on each square, -1 if the man cannot stand there.
     """
     inner_area: NDArray[np.uint64]
     """uint64 (2,): the squares of the inner piece; the off-board bit if there is none."""
@@ -96,17 +97,17 @@ SIZE, FIRST_MAN, FIRST_EXTEND, COMPANIONS = range(3, 7)
 these rows.
 """
 MIRRORED, EYE, TARGET, SOURCE = range(4)
-"""Columns of `Frame.lead_moves`. MIRRORED: the move makes the mirror image of the placement that
-`lead_after` stands for. EYE: the square that must be free for an elephant's move, NOWHERE for other
-pieces. TARGET, SOURCE: where the move ends and begins.
+"""Columns of `Frame.lead_moves`. MIRRORED: 1 if the placement after the move is the mirror image of
+the lead `lead_after`, so that mid and inner square are to be mirrored, too. EYE: the square that
+must be free for an elephant's move, NOWHERE for other pieces. TARGET, SOURCE: squares of the move.
 """
 
 
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the quiet moves of one side's king, advisors and elephants, by placement.
 
-    Only blocks by pieces of the same placement are considered. An elephant's eye, the square that
-    it passes, is returned because other pieces may occupy it, too.
+    Moves that the side's own defenders block are left out. Other pieces may also occupy an
+    elephant's *eye*, the square that it passes, so it is returned.
 
     Returns int64 (size + 1,), where the moves of each placement start, and int64 (n, 4), the moves:
     placement after the move, eye (NOWHERE for no elephant), target, source.
@@ -196,8 +197,8 @@ def _men(
 def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
     """Return the arrays of a layout.
 
-    with_moves : whether kernels move the pieces of the leads; not so in layouts that are only read,
-        such as the views of tables after captures
+    with_moves : fill the arrays of the defenders' moves; they are not needed for tables that are
+        only read
     """
     leads, ranks = layout.leads, layout.lead_ranks
     lead_squares = np.concatenate(
@@ -239,7 +240,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
 
 @part
 def rank_of(mid, man, frame):
-    """Return the rank, in a mid, of the placement of the group that a man belongs to."""
+    """Return the rank of the placement that a man's group has in a mid."""
     return np.int64(frame.extend[frame.mid_companions[mid, man], frame.mid_squares[mid, man]])
 
 
@@ -254,11 +255,11 @@ def with_rank_zero(mid, man, frame):
 
 @part
 def canonical(lead, mid, square, frame):
-    """Return the mid and the inner square of the slot that stands for a placement in the index.
+    """Return the mid and the inner square of the canonical slot of a position.
 
-    A placement may have several slots (`tbgen.indexing.layout`). If the inner piece has twins of
-    the same side and kind, the canonical slot has the one on the largest square as inner piece. On
-    a lead that is its own mirror image, the smaller slot of the two mirror images is canonical.
+    A position may have several slots, of which one counts (`tbgen.indexing.layout`). If the inner
+    piece has twins (same side and kind), the twin on the largest square is the inner piece of the
+    canonical slot. On a lead that is its own mirror image, the smaller of the two slots counts.
     """
     mid_a, square_a = _largest_inside(mid, square, frame)
     if not frame.self_mirrored[lead]:
@@ -272,16 +273,16 @@ def canonical(lead, mid, square, frame):
 
 @part
 def is_canonical(lead, mid, square, frame):
-    """Return whether a slot is the canonical one of its placement."""
+    """Return whether a slot is the canonical one of its position."""
     slot_mid, slot_square = canonical(lead, mid, square, frame)
     return slot_mid == mid and slot_square == square
 
 
 @part
 def _largest_inside(mid, square, frame):
-    """Return mid and inner square of the same placement with the inner piece on the largest square.
+    """Return mid and inner square with the inner piece on the largest square of all its twins.
 
-    If a twin is on a larger square, the two exchange their squares.
+    If a twin is on a larger square, the two pieces exchange their places in the index.
     """
     twin = frame.twin
     if twin < 0:

@@ -1,11 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Predecessors by quiet moves for a whole lead: row algebra along lines of the board.
 
-Lines are scanned in place of moves, so that all slides along a line are one running union. This
-pays if many rows of a lead are on the frontier; otherwise `moves.py` goes from row to row.
+A lead is a placement of the defenders; its rows are numbered by *mid*, the placement of the other
+pieces except the inner piece (`tbgen.rows`). All slides along a line of the board are found by one
+scan with a running union. This pays if many rows of a lead are on the frontier; otherwise
+`moves.py` goes from row to row.
 
-Rows are read as flat words here, two for each row: so the compiler vectorises loops over
-neighbouring words, which it does not with a second dimension.
+Rows are read as flat arrays of words, two for each row: the compiler does not vectorise loops over
+arrays with a second dimension.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ BOARD_WORDS = 5 * _WORDS
 
 @part
 def gather_dense(lead, side, front, reached, scratch, frame):
-    """Add the predecessors of a frontier in one lead to `reached`."""
+    """Add the predecessors of a frontier in one lead, by all quiet moves, to `reached`."""
     mids = frame.mids
     taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
@@ -148,9 +150,9 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
 
 @part
 def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
-    """Add predecessors by moves of a mid group, for all rows of one lead.
+    """Add predecessors by moves of a group of identical men, for all rows of one lead.
 
-    One piece of the group moves while its companions stand: `mid_of` maps its square to the mid.
+    One man moves while the other pieces stand: `mid_of` maps its square to the mid.
 
     g : int64, the group
     """
@@ -196,7 +198,7 @@ def _gather_lines(first, stride, front, reached, scratch):
     """Add predecessors by slides: scan each rank and file of the board in both directions.
 
     The running union contains the frontier positions of the squares passed so far. A position
-    leaves it at a square where the inner piece or another piece blocks the way back.
+    leaves it at the first square where the inner piece or another piece blocks the slide.
     """
     mid_of, on_front = scratch.mid_of, scratch.on_front
     line, inner_free = scratch.line.reshape(-1), scratch.inner_free.reshape(-1)
@@ -228,14 +230,14 @@ def _gather_lines(first, stride, front, reached, scratch):
 
 @part
 def _gather_single(kind, base, companions, first, side, front, reached, scratch, frame):
-    """Add predecessors by moves of a man whose group has stride 1: adjacent mids are its squares.
+    """Add predecessors by moves of a man of a group with stride 1, whose rows are adjacent.
 
-    The rows of the man's squares are laid out as a board with an empty margin, and beside it the
-    free squares of the inner piece. Every step is then a constant offset, and a step off the board
-    finds nothing. So loops over all squares need no branch.
+    The rows for all squares of the man are copied into a board with an empty margin (`STEP`), and
+    the free squares of the inner piece into another. Every step is then a constant offset, and a
+    step off the board finds nothing. So loops over all squares need no branch.
 
-    base : int64, the first of the mids that differ in the man's square alone
-    companions : int64, row of `Frame.extend` of its companions
+    base : int64, the mid with the group's placement of rank 0, other men on their squares
+    companions : int64, row of `Frame.extend` for the other men of the group
     """
     mid_of, board = scratch.mid_of, scratch.board
     inner_free = scratch.inner_free.reshape(-1)
@@ -272,7 +274,10 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
 
 @part
 def _slide_on_board(buffer):
-    """Slide on a board: running unions along files, all nine at a time, and along ranks."""
+    """Write predecessors by slides to OUT: running unions along ranks, and along all files at once.
+
+    This function and the next two read the frontier's rows from the first board of the buffer.
+    """
     lo, hi = EMPTY, EMPTY
     for i in range(FIRST, LAST, STEP):
         lo = (lo | buffer[i]) & buffer[FREE + i]
@@ -299,7 +304,7 @@ def _slide_on_board(buffer):
 
 @part
 def _jump_on_board(buffer):
-    """Jump with knights on a board, each past a leg beside its source square."""
+    """Write predecessors by a knight's jumps to OUT; the leg beside the source must be free."""
     for i in range(FIRST, LAST):
         buffer[OUT + i] = (
             (buffer[i + 2 * RANK - STEP] | buffer[i + 2 * RANK + STEP]) & buffer[FREE + i + RANK]
@@ -311,7 +316,7 @@ def _jump_on_board(buffer):
 
 @part
 def _step_on_board(side, buffer):
-    """Step with pawns on a board: forwards, and sideways beyond the river."""
+    """Write predecessors by a pawn's steps to OUT: forwards, and sideways beyond the river."""
     forwards = RANK if side == 0 else -RANK
     river = (FIRST + LAST) // 2
     for i in range(FIRST, LAST):
@@ -322,7 +327,7 @@ def _step_on_board(side, buffer):
 
 @part
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
-    """Add predecessors by knight jumps and pawn steps."""
+    """Add predecessors by knight jumps or pawn steps of a man of a group with stride above 1."""
     mid_of, on_front, taken = scratch.mid_of, scratch.on_front, frame.mid_taken.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
     for square in range(SQUARES):

@@ -4,8 +4,10 @@
     gather_sparse    positions with a move into a frontier of few rows, from its lists
     without_escape   positions of one row without a move into a set
 
-Both iterate over men and squares. The loops are not shared, because `without_escape` stops as soon
-as no position is left, and is fast for that reason. `gather.py` gathers whole leads.
+A row has the positions that differ only in the square of the *inner piece*. The other attackers are
+the *men*; their placement is the *mid*, that of the defenders the *lead* (`tbgen.rows`). The two
+functions do not share loops, since `without_escape` is fast by stopping as soon as no position is
+left. `gather.py` gathers whole leads.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from tbgen.rows.frame import EYE, GROUP_STRIDE, KIND, MIRRORED, SIDE, with_rank_
 
 @part
 def add(reached, touched, count, mid, lo, hi):
-    """Add positions to a row of `reached`, and list the row if it is new; return the new count."""
+    """Add positions to a row of `reached`, and list the row; return the length of the list."""
     # No branch, which would be unpredictable: the entry after the list is always written,
     # and counts only if the row is new.
     touched[count] = mid
@@ -50,8 +52,8 @@ def add(reached, touched, count, mid, lo, hi):
 def gather_sparse(lead, side, front, count, scratch, frame):
     """Add to `scratch.reached` the positions of one lead with a move into listed rows of `front`.
 
-    `front` has lists of this lead and of those that its moves lead to. Returns the number of rows
-    listed in `scratch.touched`.
+    `front` must have lists for this lead and for those that its moves lead to. Returns the number
+    of rows listed in `scratch.touched`, the first `count` of which are listed already.
     """
     mids = frame.mids
     reached, touched = scratch.reached, scratch.touched
@@ -93,9 +95,10 @@ def gather_sparse(lead, side, front, count, scratch, frame):
 
 @part
 def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, touched, count, frame):
-    """Add the predecessors of one row by moves of one man; return the new count.
+    """Add the predecessors of one row by moves of one man; return the new length of `touched`.
 
-    row_lo, row_hi : uint64, positions of the row that are on the frontier
+    mid : int64, of the row that the moves lead to
+    row_lo, row_hi : uint64, positions of that row that are on the frontier
     """
     kind, stride = frame.men[man, KIND], frame.men[man, GROUP_STRIDE]
     square = np.int64(frame.mid_squares[mid, man])
@@ -108,8 +111,8 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
                 source = np.int64(RAY[square, direction, k])
                 if source < 0 or has(taken_lo, taken_hi, source):
                     break
-                # The inner piece blocks moves from behind its own square, so each source leaves
-                # the set after its turn.
+                # An inner piece on `source` blocks moves from the squares behind it, so these
+                # positions are removed after this source.
                 after = rest + frame.extend[companions, source] * stride
                 count = add(reached, touched, count, after, lo, hi)
                 lo &= ~BIT[source, 0]
@@ -134,7 +137,7 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
 
 @part
 def without_escape(lead, mid, side, lo, hi, escape, frame):
-    """Return the positions among (lo, hi) of a row that have no quiet move into `escape`.
+    """Return those of the positions (lo, hi) of a row that have no quiet move into `escape`.
 
     Stops as soon as none is left: most rows need only a few moves.
 

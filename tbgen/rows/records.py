@@ -2,9 +2,10 @@
 """Sets of positions as records: compressed bytes without random access.
 
     chunk     consecutive leads: the unit of recording and reading
-    record    positions of a chunk, row by row:
+    record    positions of a chunk, nonempty row by nonempty row:
 
-              gap         rows since the previous row (zigzag, seven bits a byte, lowest first)
+              gap         row number minus the previous one, or minus the chunk's first row; zigzag
+                          coded, seven bits a byte, lowest first
               squares     one byte each, 128 more for the last one; or, if there are many:
               DENSE       and both words of the row, six bytes each
 
@@ -30,7 +31,7 @@ from tbgen.rows.frame import STRIDE
 from tbgen.rows.storage import Storage, StoredBytes
 
 ROW_BYTES = 18
-"""Maximum bytes of a row in a record: five of a gap, then DENSE and twelve."""
+"""Maximum bytes of a row in a record: five for the gap, one for DENSE, twelve for the words."""
 
 DENSE = 255
 """Marker before a row that is written as two words; no square has this number."""
@@ -48,8 +49,8 @@ Bytes = NDArray[np.uint8]
 class Records(ABC):
     """Set of recorded positions, by chunk of leads, so that threads can divide the chunks.
 
-    `len(records)` is the number of chunks with records. A slice of these chunks yields the number
-    of each with the list of its records, decompressed.
+    `len(records)` is the number of chunks with records. `records[first:last]` iterates over some of
+    these chunks: pairs of the chunk's number and the list of its records, decompressed.
     """
 
     _chunks: Collection[int]
@@ -69,9 +70,9 @@ class Records(ABC):
 
 @part
 def write_row(out, at, gap, lo, hi):
-    """Append a nonempty row to a record; return the position after it.
+    """Write a nonempty row into a record at offset `at`; return the offset after it.
 
-    gap : int64, rows since the previous row
+    gap : int64, row number minus that of the previous row
     """
     rest = (gap << 1) ^ (gap >> 63)
     while rest >= 128:
@@ -102,7 +103,7 @@ def write_row(out, at, gap, lo, hi):
 
 @part
 def read_row(data, at):
-    """Read a row of a record; return the position after it, the gap, and the two words."""
+    """Read the row at offset `at` of a record; return the offset after it, gap, and both words."""
     shift, rest = 0, np.int64(0)
     while True:
         byte = np.int64(data[at])
@@ -132,7 +133,7 @@ def read_row(data, at):
 
 @borrowing_kernel
 def k_record_lists(slots, starts, out, ends):
-    """Record lists of positions; list i is slots[starts[i] : starts[i + 1]], ascending.
+    """Record lists of positions; list i is slots[starts[i] : starts[i + 1]], ascending, not empty.
 
     slots : uint32 (n,), row * 90 + square, rows counted from the chunk's first one
     starts : int64 (lists + 1,), in
@@ -172,7 +173,7 @@ def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
 
 
 class _Packer(threading.local):
-    """Compressor and decompressor of the calling thread: threads cannot share one."""
+    """zstd compressor and decompressor of the calling thread: threads cannot share them."""
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=1, write_checksum=False).compress
@@ -184,7 +185,7 @@ packer = _Packer()
 
 
 def unpacked(data: bytes) -> Bytes:
-    """Decompress a record that `packer` has compressed."""
+    """Return a record that `packer` has compressed, decompressed."""
     return np.frombuffer(packer.decompress(data), np.uint8)
 
 
@@ -193,7 +194,8 @@ def split_records(
 ) -> Iterator[tuple[int, Bytes]]:
     """Yield the number and the record of each chunk in [first, last) that has positions.
 
-    out, ends : uint8 (n,) and int64 (chunks,), as `k_record` has written them
+    out, ends : buffer and end offsets that a kernel like `k_record` has written; the records that
+        are yielded are views of `out`
     """
     start = 0
     for chunk in range(first, last):
@@ -204,7 +206,7 @@ def split_records(
 
 
 class StoredRecords(Records):
-    """Stored records of some chunks, unpacked one chunk at a time."""
+    """Records in a `Storage`; the long ones compressed, and decompressed chunk by chunk."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

@@ -1,14 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Sets of positions of one side to move, and their algebra.
 
-    Rows        all rows of a frame, a pair of words each
-    Frontier    a set that is often sparse: rows, and for each lead a list of those in use
+    Rows        all rows of the index, two words each
+    Frontier    a set that is often sparse: rows, and for each lead a list of its nonempty rows
     Records     compressed set without random access: `records.py`
 
     `Sets`      operations on sets, over all leads, by threads
 
-Each lead is written by one thread, so that results do not depend on the order of threads.
-`sweep.py` computes predecessors.
+A row has the positions that differ only in the square of the inner piece (`tbgen.rows`). Row number
+lead * mids + mid belongs to one *lead* (placement of the defenders) and *mid* (placement of the
+other attackers). Each lead is written by one thread, so that results do not depend on the order of
+threads. `sweep.py` computes predecessors.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ range is a call of a kernel, which takes 20 microseconds.
 """
 
 _LIST_DIVISOR = 16
-"""Divisor of a lead's number of rows that gives the room of its list. A lead with more rows in use
-is gathered as a whole (`sweep.py`).
+"""A lead's list has room for the lead's number of rows divided by this. If more are in use, all
+rows of the lead are read.
 """
 
 
@@ -51,22 +53,22 @@ is gathered as a whole (`sweep.py`).
 class Frontier(NamedTuple):
     """Sparse set of positions: rows, and for each lead a list of the nonempty ones.
 
-    Positions may be removed from `rows` alone, so that a listed row can be empty. A row that
-    becomes nonempty must be listed (`put_row`). A row that was emptied before is then listed
-    twice: kernels that count positions need frontiers without such rows.
+    Positions may be removed from `rows` alone, so a listed row can be empty. A row that becomes
+    nonempty must be listed (`put_row`), even if it is listed already and was emptied. Kernels that
+    count positions must not get a frontier that lists a row twice.
     """
 
     rows: Rows
     counts: NDArray[np.int32]
-    """int32 (leads,): number of rows in use of each lead, even if more than `limit`."""
+    """int32 (leads,): number of rows put into each lead, even if more than `limit`."""
     listed: NDArray[np.int32]
     """int32 (leads * limit,): mids of the rows in use; a lead's list starts at lead * limit."""
     limit: int
-    """Length of a list; a lead with more rows is read as a whole."""
+    """Room of a lead's list; a lead with more rows has no list, and all its rows are read."""
 
 
 def ranges_for(front: Frontier) -> int:
-    """Return the number of ranges to split a sweep into, by the rows on a frontier."""
+    """Return the number of ranges of leads to divide among threads, by the rows on a frontier."""
     rows = front.counts.sum()
     if rows < _SMALL_FRONTIER:
         return 1
@@ -99,7 +101,7 @@ def rows_in_use(lead, front, mids):
 def mid_in_use(i, lead, front):
     """Return the mid of one of the rows that `rows_in_use` counts.
 
-    i : int64, its place among them
+    i : int64, number of the row among them, from 0 on
     """
     if front.counts[lead] > front.limit:
         return np.int64(i)
@@ -108,9 +110,9 @@ def mid_in_use(i, lead, front):
 
 @part
 def put_row(lead, mid, lo, hi, front, mids):
-    """Write the two words of a row, empty so far, into a frontier, and list the row.
+    """Write the two words of a row that is empty so far into a frontier, and list the row.
 
-    Beyond `front.limit` rows of a lead, it is counted but not listed.
+    If the lead's list is full, the row is only counted.
     """
     first = lead * mids
     front.rows[first + mid, 0] = lo
@@ -140,7 +142,7 @@ def _k_difference(lead_0, lead_1, members, others, result, frame):
 def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
     """Set `found` to the positions of `members` in `others`, or in the complement of `others`.
 
-    complement : bool
+    complement : bool, take the complement
     """
     mids, flip = frame.mids, FULL if complement else EMPTY
     for lead in range(lead_0, lead_1):
@@ -155,7 +157,7 @@ def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
 
 @borrowing_kernel
 def _k_transfer(lead_0, lead_1, front, source, result, moved, mids):
-    """Remove the positions on a frontier from `source`, and add them to `result`.
+    """Remove the positions on a frontier from `source`, and add them to `result`; count the rows.
 
     source : Rows, inout
     moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows in [lead_0, lead_1)
@@ -234,9 +236,9 @@ def _k_put(data, row_0, filtered, within, found, mids):
 
 @borrowing_kernel
 def _k_count(lead_0, lead_1, members, counts, frame):
-    """Count the positions of a set; a placement with several slots counts at its canonical one.
+    """Count the positions of a set; a position with several slots counts at the canonical one.
 
-    counts : int64 (leads,), inout; `counts[lead_0]` is increased by the number in [lead_0, lead_1)
+    counts : int64 (leads,), inout; the number in [lead_0, lead_1) is added to `counts[lead_0]`
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):
@@ -257,8 +259,8 @@ def _k_count(lead_0, lead_1, members, counts, frame):
 class Sets:
     """Operations on sets and frontiers of positions of one layout, over all leads, by threads.
 
-    An operation changes its parameter `target` or `found`; `transfer` also changes `source`. An
-    operation that sets a frontier empties it first.
+    An operation changes its parameter `target` or `found` in place; `transfer` also changes
+    `source`. *To set* a frontier is to empty it and then to add positions.
     """
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
@@ -288,13 +290,13 @@ class Sets:
         )
 
     def run_kernel(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
-        """Run `kernel_of_leads(lead_0, lead_1, *arguments, frame)` over all leads."""
+        """Run `kernel_of_leads(lead_0, lead_1, *arguments, frame)` over all leads, by threads."""
         self.workers.run_kernel(
             self.leads, kernel_of_leads, *arguments, self.frame, ranges=FEW_RANGES
         )
 
     def _by_rows(self, operation: Callable[..., object], *sets: Rows) -> None:
-        """Call a numpy operation on the same rows of some sets, range by range, by threads."""
+        """Call `operation` with the same range of rows of all sets, range by range, by threads."""
 
         def operate(lead_0: int, lead_1: int, _: int) -> None:
             rows = slice(lead_0 * self.mids, lead_1 * self.mids)
@@ -402,7 +404,7 @@ class Sets:
         self.workers.run(record, chunks.number)
 
     def packed(self, members: Rows) -> StoredRecords:
-        """Return a set as compressed records."""
+        """Return the positions of a set as compressed records."""
         packed = StoredRecords(self.workers.storage)
         self.record(members, packed.add)
         return packed

@@ -28,10 +28,10 @@ from numpy.typing import DTypeLike, NDArray
 from tbgen.system.platform import resident_bytes
 
 _HUGE_PAGES = 4 << 20
-"""Size in bytes from which an array uses huge pages: that of two such pages, on most machines."""
+"""Size in bytes from which an array uses huge pages: two of them, on most machines."""
 
 _ON_DISK_FROM = 1 << 18
-"""Bytes from which an array is stored in a file."""
+"""Size in bytes from which `DiskStorage` stores an array in a file; smaller ones stay in memory."""
 
 
 StoredBytes = bytes | tuple[int, int]
@@ -39,7 +39,7 @@ StoredBytes = bytes | tuple[int, int]
 
 
 class Storage:
-    """Arrays of one solver, in memory, and stored bytes, in memory or in a file."""
+    """Storage of one solver: arrays in memory, and bytes to be read again, in memory or a file."""
 
     on_disk = False
 
@@ -69,7 +69,7 @@ class Storage:
         """Do nothing; `DiskStorage` releases pages here. Called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
-        """Release the pages of an array from `zeros`; it then has zeros or, on disk, old values."""
+        """Release the memory of an array from `zeros`: it is then zero or, on disk, unchanged."""
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base
@@ -90,7 +90,7 @@ class Storage:
         return start, len(data)
 
     def fetch(self, stored: StoredBytes) -> bytes:
-        """Return the stored bytes."""
+        """Return the bytes that `store` has stored under a key."""
         if isinstance(stored, bytes):
             return stored
         assert self._file is not None, "only a file gives offsets"
@@ -99,7 +99,7 @@ class Storage:
 
     @contextlib.contextmanager
     def _naming_directory(self) -> Iterator[None]:
-        """Context manager: adds the directory to an `OSError`, since the files have no names."""
+        """Context manager: sets the file name of an `OSError` to the directory of unnamed files."""
         try:
             yield
         except OSError as error:

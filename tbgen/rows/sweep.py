@@ -1,23 +1,22 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Sweep: the predecessors of a frontier within a set, the operation that all phases use.
 
-A sweep looks one quiet move backwards. It takes the positions of one side that have a move into
-a *frontier*, the positions of the opponent that the last sweep found. It keeps those in a set
-`within` and, if an escape set is given, only those without a quiet move into that set:
+A sweep goes one quiet move backwards. It finds the positions of one side that have a move into a
+*frontier*, usually the positions of the opponent that the last sweep found. It keeps those in a set
+`within` and, if a set of *escapes* is given, only those without a quiet move into that set:
 
     found = within & predecessors(frontier)                          a good move exists
     found = within & predecessors(frontier) - predecessors(escape)   and no other move is left
 
-*Pull*: each lead gathers from its neighbours and is written by one thread only, so that the result
-does not depend on the order of threads.
+*Pull*: for each lead (placement of the defenders), positions are gathered from this lead and those
+that its moves lead to. One thread writes it, so the result does not depend on the order of threads.
 
-A lead with few rows on the frontiers around it is gathered from lists of those rows (sparse). The
-others are gathered by scanning lines of the board (dense): `moves.py`, `gather.py`.
+A lead with few frontier rows in these leads is gathered from lists of rows (sparse, `moves.py`).
+Other leads are gathered by scanning lines of the board (dense, `gather.py`).
 
-With an escape set, a phase removes what a sweep finds from `within`. So each position left there
-has an escape after the sweep. A position without an escape at the next sweep has lost its last one
-to the frontier, and is a predecessor of it. So with a dense frontier it suffices to gather the
-predecessors of the escapes.
+With escapes and a dense frontier, only the predecessors of the escapes are gathered. That suffices:
+phases remove from `within` what a sweep finds, so each position left there had an escape after the
+last sweep. If it has none now, its last escape has come to the frontier, so it is a predecessor.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from tbgen.rows.sets import Frontier, Rows, clear_lead, mid_in_use, put_row, ran
 from tbgen.rows.workers import RANGES, Workers
 
 DENSE_LEAD_DIVISOR = 6
-"""A lead of which more than 1 / `DENSE_LEAD_DIVISOR` of the rows are wanted is scanned as a whole:
-that is faster than testing the moves of each row.
+"""If more than 1 / `DENSE_LEAD_DIVISOR` of a lead's rows have positions to be tested, the lead is
+gathered as a whole: that is faster than testing the moves of each row.
 """
 
 SPARSE_LEAD_DIVISOR = 8
-"""A lead is gathered from lists if fewer than 1 / `SPARSE_LEAD_DIVISOR` of its number of rows are
-on the frontier in the lead and in the leads that its moves lead to.
+"""A lead of M rows is gathered from lists if the frontier has fewer than M / `SPARSE_LEAD_DIVISOR`
+rows in the lead and in those that its moves lead to.
 """
 
 
@@ -81,7 +80,7 @@ def make_scratch(mids: int) -> Scratch:
 
 @part
 def _has_many_rows(lead, members, mids):
-    """Return whether a set has many rows in a lead (`DENSE_LEAD_DIVISOR`)."""
+    """Return whether a set has many nonempty rows in a lead (`DENSE_LEAD_DIVISOR`)."""
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0
@@ -92,7 +91,7 @@ def _has_many_rows(lead, members, mids):
 
 @part
 def _take_back(lead, found, scratch, mids):
-    """Move the positions that a lead has on `found` to `scratch.reached`; return the count."""
+    """Move one lead's positions from `found` to `scratch.reached`; return the number of rows."""
     count = np.int64(0)
     for i in range(rows_in_use(lead, found, mids)):
         mid = mid_in_use(i, lead, found)
@@ -104,9 +103,9 @@ def _take_back(lead, found, scratch, mids):
 
 @part
 def _list_in_use(lead, front, touched, mids):
-    """Write the mids of the rows that a frontier has in one lead to `touched`; return their number.
+    """Copy a frontier's list of one lead's rows to `touched`; return the number of these rows.
 
-    Without a list, nothing is written, and `mids` is returned.
+    If the lead has no list, nothing is written, and `mids` is returned.
     """
     count = rows_in_use(lead, front, mids)
     if count < mids:
@@ -117,7 +116,10 @@ def _list_in_use(lead, front, touched, mids):
 
 @part
 def _count_around(lead, side, front, frame):
-    """Return the rows on a frontier in a lead and around it; `mids` if one of them has no list."""
+    """Return the number of frontier rows in a lead and in those that its moves lead to.
+
+    Returns `mids` if one of these leads has no list.
+    """
     rows = np.int64(front.counts[lead])
     if rows > front.limit:
         return frame.mids
@@ -131,10 +133,10 @@ def _count_around(lead, side, front, frame):
 
 @part
 def _keep_within(lead, count, everything, within, scratch, mids):
-    """Remove positions that are not in `within` from `scratch.reached`; return the rows left.
+    """Remove positions not in `within` from `scratch.reached`; return the number of rows left.
 
     count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
-    everything : bool, take all of `within` instead, in these rows
+    everything : bool, in these rows, set `scratch.reached` to all of `within` instead
     """
     first, wanted = lead * mids, 0
     if count == mids:
@@ -166,7 +168,7 @@ _NO_TEST, _FRONT, _ESCAPES, _GATHERED_ESCAPES = range(4)
 """Tests of the positions of a row before they are put on `found`.
 
 _FRONT: they have a move into the frontier. _ESCAPES: they have no move into the escapes.
-_GATHERED_ESCAPES: the same, by gathering the predecessors of the escapes for the whole lead.
+_GATHERED_ESCAPES: like _ESCAPES, but the escapes' predecessors are gathered for the whole lead.
 """
 
 
@@ -211,8 +213,8 @@ def _k_sweep(
     """Sweep over the leads [lead_0, lead_1); return the number of rows of `within` that were read.
 
     everywhere : bool, take all of `within` in place of the predecessors of `front`
-    front : Frontier of the opponent, in; if `everywhere`, the rows of `within` that are in use
-    add_found : bool, keep the positions of `within` already on `found` that have no escape
+    front : Frontier of the opponent, in; if `everywhere`, `within` itself with its lists
+    add_found : bool, treat positions already on `found` as predecessors; if False, remove them
     """
     mids = frame.mids
     rows_read = 0
@@ -241,7 +243,7 @@ def _k_sweep(
         rows_read += count
         wanted = _keep_within(lead, count, everything, within, scratch, mids)
         if wanted == 0:
-            # All rows that were read are zero in the buffers, too.
+            # The rows of the buffers are empty, too, and need not be cleared.
             continue
         if use_escape:
             test = _ESCAPES
@@ -274,9 +276,9 @@ class Sweeper:
         """Set `found` to the predecessors of `front` in `within` that have no escape.
 
         side : to move in the positions that are found
-        front : positions of the opponent
-        escape : positions of the opponent; one quiet move into them excludes a position
-        add_found : keep the positions of `within` already on `found` that have no escape
+        front : positions with the opponent to move
+        escape : positions with the opponent to move; a quiet move into them excludes a position
+        add_found : treat positions already on `found` as predecessors; if False, remove them
         """
         ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)
         avoided = found if escape is None else self._whole(escape, found)
@@ -285,10 +287,7 @@ class Sweeper:
     def without_escape(
         self, side: int, within: Rows | Frontier, found: Frontier, escape: Rows
     ) -> None:
-        """Set `found` to the positions of `within` that have no escape.
-
-        within : of a frontier, only the listed rows are read
-        """
+        """Set `found` to the positions of `within` without a quiet move into `escape`."""
         if isinstance(within, Frontier):
             front, ranges = within, ranges_for(within)
         else:
@@ -297,7 +296,7 @@ class Sweeper:
         self._run(ranges, side, True, front, front.rows, True, avoided, False, found)
 
     def _run(self, ranges: int, side: int, *arguments: Any) -> None:
-        """Call the kernel with its arguments on ranges of leads, and count the rows read."""
+        """Call `_k_sweep` on ranges of leads, and add the rows that it has read to the meter."""
         # An enumeration as argument would slow the kernel's call by forty microseconds.
         mover = int(side)
         rows_read = [0] * self._workers.threads
@@ -313,5 +312,5 @@ class Sweeper:
         meter.rows += sum(rows_read)
 
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
-        """Return a set as a frontier without lists (`like.listed` is passed but not read)."""
+        """Return a set as a frontier without lists; `like.listed` only has the right type."""
         return Frontier(members, self._everywhere, like.listed, 0)

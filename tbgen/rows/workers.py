@@ -31,7 +31,7 @@ into memory.
 
 
 CHUNK_SLOTS = 1 << 22
-"""Maximum number of slots of a chunk, unless the chunk is a single lead."""
+"""Maximum number of slots (rows * 90) of a chunk, unless the chunk is a single lead."""
 
 
 class Chunks(NamedTuple):
@@ -74,13 +74,13 @@ class Meter:
 
     sweeps: int = 0
     rows: int = 0
-    """Rows that sweeps have read, of the sets `within` in which they look for positions."""
+    """Number of rows read by sweeps, in the sets that they search (`within`)."""
 
 
 class Workers:
     """Threads that process ranges of leads, with the storage of their arrays and their meter.
 
-    The threads exist within a `with` block. Outside of one the calling thread does all work.
+    The threads exist within a `with` block; outside, the calling thread does all work.
     """
 
     def __init__(
