@@ -28,27 +28,19 @@ Moves in Chinese Chess Endgames*:
 This package uses `tbgen.rows` (sets, sweeps, threads, storage). Files, closures and the cost of a
 build are in `tbgen.building`. Proofs are in `tbgen.verify`, which is independent of this package.
 
-Terms of the paper in the code:
-
-    seed                        positions without moves (`Propagation.start`), captures, and direct
-                                wins (`Propagation.seed`)
-    win / loss candidate        `Search.win_candidates`, `Search.loss_candidates`
-    initialise, prune, final    `Search.initialise`, `Search.prune`, `Search.declare`
-    dual status                 a candidate of both kinds, one for each winner; `perpetual_check.py`
-                                prunes it if the winner would have to check for ever
-    255, 254                    `tbgen.tables.codes.DIRECT_WIN`, and one ply before it
-    distance-to-check           `Value.plies` at order 1 and above
-    order                       an iteration of `solve.settle_orders`
-    attacking, defending side   winner, offender
+The glossary in docs/architecture.md gives the names of the paper's terms in this code.
 
 Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen.rows`
+    code        value of a position as a number, larger if better (`tbgen.tables.codes`)
     settled     with a code, which is recorded in a journal; an *unknown* position is not settled
     waiting     with a best capture whose ply is not *due* yet
-    losable     unknown, and all captures (if any) lose by now
+    losable     unknown, and all captures (if any) lose at the present order and ply
     offence     a check or a chase; the *offender* loses if it must repeat offences for ever
     pattern     positions in which the offender has nothing but the offence
-    direct win  a position of the winner in a pattern: won in 0 plies at this order
-    parent      the table that is solved; a *view* is a supporting table in the parent's order
+    direct win  a position of a pattern, the winner to move: won in 0 plies at this order (255)
+    seed        position without moves, waiting capture, or direct win: here propagation begins
+    order       an iteration of `solve.settle_orders`; at order 0 the rules decide nothing
+    parent      the table that is solved; a *view* is a supporting table with the parent's index
 
 Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, and:
 
@@ -56,12 +48,13 @@ Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, an
     legal : Rows of the given leads, in (out in `k_legal`); the legal positions
     area : int64 (inner size,), the squares of the inner piece
     numbers : unsigned (rows of the given leads * 90,), inout; numbers of codes in a palette
-    codes : unsigned (rows of the given leads * 90,), inout; numbers of codes
-        (`tbgen.tables.palettes`) of `side` to move
+        (`tbgen.tables.palettes`)
+    codes : unsigned (rows of the given leads * 90,), inout; the best capture found so far of each
+        position with `side` to move, as the number of its code
     view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a
-        supporting table in this table's order, of the same numbers
+        supporting table with this table's index, of the same numbers
     view_frame : Frame, of the view
-    base : int64, the slot of a row's first square
+    base : int64, index in `codes` of a row's first square
     strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
     saved : unsigned (90,), scratch of the same type
 """

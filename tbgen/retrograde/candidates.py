@@ -1,24 +1,25 @@
 """Phase 4: candidates for direct wins by the rules: initialise, prune, final phase.
 
-All candidates are unknown positions, for one winner and one offender (the *attacking* and the
-*defending* side of Fang, Hsu & Hsu 2002, section 5.1):
+The *offender* loses if it can only commit *offences* (checks, or chases of one piece) for ever; its
+opponent is the *winner* (the *defending* and the *attacking* side of Fang, Hsu & Hsu 2002, section
+5.1). All candidates are positions without a value so far:
 
     win candidates    the winner is to move, and the offender's last move can have been an offence
-    loss candidates   the offender is to move, and every move leads to a win candidate or to a win
+    loss candidates   the offender is to move, and every move leads to a win candidate or to a
+                      position that the winner has won
 
-    initialise   find both; a position may be of both kinds, one for each winner (*dual status*)
+    initialise   find both
     prune        remove win candidates without a move into a loss candidate, and loss candidates
-                 with a move into a position that is neither a win candidate nor won, until nothing
-                 changes: the greatest fixpoint
-    declare      the final phase: the remaining win candidates are direct wins
+                 with an *escape*, a move to a position that is neither a win candidate nor won,
+                 until nothing changes: the greatest fixpoint
+    declare      the final phase: the remaining win candidates are *direct wins*
 
-A position of the winner counts as won if its value is a win of a lower order, or if a capture wins
-at an order up to this one. A *pattern* is a set of candidates that remain. `perpetual_check.py` and
+A position counts as won if its value is a win of a lower order, or if a capture wins at an order up
+to this one. A *pattern* is a set of candidates that remain. `perpetual_check.py` and
 `chase/search.py` define the offence and further conditions of a pattern.
 
-Only direct wins are recorded, as seeds of the propagation; the paper's number is 255
-(`tbgen.tables.codes.DIRECT_WIN`). All moves of the loss candidates before them lose from then on.
-So the next step of the propagation settles these candidates like all losses (254 in the paper).
+Only direct wins are recorded, as seeds of the propagation (255 in the paper). The next step of the
+propagation settles the remaining loss candidates like all losses (254), since all their moves lose.
 
     SearchState    state of the searches for one winner and offence, kept across orders
     Search         the candidates at one order
@@ -37,39 +38,34 @@ from tbgen.rows.sets import Frontier, Rows
 from tbgen.tables.codes import Outcome
 
 Mark = Callable[..., None]
-"""Kernel `mark(lead_0, lead_1, side, within, found, frame)` for one offence.
+"""Kernel `mark(lead_0, lead_1, side, within, found, frame)` for one kind of offence.
 
-The kernel sets `found` to the positions of `within` (Rows) that the offence may have led to. `side`
-is to move in these positions, and its opponent has made the offence. The result is the same for
-every order.
+The kernel sets the frontier `found` to the positions of `within` (Rows), with `side` to move, in
+which the opponent's last move may have been the offence. This does not depend on the order.
 """
 
 LossFilter = Callable[[Frontier], object]
-"""Function `loss_filter(losses)` that removes positions of the offender from a frontier.
+"""Function `loss_filter(losses)` that removes positions in no pattern from a frontier.
 
-It removes positions that can belong to no pattern, whatever the candidates are. It tests only moves
-into positions that are not won, so a removed position stays out of all patterns until another of
-these moves comes to lose. All captures of the given positions must lose.
+The offender is to move in these positions, and all their captures must lose. The function tests
+only moves that do not lose yet. So a removed position is in no pattern until one more move loses.
 """
 
 
 SharedSets = tuple[Rows, Rows, Rows, Frontier]
-"""Sets that a search uses beside the frontiers of the propagation.
-
-`possible_losses`, `escapes` and `unwon_storage` of `Search`, and a fourth frontier. Searches run
-one after the other, so all searches of a material use the same arrays.
+"""Sets that all searches of a material use, one after the other: `possible_losses`, `escapes` and
+`unwon_storage` of `Search`, and a fourth frontier beside the three of the propagation.
 """
 
 
 @dataclass(eq=False)
 class SearchState:
-    """State of a winner's searches for one offence, kept across orders.
+    """State of a winner's searches for one kind of offence, kept across orders.
 
-    Most losable positions of the offender are no loss candidates: they have an escape out of the
-    pattern, or commit no offence. Such a position is tested once, and then left out of
-    `possible_losses`, until another of its moves comes to lose. Later orders test a position only
-    if play from it may come to a position with a new way to lose: a pattern without such positions
-    would have been found at the order before.
+    Most positions of the offender have an escape, or are removed by a `LossFilter`. Such a position
+    is tested once, and left out of `possible_losses` until one more of its moves loses. Later
+    orders test a position only if play from it may reach a position with one more losing move:
+    other patterns would have been found at the order before.
     """
 
     propagation: Propagation
@@ -77,16 +73,16 @@ class SearchState:
     mark: Mark
     shared: SharedSets
     after_offence: StoredRecords | None = None
-    """The winner's positions after a possible offence; None before the first search."""
+    """Positions, the winner to move, found by `mark`; None before the first search."""
     possible_losses: StoredRecords | None = None
     """Possible loss candidates; None before the first search."""
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
-        """Context manager: yields a search at one order; stores its results at the end.
+        """Context manager: yields a search at one order; stores `possible_losses` at the end.
 
-        The caller initialises the search. The search uses the frontiers of the propagation, which
-        are idle between orders. Until its end, captures that lose at this order count as lost.
+        The caller calls `Search.initialise`. The search uses the frontiers of the propagation,
+        which are idle between orders. Meanwhile, captures that lose at this order count as losing.
         """
         p = self.propagation
         with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
@@ -97,23 +93,27 @@ class SearchState:
 
 
 class Search:
-    """Candidates for one winner and offence at one order.
+    """Candidates for one winner and kind of offence at one order.
 
-    win_candidates, loss_candidates : those that have not been pruned
-    unwon : the winner's positions that are neither known wins nor won by a capture at this order;
-        only they can be candidates
-    unwon_storage : array in which `unwon` may be stored; free for other use once `unwon` is not
-        needed
-    escapes : the winner's positions into which the offender can move to be safe: not known to be
-        won, and not (or no longer) candidates
-    possible_losses : the offender's positions that had no escape to begin with and are not removed
-        by a filter; the next order searches them for loss candidates
+    "The winner's positions" are those with the winner to move, likewise the offender's.
+
+    win_candidates, loss_candidates : frontiers; candidates that have not been pruned
+    unwon : the winner's positions without a value that no capture wins at this order; only they can
+        be candidates
+    unwon_storage : array of `unwon` if a capture wins at this order; scratch otherwise, or later
+    escapes : the winner's positions into which the offender can move to avoid the loss: not won,
+        and not (or no longer) candidates
+    possible_losses : the offender's positions that had no escape to begin with and that no filter
+        has removed; the next order searches them for loss candidates
     found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate,
         and the next order starts from the same `possible_losses`
     """
 
     def __init__(self, state: SearchState, order: int, frontiers: list[Frontier]) -> None:
-        """Start with four frontiers of arbitrary content."""
+        """Find `unwon`; all else is arbitrary until `initialise`.
+
+        frontiers : four, of arbitrary content
+        """
         self.order = order
         self.propagation, self.sets = state.propagation, state.propagation.sets
         self.winner, self.offender = state.winner, state.winner.other
@@ -126,7 +126,7 @@ class Search:
         self.unwon = self._find_unwon()
 
     def _find_unwon(self) -> Rows:
-        """Return `unwon`: the winner's unknown positions that no capture wins at this order."""
+        """Return `unwon`, in `unwon_storage` if it differs from the winner's unknown positions."""
         p = self.propagation
         unwon = unknown = p.unknown[self.winner]
         for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
@@ -138,7 +138,7 @@ class Search:
 
     @property
     def captures_win(self) -> bool:
-        """Return whether the winner has any position that a capture wins at this order."""
+        """Return whether any of the winner's positions has a capture that wins at this order."""
         return self.unwon is not self.propagation.unknown[self.winner]
 
     def discard_idle(self) -> None:
@@ -164,11 +164,9 @@ class Search:
     ) -> bool:
         """Find the candidates of both kinds: at the first order all, later those that may be new.
 
-        lost : the offender's positions that another search of this order has shown to be lost; they
-            are left out
-        loss_filter : used at later orders only. It is applied to loss candidates from which play
-            may come to a position with a new way to lose, but not to those positions themselves:
-            they are many, and are left to `rule_out`
+        lost : the offender's positions that lose by another search of this order; they are left out
+        loss_filter : applied at later orders only, and not to positions with one more losing move:
+            these are many, and are left to `rule_out`
         captures_wait : whether a capture that wins at this order counts only from its ply on. If
             so, a position with such a capture is an escape, unless the offence leads to it
 
@@ -199,7 +197,7 @@ class Search:
         sets.copy(self.loss_candidates.rows, self.possible_losses)
 
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
-        """Find the candidates of a later order that new wins or losses may affect."""
+        """Find the candidates of a later order, among positions that newly losing moves affect."""
         state, sets, p = self._state, self.sets, self.propagation
         assert state.after_offence is not None
         assert state.possible_losses is not None
@@ -213,7 +211,7 @@ class Search:
             sets.clear_rows(marked)
             sets.add(state.after_offence, marked, within=p.unknown[self.winner])
             sets.difference(self.unwon, marked, self.escapes)
-            # First: `join` would list a row of `loss_candidates` twice that is emptied later.
+            # Before `loss_candidates` is found: later, `join` would list an emptied row twice.
             if lost is not None:
                 sets.remove(lost, newly_losing.rows)
             self.without_escape(self.offender, newly_losing, self.loss_candidates, self.escapes)
@@ -228,10 +226,10 @@ class Search:
         self._keep_affected(loss_filter)
 
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
-        """Set `newly_losing` to the offender's losable positions with a new way to lose.
+        """Set `newly_losing` to the offender's losable positions with one more losing move.
 
-        It is a move into a position won since the last search, or a best capture that loses at this
-        order.
+        That is a move into a position won since the last search, or a best capture that loses at
+        this order.
         """
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
@@ -244,14 +242,14 @@ class Search:
             sets.put_more(records, newly_losing, within=losable)
 
     def _keep_affected(self, loss_filter: LossFilter | None) -> None:
-        """Keep the candidates from which play may come to a loss candidate with a new way to lose.
+        """Keep the candidates from which play may reach a loss candidate with one more losing move.
 
-        All other patterns are those of the last order, and were found then. Positions that the
-        filter removes are no longer in `possible_losses`.
+        These are the *affected* ones. Patterns of other candidates were found at the last order.
+        Positions that the filter removes leave `possible_losses`.
 
-        On entry `loss_candidates` has those with a new way to lose, and `escapes` the marked
-        positions. On return `loss_candidates` has all affected ones of `possible_losses`, and
-        `escapes` the marked positions that are not affected.
+        On entry, `loss_candidates` has those with one more losing move, and `escapes` the positions
+        after a possible offence. On return, `loss_candidates` has all affected positions of
+        `possible_losses`, `win_candidates` the affected ones of `escapes`, which leave `escapes`.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes
@@ -271,12 +269,12 @@ class Search:
         sets.unite(losses.rows, self.possible_losses)
 
     def _find_escapes(self, captures_wait: bool) -> None:
-        """Set `escapes` to the positions that save the offender (`captures_wait` of `initialise`).
+        """Set `escapes`; remove win candidates that a capture wins at this order.
 
-        Positions that a capture wins at this order are removed from the win candidates.
+        captures_wait : as for `initialise`
 
-        On entry, `escapes` has marked positions (the offence may lead to them) that are no
-        candidates. It has no other positions that a capture wins at this order.
+        On entry, all positions after a possible offence that a capture wins at this order are win
+        candidates or in `escapes`; `escapes` has no other positions that such a capture wins.
         """
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:
@@ -290,9 +288,10 @@ class Search:
             sets.intersect(self.unwon, wins)
 
     def prune(self) -> None:
-        """Prune to the greatest fixpoint; the first two sweeps test all remaining candidates.
+        """Prune to the greatest fixpoint.
 
-        Sweeps from the pruned positions, which may be many, would take longer.
+        The first two sweeps test all candidates: many are pruned, and sweeps backwards from these
+        would take longer.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.idle_frontier() as pruned_wins:
@@ -306,7 +305,10 @@ class Search:
                 self._prune_dependent(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
-        """Remove the win candidates on a frontier, and all that depend on them; return if any."""
+        """Prune win candidates, and all candidates that depend on them; return whether any are.
+
+        pruned_wins : the candidates to prune; its content is arbitrary afterwards
+        """
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False
         with self.idle_frontier() as pruned_losses:
@@ -315,11 +317,10 @@ class Search:
         return True
 
     def _prune_dependent(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
-        """Remove the loss candidates on a frontier, and all candidates that depend on them.
+        """Prune the loss candidates on `pruned_losses`, and all candidates that depend on them.
 
-        A win candidate depends on the loss candidates that it has a move into, and is removed with
-        the last of them; it becomes an escape. A loss candidate is removed with any win candidate
-        that it has a move into. `pruned_wins` is a buffer.
+        A win candidate is pruned, and becomes an escape, with the last loss candidate that it has a
+        move into; a loss candidate with the first such win candidate. `pruned_wins` is a buffer.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         while self.sets.transfer(pruned_losses, losses):
@@ -331,16 +332,16 @@ class Search:
     def rule_out(self, loss_filter: LossFilter) -> None:
         """Remove positions that a filter rejects from the loss candidates and `possible_losses`.
 
-        Candidates that depend on rejected positions stay, for `prune`.
+        The caller then calls `prune` for the candidates that depend on them.
         """
         self.sets.transfer(self.loss_candidates, self.possible_losses)
         loss_filter(self.loss_candidates)
         self.sets.unite(self.loss_candidates.rows, self.possible_losses)
 
     def declare(self, wins: Frontier) -> None:
-        """Final phase: turn win candidates into direct wins, the seeds of this order.
+        """Final phase: make positions of the winner direct wins, the seeds of this order.
 
-        They are removed from the winner's sets, and are no escapes from now on.
+        They are removed from the sets `unknown` and `losable` of the propagation.
         """
         p, winner = self.propagation, self.winner
         if self.sets.transfer(wins, p.unknown[winner]):

@@ -1,15 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Kernels of phase 2b: all captures of one kind of piece, from a view.
+"""Kernels of phase 2b: the values of all captures of one kind of piece, read from a view.
 
-Table and view (`supporting.py`) contain numbers of codes; the better capture has the larger number.
-To *raise* a code is to replace it by another one if that is larger.
+A view is a supporting table with the index of the table that is solved (`supporting.py`). It has
+the value of each capture as a number, larger if better; "code" means this number here. To *raise* a
+code is to replace it by another one if that is larger.
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one code per row
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
-In the first and third case, one move of one capturing piece raises a whole row to a row of the
-view.
+In the first and third case, one move of one capturing piece raises a whole row, that is, the codes
+for all squares of the inner piece, to a row of the view.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from tbgen.rows.frame import (
 )
 
 MANY_SQUARES = 20
-"""Number of squares of a row from which one maximum over the whole row is faster."""
+"""Number of squares to raise in a row from which it is faster to raise all 90 at once."""
 
 
 @part
@@ -61,11 +62,11 @@ def _raise_bits(codes, base, lo, hi, code):
 
 @part
 def _raise_row(codes, base, view, source, lo, hi, saved):
-    """Raise the codes on some squares of a row to those of a row of the view.
+    """Raise the codes on the squares (lo, hi) of a row to those of a row of the view.
 
     For many squares, the whole row is raised at once, and the other squares are restored.
 
-    source : int64, the slot of the first square of the view's row
+    source : int64, index in `view` of the first square of the view's row
     """
     row = codes[base : base + STRIDE]
     other = view[source : source + STRIDE]
@@ -95,8 +96,9 @@ def _capture_by_attackers(
 ):
     """Raise codes of a row to the values of captures on `victim` by attackers of `side`.
 
-    first, rest : int64, the first row of the view's lead, and the view's mid before the capture
-    victim : int64, a square
+    first : int64, the first row of the view's lead
+    rest : int64, the view's mid with all men on their squares, the captured one left out
+    victim : int64, the square of the captured piece
     lo, hi : uint64, the occupied squares of lead and mid
     """
     for man in range(frame.men.shape[0]):
@@ -117,9 +119,9 @@ def _capture_by_attackers(
 
 @part
 def _view_mid(mid, without, frame, strides):
-    """Return the mid of the view in which all men stand as in a mid of the frame.
+    """Return the mid of the view that has all men on the same squares as a mid of the frame.
 
-    without : int64, a group of which a man is captured, and which is left out; -1 for none
+    without : int64, a group that is left out (as if its rank were 0); -1 for none
     """
     result = np.int64(0)
     for g in range(frame.groups.shape[0]):
@@ -134,7 +136,7 @@ def k_capture_group(
 ):
     """Raise codes to the values of captures, by `side`, of the pieces of one mid group.
 
-    victims : int64, number of the group, of the side that is not to move
+    victims : int64, number of the group; its men belong to the side that is not to move
     """
     mids, view_mids = frame.mids, view_frame.mids
     first_man = frame.groups[victims, FIRST_MAN]
@@ -181,7 +183,8 @@ def k_capture_defender(
 ):  # fmt: skip
     """Raise codes to the values of captures, by `side`, of advisors or elephants.
 
-    column_0, column_1 : int64, range [column_0, column_1) of their columns in `Frame.lead_squares`
+    column_0, column_1 : int64, range [column_0, column_1) of the captured pieces' columns in
+        `Frame.lead_squares`
     dropped : int64 (leads of the range, columns), the lead after the capture of each piece, as its
         number among the leads that `view` contains
     """

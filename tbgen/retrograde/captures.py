@@ -1,11 +1,13 @@
 # mypy: allow-untyped-calls
-"""Phase 2b: the value of every capture.
+"""Phase 2b: the best capture of every position.
 
-    values of the supporting tables  ->  a palette of the values of captures
-    a supporting table  ->  a plane of numbers in that palette  ->  a view for each captured piece
+    values of the supporting tables  ->  palette: the values of all captures, numbered
+    a supporting table  ->  a plane of these numbers  ->  a view for each captured piece
     a range of leads    ->  the largest number over all captures of a position
 
-The palette determines the width of all these planes (`tables/palettes.py`).
+*Supporting tables* are those that captures lead to. A *view* is one of them with the index of the
+table that is solved (`supporting.py`). The number of values in the palette (`tables/palettes.py`)
+determines the width of all planes.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
-"""Function with the parameters of `Captures.find`. A function for one type of captured piece raises
-smaller elements of `numbers` to the values of these captures, and leaves larger ones.
+"""Function with the parameters of `Captures.find`. A function for one type of captured piece
+replaces each element of `numbers` by the number of such a capture if that is larger.
 """
 
 
@@ -52,6 +54,7 @@ def _dropped_leads(
 ) -> NDArray[np.int64]:
     """Return the view's lead after the capture of one defender, int64 (parent's leads, columns).
 
+    parent, view : layout of the table that is solved, and of the view
     columns : columns of `Frame.lead_squares`, one for each defender of the captured kind
     """
     red_pieces = parent.defenders[Side.RED].pieces
@@ -93,7 +96,7 @@ class Captures:
         """Load the tables that captures with `side` to move lead to.
 
         supporting : opens the table of a material after a capture
-        ready : called with the palette before any planes are made
+        ready : called with the palette before any plane is allocated
 
         Raises `LimitExceededError` if a capture's value has no code.
         """
@@ -123,8 +126,8 @@ class Captures:
         """Find the best capture of every legal position of the leads [lead_0, lead_1).
 
         legal : Rows of these leads
-        numbers : (rows of these leads * 90,), out; by row and square; 0 for none, anything for
-            illegal positions
+        numbers : unsigned (rows of these leads * 90,), out; number of each position's best capture
+            in `palette`, by row and square; 0 for no capture, arbitrary for illegal positions
         """
         numbers.fill(0)
         for search in self._searches:
@@ -178,7 +181,7 @@ def _captured_kinds(
     code_space: CodeSpace,
     metric: Metric,
 ) -> list[_CapturedKind]:
-    """Return the kinds of pieces that a side may lose."""
+    """Return the types of pieces that a side may lose, with the tables after their capture."""
     kinds = []
     army = layout.armies[victim_side]
     for kind in list(PieceType)[1:]:
@@ -204,7 +207,7 @@ def capture_width(
     code_space: CodeSpace,
     metric: Metric,
 ) -> int:
-    """Return the bytes of a number in the palette of captures of the side with more values."""
+    """Return the bytes of each element of a plane of captures, for the side that needs more."""
     return max(
         _palette(
             _captured_kinds(layout, side, supporting, code_space, metric), code_space
@@ -218,10 +221,12 @@ def _palette(kinds: list[_CapturedKind], code_space: CodeSpace) -> Palette:
 
 
 def capture_value(value: Value, metric: Metric) -> Value:
-    """Return the value of a capture from that of the position after it, one ply longer.
+    """Return the value of a capture for the side that makes it.
 
-    In a DTC table, a capture that leads to a loss wins in one ply, and a capture that leads to a
-    win loses in two, both at order 0 (Fang, Hsu & Hsu 2002, section 6.3).
+    value : of the position after the capture, for the opponent, who is to move
+
+    The capture takes one ply more. In a DTC table, one that leads to a loss wins in one ply, one
+    that leads to a win loses in two, both at order 0 (Fang, Hsu & Hsu 2002, section 6.3).
     """
     if value.outcome == Outcome.DRAW:
         return DRAW
@@ -232,7 +237,7 @@ def capture_value(value: Value, metric: Metric) -> Value:
 
 
 MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
-"""Made-up values of captures, so many that their numbers in a palette take two bytes."""
+"""More than 256 made-up values of captures, so that their numbers in a palette take two bytes."""
 
 
 def compile_captures(*, wide: bool = False) -> None:

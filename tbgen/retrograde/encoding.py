@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Kernel that encodes blocks of a file, equal to those of `tbgen.tables.blocks`.
+"""Compiled encoder of the blocks of a file, with the same result as `tbgen.tables.blocks`.
 
-It takes a quarter of the time of `tbgen.tables.blocks`, by two passes over the codes of a block:
+It takes a quarter of the time, by two passes over the codes of a block:
 
     first pass    the codes that occur: the palette
     second pass   the index of every slot's code; a slot without a position gets the index of the
                   code before it
 
-`tbgen.tables` does not import the compiler; `encode` is passed to its writer.
+`tbgen.tables` does not import the compiler, so a builder passes `encode` to its writer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,11 @@ def _k_encode(codes, palette, index_of, out):
 
 
 def encode(codes: Codes, otherwise: int) -> bytes:
-    """Return a block of a file: the bytes of `encode_filled`, in a quarter of the time."""
+    """Return a block of a file, in a quarter of the time of `encode_filled`.
+
+    codes : unsigned (slots,), 0 for slots without a position
+    otherwise : code of all slots of a block without positions
+    """
     width = codes.itemsize
     if width <= 2:
         out = np.empty(2 + MAX_PALETTE * width + codes.size, np.uint8)

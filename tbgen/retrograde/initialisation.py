@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Phase 2c: the positions of a side, sorted by their captures, a range of leads at a time.
+"""Phase 2c: the positions of a side, sorted by their best captures, a range of leads at a time.
 
-    no capture          can be lost as soon as all moves lose
-    best capture draws  cannot be lost, and waits for nothing
-    best capture wins   cannot be lost; waits until the ply of the capture is due
-    best capture loses  can be lost only from the ply of the capture on, and waits for it: by the
-                        capture the loser resists that long
+    no capture          losable: lost as soon as all moves lose
+    best capture draws  never lost, and does not wait
+    best capture wins   never lost; waits for the ply in which the capture wins
+    best capture loses  waits for the ply in which the capture loses; not losable before, since the
+                        loser resists longest
 
 Together with the positions without any move (`Propagation.start`) these are the *seeds* of the
 propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5.
@@ -35,8 +35,8 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     numbers : unsigned (rows of the leads * 90,), in; the best captures, as `Captures.find` writes
     draw : int, the number of a draw
     losable : Rows of the leads, out; the positions without any capture
-    slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, from
-        the first lead's first slot on
+    slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, as
+        row * 90 + square, rows counted from the first lead's first one
     waiting : unsigned (slots of the leads,), out; the numbers of those captures
     """
     mids = frame.mids
@@ -48,7 +48,7 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
                 continue
             first = row * STRIDE + WORD_SQUARES * word
             without, drawn = EMPTY, EMPTY
-            # All squares, without a branch: vectorised.
+            # A loop over all squares without a branch is vectorised.
             for s in range(WORD_SQUARES):
                 without |= np.uint64(numbers[first + s] == 0) << np.uint64(s)
                 drawn |= np.uint64(numbers[first + s] == draw) << np.uint64(s)
@@ -68,7 +68,8 @@ def sort_by_captures(
 ) -> tuple[Rows, Waiting]:
     """Find the best captures of the legal positions of a side, and sort the positions by them.
 
-    palette : the codes of the numbers that `find` writes (`Captures`)
+    palette : gives the codes of the numbers that `find` writes
+    find : `Captures.find`, or a function like it
 
     Returns the positions without any capture, and those whose best capture wins or loses.
     """

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Records of settled and of waiting positions: codes without a plane of codes.
+"""Values of positions as records, in place of a plane (an array of the codes of all slots).
 
-Every position is settled once, with the code of its ply. So the records of all plies (`Journal`)
-are the whole solution. A record (`tbgen.rows.records`) takes about a byte for each settled
-position, half of that if compressed; a plane would take one or two bytes for each slot. Captures
-whose ply has not come are stored in the same way, code by code (`Waiting`); so are the seeds of an
-order.
+A position is *settled* once, with its code: its value as a number, larger if better. So the records
+of all plies (`Journal`) are the whole solution. A record (`tbgen.rows.records`) takes about a byte
+for each position, half of that if compressed; a plane takes one or two bytes for each slot.
+Positions whose best capture, or direct win, belongs to a later ply are stored code by code, too
+(`Waiting`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tbgen.rows.storage import Storage, StoredBytes
 from tbgen.tables.palettes import Palette
 
 _HEADER = Struct("<II")
-"""Header of a record of a journal: its code and its length."""
+"""Header of a record of a journal: its code, and its length in bytes."""
 
 _HEADER_BYTES = _HEADER.size
 
@@ -36,14 +36,14 @@ records of each chunk, fewer bytes than that, are not compressed yet.
 """
 
 Cursor = tuple[int, int]
-"""Position in a chunk's part of a journal, at the end of a record: number of full segments before
-it, and offset in the next segment. It stays valid when that segment is compressed.
+"""Place in a chunk's part of a journal, after some record: number of full segments before it, and
+byte offset in the next segment. It stays valid when that segment is compressed.
 """
 
 
 @borrowing_kernel
 def _k_fill(data, codes, numbers):
-    """Write the codes of the positions in a segment of the journal to one chunk of a plane.
+    """Write the codes of all positions in a segment of a journal to one chunk of a plane.
 
     data : uint8 (n,), in; an uncompressed segment, header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
@@ -96,14 +96,14 @@ class Journal:
 
     @property
     def cursors(self) -> list[Cursor]:
-        """Present end of each chunk's records, from which later calls find those added since."""
+        """Present end of each chunk's records; later, `records_after` returns those added since."""
         return [
             (len(packed), len(segment))
             for packed, segment in zip(self._packed, self._open, strict=True)
         ]
 
     def records_after(self, chunk: int, cursor: Cursor, code: int) -> list[Bytes]:
-        """Return one chunk's records after a cursor, of codes better than `code`."""
+        """Return one chunk's records after a cursor whose codes are better (larger) than `code`."""
         number, at = cursor
         found = []
         for segment in self._unpacked(chunk, number):
@@ -116,7 +116,7 @@ class Journal:
         return found
 
     def _unpacked(self, chunk: int, first: int = 0) -> Iterator[bytes]:
-        """Yield the segments of a chunk from a number on, decompressed."""
+        """Yield the segments of a chunk from number `first` on, decompressed."""
         for stored in self._packed[chunk][first:]:
             yield packer.decompress(self._storage.fetch(stored))
         yield bytes(self._open[chunk])
@@ -136,15 +136,15 @@ class Journal:
     def fill(self, chunk: int, palette: Palette, numbers: NDArray[Any]) -> None:
         """Write the codes of a chunk's positions, as numbers in a palette, to a plane.
 
-        palette : with all codes of the journal
-        numbers : unsigned (rows of the chunk * 90,), inout
+        palette : must have all codes of the journal
+        numbers : unsigned (rows of the chunk * 90,), inout; other elements are not changed
         """
         for segment in self._unpacked(chunk):
             _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)
 
 
 class LaterRecords(Records):
-    """Records added to a journal since some earlier `Journal.cursors`, of codes better than one."""
+    """Records of a journal added after earlier `cursors`, with codes better than a given one."""
 
     def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:
         self._journal = journal
@@ -159,10 +159,10 @@ class LaterRecords(Records):
 
 
 class Waiting:
-    """Positions of one side to move with a capture (or a direct win) whose ply has not come yet.
+    """Positions of one side to move whose best capture, or direct win, belongs to a later ply.
 
-    Each waits for one code, that of the capture, and is settled in that ply unless another move has
-    settled it before.
+    Each waits for one code, that of the capture. It gets this code in that ply, unless another move
+    has settled it before.
     """
 
     def __init__(self, storage: Storage) -> None:

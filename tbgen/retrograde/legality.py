@@ -2,8 +2,9 @@
 """Phase 1: the legal positions.
 
 A position is legal if no pieces overlap, the kings do not face each other, and the side that is
-not to move is not in check. For one row this is a set of squares of the inner piece: those from
-which it does not attack that king, and on which it blocks any other attack on that king.
+not to move is not in check. The positions of a row (`tbgen.rows`) differ only in the square of the
+inner piece. The legal ones are the squares on which the inner piece does not attack the king of
+that side, and blocks every other attack on this king.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def legal_row(lead, mid, side, frame):
 
 @borrowing_kernel
 def k_legal(lead_0, lead_1, side, legal, frame):
-    """Write the legal positions of the leads [lead_0, lead_1)."""
+    """Write the legal positions of the leads [lead_0, lead_1) to `legal`."""
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):

@@ -2,8 +2,8 @@
 
     index and rules  ->  code spaces to try  ->  MemoryNeed: in memory, or with arrays on disk
 
-Plain arithmetic without numba, so that a plan can include tables that are not built. An additional
-set of positions in a phase must be counted here.
+Plain arithmetic without numba, for plans of tables that are not built yet. Whoever adds a set of
+positions to a phase must count it here.
 """
 
 from __future__ import annotations
@@ -64,20 +64,20 @@ _MOST_WIDTH = 2
 """Maximum bytes of a number in a plane (`tbgen.tables.palettes`), unless codes are shorter."""
 
 _SLACK_BYTES = 16 << 20
-"""Bytes for numpy, the compressor and the allocator between two checks of the memory in use."""
+"""Bytes that numpy, zstd and the allocator take between two checks of the memory in use."""
 
 
 def has_orders(material: Material, rules: Rules) -> bool:
-    """Return whether a table has rule-decided orders.
+    """Return whether orders above 0 (positions decided by the repetition rules) are searched.
 
-    False if one side has no attackers (pieces that can cross the river): a repetition loses only
-    against a side that can still win (Fang, Hsu & Hsu 2002).
+    False if one side has no attackers (pieces that can cross the river): then checks decide nothing
+    (lemma of Fang, Hsu & Hsu 2002, section 5), and no case is known in which chases do.
     """
     return rules.judges_checks and material.both_armed
 
 
 def code_spaces(material: Material, rules: Rules) -> tuple[CodeSpace, CodeSpace]:
-    """Return the code spaces to try: with `BYTE_SPAN` distances per order, then `LONG_SPAN`."""
+    """Return the code spaces to try in turn: `BYTE_SPAN` distances per order, then `LONG_SPAN`."""
     if has_orders(material, rules):
         return CodeSpace(2, BYTE_SPAN), CodeSpace(4, LONG_SPAN)
     return CodeSpace(1, BYTE_SPAN), CodeSpace(2, LONG_SPAN)
@@ -92,8 +92,8 @@ class MemoryNeed:
     least: int
     """Minimum, with the arrays on disk."""
     working: int
-    """Part of `least`: pages of arrays on disk that threads can load into memory before memory use
-    is checked again.
+    """Part of `least`: pages of arrays on disk that threads may load between two checks of the
+    memory in use.
     """
 
 
@@ -102,12 +102,10 @@ def memory_needed(
 ) -> MemoryNeed:
     """Return the memory for solving a material under some rules.
 
-    width : bytes of one element of a plane of captures (`captures.capture_width`): one, unless
-        there are too many different values
+    width : bytes of one element of a plane of captures (`captures.capture_width`)
 
-    The peak is while the captures of the second side are found (the supporting tables of a side,
-    and a few sets), while patterns are searched for (all sets, and the arrays of the search), or
-    while a plane is written.
+    The peak is in one of three phases: finding captures (the supporting tables of a side, and a few
+    sets), searching for loops (all sets, and the arrays of the search), or writing a plane.
     """
     layout = Layout.of(material)
     if not has_orders(material, rules):
@@ -138,10 +136,9 @@ def memory_needed(
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     """Return the bytes of supporting tables in memory while captures of one side are found.
 
-    Of the two sides, the one that needs more is taken. A table after the capture of a defender is
-    in memory as rows by squares, beside views of a few leads. One after the capture of an attacker
-    is in memory as views, and while it is loaded, also as rows by squares. Each thread has the
-    numbers of a range of leads.
+    The result is for the side that needs more. A table after the capture of a defender is kept as a
+    plane, beside views of a few leads. A table after the capture of an attacker is kept as views,
+    and as a plane only while it is loaded. Each thread has a plane of a range of leads.
     """
     layout = Layout.of(material)
     range_of_leads = min(1, threads / RANGES)

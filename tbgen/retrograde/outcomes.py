@@ -47,7 +47,7 @@ def _k_pack(codes, before, out):
     first position get `before`.
 
     codes : uint8 (slots,), in; outcome codes, 0 where there is no position
-    before : int, the outcome of the block's first position
+    before : int, the outcome code of the block's first position
     out : uint8 (bytes,), out; `SLOTS_PER_BYTE` slots each
     """
     first, same = before, True
@@ -68,7 +68,10 @@ def _k_pack(codes, before, out):
 
 
 def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
-    """Return the block of a file for some outcomes: that of `encode_outcomes`, in less time."""
+    """Return the block of a file for outcome codes (slots,), in less time than `encode_outcomes`.
+
+    otherwise : outcome code of all slots of a block without positions
+    """
     held = int((codes != 0).argmax())
     first = int(codes[held])
     if first == 0:

@@ -1,11 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Phase 4a: direct wins by perpetual check (Fang, Hsu & Hsu 2002, section 5.1).
 
-A win candidate is a position in check: the offender's move into it was a check. The greatest
-fixpoint (`candidates.py`) is the pattern, except for the winner's clause. From every win candidate
-the winner must be able to reach, again and again, a reply that is no check. Otherwise the winner is
-a perpetual checker too (*mutual checking indefinitely*), and wins nothing. This matters only if
-some loss candidate is itself in check.
+The *offender* checks on every move, and so loses to the *winner*. Candidates are those of
+`candidates.py`: a win candidate is a position in which the winner, to move, is in check.
+
+Their greatest fixpoint still lacks the *winner's clause*: from every win candidate the winner must
+be able to make, again and again, a reply that is no check. Otherwise the winner is a perpetual
+checker, too (*mutual checking indefinitely*), and does not win. This matters only if the offender
+is in check in some loss candidate.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ def k_mark_in_check(lead_0, lead_1, side, within, found, frame):
             row = lead * mids + mid
             lo, hi = within[row, 0], within[row, 1]
             if lo | hi:
-                # Legal with the opponent to move: this side's king is not attacked.
+                # A row is legal with the opponent to move where this side's king is not attacked.
                 calm_lo, calm_hi = legal_row(lead, mid, 1 - side, frame)
                 lo &= ~calm_lo
                 hi &= ~calm_hi
@@ -57,9 +59,9 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Declare positions in check direct wins if a capture wins by this order.
+    """Declare unknown positions in check direct wins if a capture wins at this order.
 
-    The offence was committed, and the capture wins (docs/values.md, "Patterns, exactly").
+    The offender has checked, and the capture wins (docs/values.md, "Patterns, exactly").
     """
     p, sets, winner = search.propagation, search.sets, search.winner
     with search.idle_frontier() as won_by_capture, search.idle_frontier() as in_check:
@@ -73,8 +75,8 @@ def _declare_captures(search: Search) -> None:
 def _prune_checkers(search: Search) -> bool:
     """Prune wins in which the winner would have to check for ever; return whether there were any.
 
-    By the winner's clause, a winner must be able to reach a loss candidate that is not in check.
-    Win candidates that can are *calm*; all others are pruned. They are found as a least fixpoint:
+    Win candidates that meet the winner's clause are *calm*; all others are pruned. The calm ones
+    are a least fixpoint:
 
     - a win candidate is calm if a reply leads to a loss candidate that is not in check
     - it is also calm if a reply leads to a loss candidate in check, all of whose moves lead to calm
@@ -88,7 +90,7 @@ def _prune_checkers(search: Search) -> bool:
             return False
         checked = search.unwon_storage
         sets.copy(in_check.rows, checked)
-    # Until they are found to be calm, win candidates are escapes too.
+    # Win candidates count as escapes until they are found to be calm.
     sets.unite(wins, search.escapes)
     with search.idle_frontier() as calm_wins, search.idle_frontier() as calm_losses:
         sets.put_difference(losses, checked, calm_losses)

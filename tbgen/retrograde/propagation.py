@@ -1,21 +1,22 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Phase 3: propagation in the order of preference: order by order, and ply by ply.
+"""Phase 3: propagation of wins and losses, order by order, and ply by ply.
 
     wins in n      a move into a loss in n - 1, or a capture of this value
     losses in n    all moves and captures lose, the longest of them in n plies
 
-At order 0 the seeds are the positions without any move, lost in 0 plies, and captures; at order k
-they are direct wins by the rules, and a ply is one of *distance-to-check* (Fang, Hsu & Hsu 2002,
-sections 5 and 6.1). Captures were valued before (`captures.py`), and wait until their ply is *due*.
-Codes are settled in the order of preference, so that the first code of a position is its value. The
-code goes into the journal, and the position leaves the sets of its side to move:
+At order 0 the seeds are captures, and positions without any move (lost in 0 plies). At order k they
+are captures of this order, and the direct wins by the rules that `candidates.py` finds (distances
+count from there; Fang, Hsu & Hsu 2002, sections 5 and 6.1). Captures have got their values before
+(`captures.py`), and are *due* in the ply of their value.
+
+To *settle* a position is to give it its code. Each step settles the best code left, so the first
+code of a position is its value. The code goes into a journal, and the position leaves two sets:
 
     unknown    legal and not settled: an escape for the opponent
-    losable    unknown, and all captures (if any) have come to lose
+    losable    unknown, and all captures (if any) lose by now
 
 A sweep for losses tests only for moves into unknown positions. A position with a move into a lost
-one needs no test: it was settled as a win one ply after the loss. `candidates.py` finds the direct
-wins.
+one needs no test: it was settled as a win one ply after the loss.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 Report = Callable[[str, int, int, int], None]
 """Function `report(phase, order, plies, settled)`, called when a phase begins, and after each ply
-of the propagation with its number of positions.
+of the propagation with the number of positions settled in it.
 """
 
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame):
-    """Settle the positions on a frontier: record and remove them; return their number.
+    """Record the positions on a frontier, and remove them from two sets; return their number.
 
     unknown, losable : Rows, inout
     """
@@ -72,8 +73,8 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 class Propagation:
     """Sets and journals of one material, and the steps that settle its positions.
 
-    Pairs have one entry for each side to move. `frontiers` contain the positions settled by the
-    last step, and `spare_frontier` is the one that the next step writes first.
+    Pairs have one entry for each side to move. `frontiers` have the positions that the last step
+    settled, and `spare_frontier` is the one that the next step writes first.
     """
 
     def __init__(
@@ -84,10 +85,10 @@ class Propagation:
         code_space: CodeSpace,
         report: Report = lambda phase, order, plies, settled: None,
     ) -> None:
-        """Prepare the propagation; it takes over the sets of both sides, and changes them.
+        """Prepare the propagation, which changes the given sets in place.
 
-        unknown : the legal positions
-        sorted_positions : of each side, those without any capture, and those that wait for one
+        unknown : the legal positions of each side to move
+        sorted_positions : for each side, the result of `sort_by_captures`
         """
         self.sets = sets
         self.code_space = code_space
@@ -111,10 +112,10 @@ class Propagation:
         self._settle(Value(Outcome.LOSS, 0, 0))
 
     def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
-        """Settle the positions of an order; yield each step and its number of positions.
+        """Settle the positions of an order; yield each step and the number of positions settled.
 
-        last : the last step already made, if the order was begun earlier; 0 begins the order. If
-            that step completed the order, one more step is made, which settles nothing
+        last : the last step already made of an order begun earlier; 0 begins the order. If that
+            step completed the order, one more step is made, which settles nothing
 
         Raises `LimitExceededError` if a distance does not fit the codes.
         """
@@ -130,7 +131,7 @@ class Propagation:
     def step(self, order: int, number: int) -> int:
         """Settle one ply, wins at odd steps, losses at even ones; return the number of positions.
 
-        At order 0 the step is the distance in plies, at order k the distance plus one.
+        number : the step: the distance in plies at order 0, one more at higher orders
         """
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
@@ -158,9 +159,9 @@ class Propagation:
         return self._settle(value)
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
-        """Set `found` to the positions that wait for a value due now; return whether any waited.
+        """Set `found` to the positions that wait for a value; return whether any waited.
 
-        These positions no longer wait. If the value is a loss, they are losable from now on.
+        The positions no longer wait. If the value is a loss, they are losable from now on.
         """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
@@ -204,7 +205,7 @@ class Propagation:
             self.sets.record(self.unknown[side], partial(self.journals[side].add, draw))
 
     def seed(self, side: Side, members: Rows, order: int) -> None:
-        """Make `members` direct wins, which wait for the first step of an order.
+        """Make the positions `members` wait as direct wins for the first step of an order.
 
         The caller has removed them from the sets `unknown` and `losable`.
         """
@@ -216,14 +217,14 @@ class Propagation:
         return LaterRecords(self.journals[side], self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Yield, by code, the records of positions that wait for a win (or loss) at an order."""
+        """Yield the records of the positions that wait for wins (or losses) of an order."""
         for code, value in self._waiting_values(side):
             if value.order == order and value.outcome == outcome:
                 yield self.waiting[side].records(code)
 
     @contextmanager
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
-        """Context manager: makes positions losable whose best capture loses at an order."""
+        """Context manager: meanwhile, positions whose best capture loses at `order` are losable."""
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
             self.sets.add(records, losable, within=self.unknown[side])
@@ -248,7 +249,7 @@ class Propagation:
 
     @property
     def last_order(self) -> int:
-        """Highest order of a waiting capture."""
+        """Highest order of a waiting capture, 0 if none waits."""
         return max(
             (value.order for side in Side for _, value in self._waiting_values(side)), default=0
         )

@@ -1,8 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Values of all positions as planes.
+"""Values of all positions as planes: arrays by slot, one for each side to move.
 
-`Solution`        codes of a material from the journals, a chunk or a plane at a time
-`CountedPlanes`   numbers of these codes for a writer of files, a plane at a time, with counts
+`Solution`        codes of a material from the journals, a chunk of leads or a plane at a time
+`CountedPlanes`   planes and their statistics for a writer of files; one plane is in memory
+
+Planes contain numbers of codes: a palette (`tables/palettes.py`) lists the codes that occur.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ class CodeCount(NamedTuple):
 
 @borrowing_kernel
 def _k_empty_unused(lead_0, lead_1, numbers, frame):
-    """Set the slots that are not canonical to zero."""
+    """Set the slots that are not the canonical ones of their positions to zero."""
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         if not (frame.self_mirrored[lead] or frame.twin >= 0):
@@ -78,7 +80,7 @@ class Solution:
     journals: tuple[Journal, Journal]
     """All positions for each side to move; those not settled by any phase are draws."""
     chase_patterns: dict[int, int]
-    """Number of direct wins by perpetual chase, by order."""
+    """Map from each order searched to its number of direct wins by perpetual chase."""
 
     @cached_property
     def palettes(self) -> tuple[Palette, Palette]:
@@ -154,9 +156,9 @@ class CountedPlanes:
         self._counts: dict[int, dict[int, CodeCount]] = {}
 
     def numbers_from(self, side: int, first: int, count: int) -> Plane:
-        """Return the numbers of `count` slots from `first` on, for a writer of one side at a time.
+        """Return the numbers, in the side's palette, of the codes of `count` slots from `first` on.
 
-        Their codes are in the side's palette (`Solution.palettes`).
+        A change of side computes the plane again, so callers read one side after the other.
         """
         if self._plane is None or self._plane[0] != side:
             self._plane = None  # first, since there is memory for one only
@@ -170,7 +172,7 @@ class CountedPlanes:
         return {code: count.positions for code, count in self._counts_of(side).items()}
 
     def first_slot(self, side: int, code: int) -> int:
-        """Return the first slot with a code; raise `KeyError` if there is none."""
+        """Return the first slot with a code; raise `KeyError` if no slot has the code."""
         return self._counts_of(side)[code].first
 
     def _counts_of(self, side: int) -> dict[int, CodeCount]:

@@ -56,13 +56,12 @@ def solve(
 ) -> Solution:
     """Solve one material under a rule set: up to `rule_set.orders`, or until nothing changes.
 
-    supporting : opens the table of a material that a capture leads to and that needs one; its
-        values hold under the same rule set
+    supporting : opens a finished table, under the same rule set, that captures lead to
     storage : of the large arrays (None: in memory)
     meter : counts the sweeps
     report : called with the progress
-    ready : called with the palette of a side's captures before they are searched; the width of
-        its planes decides which kernels are compiled
+    ready : called with the palette of each side's captures before they are searched; a builder then
+        compiles the kernels for the width of its planes
     checkpoint : storage of the state; a solver that resumes from one opens no table, and reports
         "resuming" with its order and plies
 
@@ -107,11 +106,11 @@ def solve(
 def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     """Revised propagation phase: find direct wins and propagate them, order by order.
 
-    Continues after the last step that a state contains. A *k-th order* win or loss is found by
-    iteration k (Fang, Hsu & Hsu 2002, section 5).
+    Continues after the last step of the given state. Iteration k finds the wins and losses of order
+    k (Fang, Hsu & Hsu 2002, section 5).
 
-    The last order is one that settles no position, or the limit of the rule set. An order without
-    direct wins is still propagated if captures wait for a ply of it or of a higher order.
+    The last order is one that settles no position, or the limit of the rule set. Orders without
+    direct wins are still propagated up to the highest order of a waiting capture.
     """
     propagation = state.propagation
     sets = propagation.sets

@@ -2,16 +2,16 @@
 
     BuildState    arrays of a build, and the last finished step
     Checkpoint    storage of the state of one build
-    resume_state  the state that an interrupted build has saved
+    resume_state  read the state that an interrupted build has saved
 
-    checkpoint  =  head (JSON)
-                   of each side     unknown, losable, front: records of sets, compressed
-                                    waiting positions, with codes; the journal
-                   of each search   the two sets of its `SearchState`
+A checkpoint is a sequence of *parts* (bytes). The first is the head (JSON); then come sections:
 
-After the head, each of these is a section: compressed records, each a *part* that begins with its
-chunk and code, and an empty part at the end. The index and its moves are computed again from the
-material. The `Checkpoint` stores the parts, and checks that they belong to this table and program.
+    for each side     unknown, losable, frontier: three sets; waiting positions; the journal
+    for each search   the two sets of its `SearchState`
+
+A section is a part for each record (header `_KEY`, then compressed bytes) and an empty part at its
+end. The index and its moves are computed again from the material. The `Checkpoint` stores the
+parts, and checks that they belong to this table and program.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tbgen.rows.storage import Storage
 from tbgen.tables.codes import CodeSpace
 
 _KEY = Struct("<II")
-"""Header of a record: its chunk, and its code (0 in sets)."""
+"""Header of a part: chunk of the record, and code of its positions (0 in sets and journals)."""
 
 _END = b""
 
@@ -46,13 +46,13 @@ class Checkpoint(Protocol):
     """Storage of the state of one build."""
 
     def load(self) -> Iterator[bytes] | None:
-        """Return the parts of the saved state; None without one."""
+        """Return the parts of the saved state, or None if none is saved."""
 
     def is_due(self) -> bool:
         """Return whether the state should be saved now; called after each step."""
 
     def save(self, parts: Iterable[bytes]) -> None:
-        """Save a state in place of any other."""
+        """Save the parts of a state, in place of any state saved before."""
 
 
 @dataclass
@@ -63,8 +63,8 @@ class BuildState:
     checkpoint : storage of this state, if any
     order, step : the last order, and its last finished step (`Propagation.steps`)
     changed : whether that order has settled any positions
-    chase_patterns : number of direct wins by chase, by order searched
-    search_states : of the searches, in the order in which they are made; none before order 1
+    chase_patterns : map from each order searched to its number of direct wins by chase
+    search_states : of all searches for loops, in the order of their runs; empty before order 1
     """
 
     propagation: Propagation
@@ -79,7 +79,7 @@ class BuildState:
     """Parts of the checkpoint with the states of searches, until `add_searches` reads them."""
 
     def propagate(self, order: int) -> bool:
-        """Propagate what is left of an order, saving the state when due; return `changed`."""
+        """Make the remaining steps of an order, saving the state when due; return `changed`."""
         self.report("propagation", order, 0, 0)
         if order > self.order:
             self.order, self.step, self.changed = order, 0, False
@@ -93,7 +93,7 @@ class BuildState:
         return self.changed
 
     def parts(self) -> Iterator[bytes]:
-        """Iterate over the state's parts; the state must not change before the last is read."""
+        """Yield the state's parts; the state must not change before the last part is read."""
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
         order_starts = self.propagation.order_starts
@@ -119,7 +119,7 @@ class BuildState:
             yield _entries(one.possible_losses)
 
     def add_searches(self, search_states: Sequence[SearchState]) -> None:
-        """Add the states of the searches, which are empty, and fill them from a checkpoint."""
+        """Set `search_states` to new, empty ones; if resuming, fill these from the checkpoint."""
         self.search_states = search_states
         if self._unread is None:
             return
@@ -134,7 +134,7 @@ class BuildState:
 def resume_state(
     checkpoint: Checkpoint | None, sets: Sets, code_space: CodeSpace, report: Report
 ) -> BuildState | None:
-    """Return the saved state without its searches (`BuildState.add_searches`); None without one.
+    """Return the saved state, or None if none is saved; `BuildState.add_searches` reads the rest.
 
     checkpoint : of the same material, rules and code space; its parts are not checked
     """

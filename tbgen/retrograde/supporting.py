@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Phase 2a: supporting tables in memory, and *views* of them in the parent's order.
+"""Phase 2a: supporting tables in memory, and *views* of them with the parent's index.
 
-A capture leads from the parent, the table that is solved, into a table with another index. For each
-kind of captured piece the supporting table is laid out anew (a *view*), with the parent's leads,
-mids and inner piece without the captured one. A capture then needs no index arithmetic: a row of
+A capture leads from the parent, the table that is solved, into a *supporting table* with another
+index. For each kind of captured piece, the supporting table is rearranged into a *view*: the index
+of the parent, with the captured piece left out. A capture then needs no index arithmetic: a row of
 the view has the results of one capturing move for all ninety squares of the inner piece.
 
-Codes are converted while loading, from the value of the position after the capture, for the
+Codes are converted while loading: from the value of the position after the capture, for the
 opponent, to the value of the capture, as a number in the palette of all captures (`captures.py`).
 """
 
@@ -43,13 +43,13 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
 
 Plane = NDArray[Any]
-"""Array of the codes of one side to move, or of their numbers in a palette, with one dimension."""
+"""unsigned (n,): the codes of all positions of one side to move, or their numbers in a palette."""
 
 MOST_MEN = 5
 """Maximum number of squares of one group: an army's five pawns."""
 
 AS_INNER = -1
-"""In place of a group's number: the piece becomes the inner piece of the supporting table."""
+"""In place of the number of a group: the piece is the inner piece of the supporting table."""
 
 
 class SupportingTable(Protocol):
@@ -64,27 +64,27 @@ class SupportingTable(Protocol):
         """Index of the table."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """Return the codes of its positions with a side to move."""
+        """Return the codes that occur among the positions with `side` to move."""
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of a side: parts of whole leads that are read at once."""
+        """Return the number of tiles of a side; a tile has one or more leads, read at once."""
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """Return the first slot and the codes of each run of consecutive leads of a tile.
+        """Return a tile as runs of consecutive leads: of each, its first slot, and its codes.
 
         Slots without a canonical position have arbitrary codes.
 
-        numbers_of : maps distinct codes (n,) to the numbers that are returned in their place
+        numbers_of : maps distinct codes (n,) to numbers (n,), which are returned in their place
         """
 
 
 @borrowing_kernel
 def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
-    """Lay slots in index order out as rows of ninety squares; illegal positions get 0.
+    """Write the values of slots to a plane with rows of ninety squares; illegal positions get 0.
 
-    Slots that the file leaves out get the number of their position's canonical slot.
+    A position with several slots has the value of its canonical slot in all of them.
 
     source : unsigned (slots of the leads [lead_0, lead_1),), the value of the capture that leads to
         each slot, as a number in the palette of captures
@@ -125,11 +125,12 @@ def load_plane(
 ) -> Plane:
     """Load one side of a supporting table, as values of the captures that lead to it.
 
-    conversion : (codes of the table,) for each code, the number in the palette of captures of a
-        capture that leads to it; 0 for codes that should not occur
+    side : to move after the capture
+    conversion : unsigned (codes of the table,), for each code the number (in the palette of
+        captures) of a capture that leads to it; 0 for codes that should not occur
 
-    Returns rows by squares, (rows * 90,), or (rows,) if the table has no inner piece. Raises
-    `TablebaseError` if a code occurs that should not.
+    Returns an array by row and square, (rows * 90,), or (rows,) if the table has no inner piece.
+    Raises `TablebaseError` if a code occurs that should not.
     """
     layout = table.layout
     plane: Plane = workers.storage.zeros(
@@ -161,9 +162,9 @@ def _k_view(
     first, last, chosen, view, squares, count, frame, plane, table, descriptor, leads, mirrored,
     roles, receiver, seen_as,
 ):  # fmt: skip
-    """Fill rows of a view from a supporting table's plane.
+    """Fill rows of a view from a supporting table's plane ("the table").
 
-    first, last : int64, the rows of chosen[first : last] are filled
+    first, last : int64, the rows of the leads chosen[first : last] are filled
     chosen : int64 (n,), the leads of the view to lay out, one after the other
     view : unsigned (rows * 90,) or (rows,) of these leads, out
     squares : int64 (MOST_MEN * groups of the table,), scratch: the squares of its groups
@@ -173,8 +174,8 @@ def _k_view(
     descriptor : int64 (words,), of the table's layout (`tbgen.indexing.slots`)
     leads, mirrored : int64 and bool (leads of the view,), the table's lead of each view lead, and
         whether it has the mirror image
-    roles : int64 (men of the view,), the table's group that receives each man, or AS_INNER
-    receiver : int64, the table's group that receives the view's inner piece, or AS_INNER
+    roles : int64 (men of the view,), the table's group to which each man belongs, or AS_INNER
+    receiver : int64, the table's group to which the view's inner piece belongs, or AS_INNER
     seen_as : int64 (2, 90), the table's square for each square, and its mirror image
     """
     mids, table_mids = frame.mids, table.mids
@@ -237,7 +238,7 @@ def _k_view(
 def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the table's lead of every lead of the view, and whether it must be mirrored."""
+    """Return the table's lead for every lead of the view, and whether it has the mirror image."""
     ranks = []
     for side in Side:
         source = side.other if swapped else side
@@ -249,7 +250,7 @@ def _table_leads(
 def _roles(
     view: Layout, table: Layout, swapped: bool, men: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
-    """Return `roles` and `receiver` of `_k_view`: the table's group of each piece of the view.
+    """Return the parameters `roles` and `receiver` of `_k_view`.
 
     men : int64 (men of the view, 4), `Frame.men`
     """
@@ -270,12 +271,12 @@ def _roles(
 
 
 class ViewMaker:
-    """Converter of a supporting table's plane to the order of a view."""
+    """Converter of a supporting table's plane (`load_plane`) to a view."""
 
     def __init__(
         self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane
     ) -> None:
-        """Prepare the conversion of a plane of `table` that is addressed by squares.
+        """Prepare the conversion.
 
         swapped : whether the colours of the table are exchanged
         """
@@ -297,7 +298,7 @@ class ViewMaker:
         return view
 
     def part(self, leads: NDArray[np.int64]) -> Plane:
-        """Return the rows of some leads only, one lead after the other."""
+        """Return the rows of some leads of the view, one lead after the other."""
         view: Plane = np.empty(len(leads) * self._lead_size, self._plane.dtype)
         self._fill(0, len(leads), leads, view)
         return view

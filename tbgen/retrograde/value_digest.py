@@ -41,10 +41,10 @@ _HASH_BYTES = 32
 
 @borrowing_kernel
 def _k_select(lead_0, lead_1, side, words, area, frame, ends):
-    """Move the words of canonical legal positions of the leads to the front, and drop all others.
+    """Move the words of canonical legal positions to the front, over the words of other slots.
 
     words : uint32 (slots of the leads,), inout
-    ends : int64 (leads,), out; end of each lead's words
+    ends : int64 (leads of the range,), out; end of each lead's words in `words`
     """
     mids = frame.mids
     at, slot = 0, 0
@@ -54,7 +54,7 @@ def _k_select(lead_0, lead_1, side, words, area, frame, ends):
             for inner in range(area.size):
                 square = area[inner]
                 if has(lo, hi, square) and is_canonical(lead, mid, square, frame):
-                    # Never after the slot that is read.
+                    # In place: the write index never passes the read index.
                     words[at] = words[slot + inner]
                     at += 1
             slot += area.size
@@ -62,8 +62,8 @@ def _k_select(lead_0, lead_1, side, words, area, frame, ends):
 
 
 def _words_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint32]:
-    """Return the words of codes, uint32 (n,); raise `LimitExceededError` for too high an order."""
-    # 0: in slots without a position.
+    """Return the words of codes, uint32 (n,); raise `LimitExceededError` if orders are too high."""
+    # Slots without a position have the code 0.
     outcome, order, plies = value_columns(np.where(codes == 0, space.draw, codes), space)
     if (order > _MOST_ORDERS).any():
         raise LimitExceededError(f"order {order.max()} has no word of 32 bits")
@@ -105,6 +105,7 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
 def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
     """Hash the words of consecutive leads, and write the hashes to their places.
 
+    words, ends : words of the canonical legal positions, and the end of each lead (`_k_select`)
     lead : the first of these leads
     hashes : a digest for each lead of the table, out
     """

@@ -1,13 +1,12 @@
 """Compile the kernels once per machine, under a lock, before the first real table.
 
-    this process      kernels of plain propagation; for chases those of the sieve and of the game;
-                      at last those of perpetual checks
+    this process      kernels of propagation, called with made-up captures; for chases those of the
+                      sieve and of the game
     a second process  meanwhile, those of captures and of the graph of chases: half of the work
+    this process      at last, solve tiny materials: compile the other kernels, load the rest
 
-Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece, both
-captured, captures that wait), and a rook against an advisor (a defender captured). Before this
-process solves them, it calls the kernels of propagation with made-up captures, while the second
-process compiles those of captures.
+Two materials reach every kernel: a rook against a knight (mid groups, an inner piece, both
+captured, captures that wait), and a rook against an advisor (a defender captured).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether `warm_up` has finished on this machine, so that it loads without compiling.
+    """Return whether `warm_up` has finished before on this machine, and now only loads kernels.
 
     rules, ordered : as for `warm_up`
     """
@@ -50,8 +49,8 @@ def is_compiled(rules: Rules, *, ordered: bool) -> bool:
 def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """Compile or load the kernels for planes of one byte.
 
-    Kernels are loaded even if all are in the cache. So the compiler's memory can be returned to the
-    system before the real table is solved (`trim_process`).
+    Kernels are loaded even if all are in the cache, so that the compiler's memory can be returned
+    to the system before a table is solved (`trim_process`).
 
     rules : the rule set of the whole build
     ordered : whether kernels for rule-decided orders are needed now
@@ -75,7 +74,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
 def warm_up_wide() -> None:
     """Compile or load the kernels that work on planes, for planes of two bytes per number.
 
-    Few tables have so many values, and those take long; so this process compiles alone.
+    Few tables need these kernels, and such tables take long; so no second process is started.
     """
     with jit.compile_lock():
         compile_captures(wide=True)
@@ -141,7 +140,7 @@ def _solve_all(rules: Rules) -> None:
 
 @cache
 def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
-    """Start the second process and return it; None if it cannot be started."""
+    """Start the second process, at most once; return it, or None if it cannot be started."""
     return jit.start_beside(_compile_all if rules.judges_chases else compile_captures)
 
 

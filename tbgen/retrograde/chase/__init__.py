@@ -1,17 +1,18 @@
 """Phase 4b: direct wins by perpetual chase.
 
-    sieve     rows of positions in which a side has a piece under attack
-    victims   the pieces that each move of a loss candidate attacks anew
-    graph     the remaining pattern as a graph, with exact attacks and victims
+    search    the driver, which calls the modules below: initialise, prune, declare
+    sieve     positions, row by row, in which a side has a piece under attack
+    victims   the pieces that each move of a loss candidate chases
+    graph     the remaining candidates as a graph, with exact attacks and victims
     game      the winner's clauses on that graph: not for ever checking, nor for ever chasing
-    search    the driver, which calls the modules above: initialise, prune, declare
 
 `tbgen.verify.chase_patterns` proves these direct wins; the two share no code.
 
 Vocabulary
+    offender       the side that loses if it must chase one piece for ever; the other is the winner
     attack anew    to create an attack by a move (docs/referee.md, section 2)
-    victim         the piece that is chased; a *common victim* is chased by each move that does not
-                   lose
+    victim         the piece that is chased; a *common victim* is chased by each move of the
+                   offender that does not lose
     offence node   a position with the offender to move, and a victim
     reply node     the position after a chase, with the winner to move
     calm           of a reply: no check, and attacks nothing anew
@@ -21,7 +22,7 @@ Parameters of kernels, unless a kernel says otherwise:
     row, square : int64, the slot of a position: its row, and the square of the inner piece
     key : int64, the slot as one number: row * 90 + square
     victim : int64, the square of the piece that is chased
-    side : int64, the owner of the piece that attacks
+    side : int64, side of the piece that attacks
     kind : int64, type of that piece: ROOK, KNIGHT or CANNON, or ADVISOR for either kind of defender
     source, target : int64, squares; start and end of a move, or attacker and attacked piece
     lo, hi : uint64, the two words of a set of squares
@@ -35,8 +36,8 @@ Parameters of kernels, unless a kernel says otherwise:
     boards : Boards, of the thread
     candidates : ChaseCandidates
     graph : PatternGraph
-    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes that play may pass
-        through
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes in the set that the
+        winner must not leave
     nodes : int64 (offence nodes,), the key of the position of each offence node
     moves : int64 (reply nodes,), the chase that leads to each reply node, source * 90 + target
 """

@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """The chase pattern as a game on a graph, independent of the rules of xiangqi.
 
-Two kinds of nodes alternate. At an *offence node* the offender is to move, and every edge is a
-chase of one and the same victim; at a *reply node* the winner is to move, and every edge answers
+Two kinds of nodes alternate. At an *offence node* the *offender* is to move, and every edge is a
+chase of one and the same victim; at a *reply node* the *winner* is to move, and every edge answers
 the chase. The winner wins an infinite play if its replies are neither checks for ever nor chases of
 one and the same piece for ever (docs/values.md, "Patterns, exactly"). Each of these is a condition
-that must be met again and again, whatever the offender does.
+that must be met again and again, whatever the offender does. Three stages find the winning nodes:
 
-    safe    greatest set in which all edges of an offence node stay in the set, and at least one
-            edge of a reply node
+    safe    greatest set of nodes in which all edges of an offence node stay in the set, and at
+            least one edge of a reply node
     calm    replies that are neither a check nor a new attack meet every condition at once; most
             patterns have them everywhere
     exact   nodes that cannot force calm replies for ever are solved condition by condition: a
@@ -58,7 +58,7 @@ class PatternGraph(NamedTuple):
 
 @by_pointer
 class _ReverseEdges(NamedTuple):
-    """Edges of a graph by their targets, and scratch arrays for removing nodes."""
+    """Edges of a graph ordered by their targets, and scratch arrays of `_k_safe`."""
 
     offence_of: Integers
     """int64 (reply nodes,): the offence node that each reply node follows."""
@@ -67,9 +67,9 @@ class _ReverseEdges(NamedTuple):
     source: Integers
     """int64 (edges,): the reply node of each edge, ordered by target."""
     left: Integers
-    """int64 (reply nodes,): number of each node's edges that lead to nodes not removed."""
+    """int64 (reply nodes,): scratch; number of each node's edges to nodes that are not removed."""
     dead: Integers
-    """int64 (offence nodes,): stack of removed nodes; the edges into them are removed next."""
+    """int64 (offence nodes,): scratch; stack of removed nodes whose incoming edges are to go."""
 
 
 def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
@@ -90,7 +90,7 @@ def _k_safe(graph, reverse, alive_offence, alive_reply):
     """Shrink two sets of nodes to their greatest safe subsets.
 
     An offence node is removed as soon as one of its reply nodes is removed. A reply node is
-    removed with the last of its edges.
+    removed as soon as none of its edges leads to an offence node that is left.
 
     reverse : _ReverseEdges, of the graph
     alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
@@ -127,7 +127,7 @@ def _k_safe(graph, reverse, alive_offence, alive_reply):
 
 @borrowing_kernel
 def _k_reach_calm(graph, safe, inside, reaching):
-    """Add to `reaching` the reply nodes that reach a calm reply whatever the offender plays.
+    """Add to `reaching` the reply nodes from which the winner can force a calm reply.
 
     reaching : bool (reply nodes,), inout
     """
@@ -153,7 +153,7 @@ def _k_reach_calm(graph, safe, inside, reaching):
 
 
 def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside: Bools) -> Bools:
-    """Return the reply nodes from which the winner can force calm replies for ever.
+    """Return the reply nodes from which the winner can force calm replies again and again.
 
     This is the greatest set in which the winner can force a calm reply from each node without
     leaving the set. A least fixpoint (`_k_reach_calm`) is repeated until it removes nothing.
@@ -170,10 +170,11 @@ def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside
 
 @by_pointer
 class Conditions(NamedTuple):
-    """Conditions of the exact stage on pairs (reply, offence that follows it).
+    """Conditions of the exact stage, for pairs of a reply and the chase that follows it.
 
-    Pair pair_start[e] + i is edge e with the i-th edge of the offence node that e leads to.
-    The offender's pieces are bits of a word, numbered separately at each offence node.
+    Pair pair_start[e] + i is edge e (the reply) with the i-th reply node of the offence node that e
+    leads to. The offender's pieces are bits of a word, numbered by the order of the pieces in the
+    position, so differently at each offence node.
     """
 
     check: Bools
@@ -181,11 +182,11 @@ class Conditions(NamedTuple):
     pair_start: Integers
     """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): set of the offender's pieces that the reply attacks anew, if the offence
-    answers the attack; numbered as at the offence node before the reply.
+    """uint64 (pairs,): set of the offender's pieces that the reply attacks anew, if the chase that
+    follows answers the attack; numbered as at the offence node before the reply.
     """
     pieces: np.uint64
-    """Set of the pieces that can be chased at all."""
+    """Set of the offender's pieces that can be chased at all: all but the king."""
     follow: NDArray[np.int8]
     """int8 (edges, pieces): the number of each piece at the offence node after the reply."""
 
@@ -240,9 +241,9 @@ def _force_conditions(
 ) -> Bools:
     """Return the reply nodes that win by the exact conditions, as bool (reply nodes,).
 
-    Nodes of `calm` win. At the others each condition (not to check for ever; for each piece, not to
-    chase it for ever) must be met again and again: from every node the winner can force the next
-    meeting, or a calm node, without leaving the set of winning nodes.
+    Nodes of `calm` win. At the others, each condition (not to check for ever; for each piece, not
+    to chase it for ever) must be met again and again: the winner can force that it is met once
+    more, or that a calm node is reached, without leaving the set of winning nodes.
     """
     safe, inside = safe.copy(), inside.copy()
     needed = conditions.pieces | CHECK_BIT
@@ -257,10 +258,10 @@ def _force_conditions(
 
 
 def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Conditions]) -> Bools:
-    """Return the reply nodes from which the winner wins by the offence alone, bool (reply nodes,).
+    """Return the reply nodes, bool (reply nodes,), from which the winner wins within the graph.
 
     conditions : called with the reply nodes that cannot force calm replies, bool (reply nodes,);
-        returns the pairs of the exact stage for them
+        returns the conditions of the exact stage for them
     """
     reverse = _reverse_edges(graph)
     safe = np.ones(len(graph.offence_start) - 1, np.bool_)

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The chase candidates as an explicit graph: exact attacks, victims, and replies.
+"""Graph of the chase candidates that are left: exact attacks, victims, and replies.
 
-    offence node   (candidate position, victim V), the offender to move
-    reply node     one chase of V from there, with the pieces that attack V anew
-    edge           a reply that answers the attack, and leads to an offence node of the same V
+    offence node   a loss candidate (the offender to move) and a victim V that it must chase
+    reply node     the position after one chase of V from there, the winner to move
+    edge           a reply of the winner that answers the attack on V, and leads to an offence node
+                   of the same V
 
-The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move, for the
-few positions that are left. The victim is part of the node, since chasing two pieces in turn is
-allowed.
+The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move. The
+victim is part of the node, since chasing two pieces in turn is allowed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ content is copied, and it is filled again. Its size is doubled if a single candi
 
 @by_pointer
 class ChaseCandidates(NamedTuple):
-    """Loss candidates, each with the pieces that it must chase."""
+    """Loss candidates, each with its common victims: the pieces that all its moves chase."""
 
     keys: NDArray[np.int64]
     """int64 (candidates,): row * 90 + square of the inner piece, ascending; canonical ones only."""
@@ -128,13 +128,12 @@ class PartialGraph(NamedTuple):
 
 @part
 def _try_chase(victim, source, target, setting, boards):
-    """Play a quiet move of the offender on the boards, if it does not lose.
+    """Play a quiet move of the offender on `boards.after` and `boards.squares`, unless it loses.
 
-    The victim is a common victim of the position, so every such move chases it.
-
-    Returns the number of pieces that attack the victim anew, in `boards.attackers`, and the key of
-    the position after the move. Returns -1 twice for a move that loses; the boards are then
-    unchanged. Captures and illegal moves count as losing.
+    The victim is a common victim of the position, so every such move chases it. Returns the number
+    of pieces that attack the victim anew, which are listed in `boards.attackers`, and the key of
+    the position after the move. For a move that loses, a capture or an illegal move, returns -1
+    twice, and `boards.squares` is unchanged.
     """
     if boards.board[target] != 0:
         return np.int64(-1), np.int64(-1)
@@ -155,10 +154,12 @@ def _try_chase(victim, source, target, setting, boards):
 def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards):
     """Return the offence node that a reply of the winner to a chase leads to.
 
-    attackers : int64, number of attackers in `boards.attackers`, one of which the reply must answer
+    attackers : int64, number of attackers in `boards.attackers`; the reply must answer the attack
+        of one of them
     reply, reply_to : int64, the squares where the reply begins and ends
 
-    Returns the offence node (-1 for none), whether the reply gives check, and whether it is calm.
+    Returns the offence node, whether the reply gives check, and whether it neither gives check nor
+    attacks anything anew (calm). The node is -1 if the reply does not continue the pattern.
     """
     if boards.after[reply_to] != 0:
         return np.int64(-1), False, False
@@ -196,7 +197,7 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards)
 
 @borrowing_kernel
 def _k_edges(first, last, candidates, setting, boards, graph_part):
-    """Write the part of the graph that begins at the candidates [first, last), while there is room.
+    """Write the nodes and edges of the candidates [first, last), as long as there is room.
 
     Returns the first candidate that is not written, and the numbers of reply nodes and edges.
 
@@ -253,18 +254,17 @@ def _k_edges(first, last, candidates, setting, boards, graph_part):
 
 @borrowing_kernel
 def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, boards):
-    """Write which pieces the winner's replies chase, for a part of the graph.
+    """Write `chased` and `follow` of `game.Conditions` for some reply nodes.
 
-    A pair is a reply of the winner and a chase that may follow it. `game.Conditions` defines the
-    pairs, `pair_start`, and the two outputs.
+    A pair is a reply of the winner and a chase that may follow it.
 
     region : bool (reply nodes,), whether to process each reply node
     edge_move : int64 (edges,), the reply of each edge, source * 90 + target
     pair_start : int64 (edges + 1,), the first pair of each edge, then the number of pairs
-    chased : uint64 (pairs,), out; the pieces that the reply attacks anew, if the chase after it
-        answers the attack
-    follow : int8 (edges, pieces), out; for each of the offender's pieces, its number after the
-        reply
+    chased : uint64 (pairs,), out; set of the offender's pieces that the reply attacks anew, if the
+        chase after it answers the attack
+    follow : int8 (edges, pieces), out; for each of the offender's pieces, its index among the
+        pieces of the position after the reply
     """
     offender, converter = 1 - setting.winner, setting.converter
     pieces = converter.codes.size
@@ -356,8 +356,8 @@ def find_chase_wins(
 ) -> None:
     """Mark the winner's positions that win because the offender must chase one piece for ever.
 
-    losses : the offender's positions that may be direct losses
-    marked : Rows, inout; canonical positions are added to it
+    losses : the loss candidates; those without a common victim are removed
+    marked : Rows, inout; the positions found are added, at their canonical slots
     """
     boards_of = [make_boards(setting.converter) for _ in range(workers.threads)]
     capacity = int(np.bitwise_count(losses.rows).sum())
@@ -386,11 +386,13 @@ def find_chase_wins(
 
 
 def _mark_wins(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) -> None:
-    """Add the positions after a losing offence node to `marked`: they are direct wins.
+    """Add the positions of the reply nodes of losing offence nodes to `marked`: direct wins.
 
-    An offence node loses if all of its reply nodes win. A winning reply node after any other
-    offence node is not marked: its winning reply leads to a losing node, so the propagation settles
-    its position two plies later.
+    winning : bool (reply nodes,), whether the winner wins
+
+    An offence node loses if all of its reply nodes win. A winning reply node of any other offence
+    node is not marked: its winning reply leads to a losing node, so the propagation settles its
+    position two plies later.
     """
     offence_of = np.repeat(np.arange(len(edges.node_replies)), edges.node_replies)
     lost = np.ones(len(edges.node_replies), np.bool_)

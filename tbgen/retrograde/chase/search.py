@@ -1,11 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Phase 4b: direct wins by perpetual chase: the pattern of docs/values.md, "Patterns, exactly".
 
-initialise   win candidates are positions in which the offender attacks some piece: a sieve
+The *offender* can only chase one piece for ever, and so loses to the *winner* (`candidates.py`).
+
+initialise   win candidates are positions of the winner in which the offender attacks some piece
              (`sieve.py`)
-prune        sweeps to the greatest fixpoint (`candidates.py`); then loss candidates whose moves do
-             not all chase one and the same piece are removed, with all that depends on them: hardly
-             any candidate is left (`victims.py`)
+prune        sweeps to the greatest fixpoint; then loss candidates whose moves do not all chase one
+             and the same piece are removed, and sweeps again: hardly any candidate is left
+             (`victims.py`)
 declare      the remaining candidates become a graph with exact attacks and the victim in each node
              (`graph.py`), solved with the winner's clauses: not for ever checking, nor for ever
              chasing one piece (`game.py`)
@@ -35,15 +37,18 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Bytes of a set per remaining candidate, below which the memory of the idle frontiers is released
-before the graph is built. With fewer candidates, allocating it again would take longer than the
-search.
+"""If a set has fewer bytes than this for each remaining candidate, the memory of the idle frontiers
+is released before the graph is built. With fewer candidates, to allocate it again would take longer
+than the search.
 """
 
 
 @borrowing_kernel
 def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
-    """Set `found` to positions of `within` where `side`, not in check, has a piece attacked."""
+    """Set `found` to positions of `within` in which a piece of `side`, not in check, is attacked.
+
+    `side` is to move. The attacker is no king or pawn, the attacked piece no king (`sieve.py`).
+    """
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
@@ -65,11 +70,11 @@ def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
 
 @borrowing_kernel
 def _k_keep_images(lead_0, lead_1, marked, wins, frame):
-    """Remove positions from `wins` unless their placement is in `marked`.
+    """Remove positions from `wins` that are not marked.
 
-    A placement may have several slots; `marked` has only the canonical one, `wins` has all.
+    A position may have several slots; `marked` has only the canonical one, `wins` has all.
 
-    marked : Rows, in; canonical positions
+    marked : Rows, in; canonical slots
     wins : Rows, inout
     """
     mids = frame.mids
@@ -99,13 +104,13 @@ def declare_perpetual_chases(
     """Find the direct wins of one side at one order, and seed the propagation with them.
 
     state : of searches whose mark is `k_mark_attacked`
-    lost : the offender's positions that perpetual checks of this order decide
+    lost : positions that the offender loses by perpetual check at this order
     chase_rules : `ChaseSetting.chase_rules`
 
     Returns the number of direct wins.
     """
     with state.search(order) as search:
-        # Within an order, checks and winning captures are settled before chases.
+        # `unwon` lacks direct wins by check, and captures that win, since these come before chases.
         setting = ChaseSetting(int(search.winner), chase_rules, search.unwon, converter)
         losses, workers = search.loss_candidates, search.sets.workers
         loss_filter = partial(keep_with_victim, capacity=0, setting=setting, workers=workers)
@@ -138,7 +143,7 @@ def compile_sieve() -> None:
 
 
 def compile_graph() -> None:
-    """Compile all other kernels of chases, by a search without candidates."""
+    """Compile all other kernels of chases, by a search for a pattern without candidates."""
     front, converter, workers = _empty_search()
     setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows, converter)
     find_chase_wins(front, setting, front.rows, workers)

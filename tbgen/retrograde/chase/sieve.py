@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Sieve for chases: rows of positions in which a side has a piece under attack.
+"""Sieve for chases: the positions of a row in which a side has a piece under attack.
 
-The sieve is coarse: it tests attacks along lines, not roots, pins or exchanges. The predicates of
-`tbgen.rules.chases`, which the referee uses too, later decide whether an attack is a chase, for the
-few positions that are left.
+A row has the positions that differ only in the square of the *inner piece* (`tbgen.rows`). The
+sieve tests only whether a piece attacks another one, and ignores protection, pins and exchanges.
+For the few positions that are left, `tbgen.rules.chases` decides whether the attack is a chase.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which a defender attacks `target`.
 
-    The defender is an advisor or elephant on `source`. The inner piece can only block the eye
-    of an elephant. The set is two words, both empty without an attack.
+    The defender is an advisor or elephant on `source`. The inner piece may stand in an elephant's
+    eye, and so block the attack. The set is two words, both empty if there is no attack at all.
     """
     ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
     if ranks == 1 and files == 1:
@@ -65,7 +65,7 @@ def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
 
 @part
 def _defender_reaches(side, source, occ_lo, occ_hi):
-    """Return the squares that an advisor or elephant on `source` attacks."""
+    """Return the squares that an advisor or elephant of `side` on `source` attacks."""
     lo, hi = EMPTY, EMPTY
     for target in range(SQUARES):
         x, y = _defender_attack_stands(side, source, target, occ_lo, occ_hi)
@@ -77,7 +77,7 @@ def _defender_reaches(side, source, occ_lo, occ_hi):
 
 @part
 def _guard_columns(side, frame):
-    """Return the columns (first, end) of a side's guards in `Frame.lead_squares`."""
+    """Return the range [first, end) of a side's advisors and elephants in `Frame.lead_squares`."""
     reds = frame.red_defenders
     if side == 0:
         return np.int64(1), reds
@@ -86,7 +86,9 @@ def _guard_columns(side, frame):
 
 @part
 def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame):
-    """Return the inner squares for which the offender's piece on `source` attacks an enemy piece.
+    """Return the inner squares for which the piece of `side` on `source` attacks an enemy piece.
+
+    The enemy king does not count, nor do men that may be chased freely (`may_be_victim`).
 
     source : int64, NOWHERE for the inner piece
     """
@@ -116,7 +118,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
         else:
             x, y = attacks_on_inner(kind, side, source, occ_lo, occ_hi)
         if frame.inner_kind == PAWN and chase_rules & PAWNS_AT_HOME == 0:
-            # Only beyond the river.
+            # Pawns can be chased only beyond the river.
             if victim_side == 0:
                 x = EMPTY
             else:
@@ -128,7 +130,10 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 
 @part
 def attacked_row(lead, mid, side, chase_rules, frame):
-    """Return the positions of a row in which a piece of `side`, no king or pawn, attacks one."""
+    """Return the positions, as two words, of a row in which `side` attacks an enemy piece.
+
+    Attacks by its king and pawns do not count, nor those that `_attacked_by` leaves out.
+    """
     occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
     occ_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
     lo, hi = EMPTY, EMPTY

@@ -1,8 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Common victims of a loss candidate: the pieces that each of its moves attacks anew.
+"""Common victims of a loss candidate: the pieces that each of its moves chases.
 
-The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move. Only
-positions that passed the sieve are tested, and nearly all of them fail here.
+A *loss candidate* is a position with the offender to move, which may have no move but chases of one
+piece. To chase is to attack *anew*: the attack did not exist before the move. The referee's
+predicates (`tbgen.rules.chases`) test this on whole boards, move by move. Nearly all candidates
+that `sieve.py` has left fail here.
 """
 
 from __future__ import annotations
@@ -34,13 +36,13 @@ class ChaseSetting(NamedTuple):
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
     unwon: Rows
-    """The winner's positions that are neither known wins nor won by a capture at this order."""
+    """Positions, the winner to move, without a value, and which no capture wins at this order."""
     converter: SlotConverter
 
 
 @part
 def is_won(row, square, setting):
-    """Return whether the winner, to move, has won.
+    """Return whether the winner, to move, has won a position.
 
     Also true for illegal positions, so that an illegal move of the offender is no escape.
     """
@@ -49,7 +51,7 @@ def is_won(row, square, setting):
 
 @part
 def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
-    """List the pieces that attack the victim anew after the move; return their number.
+    """List the pieces that attack the victim after a move but not before; return their number.
 
     attackers : int64 (PAIRS,), out; the squares of the listed pieces
     """
@@ -66,7 +68,7 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
 
 @part
 def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_rules):
-    """Return those of the squares (lo, hi) whose piece a move attacks anew."""
+    """Return those of the squares (lo, hi) on which a move attacks an enemy piece anew."""
     side = piece_side(after[target])
     found_lo, found_hi = EMPTY, EMPTY
     for v in range(codes.size):
@@ -87,9 +89,9 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 
 @part
 def _chased_by(source, target, lo, hi, setting, boards):
-    """Return those of a set of victims that the quiet move `source`-`target` chases.
+    """Return those of the squares (lo, hi) on which a quiet move of the offender chases a piece.
 
-    Checks need no test: a check would be an escape, and positions with an escape are pruned.
+    Checks need no test: a check is an escape here, and positions with an escape are pruned.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
@@ -102,10 +104,10 @@ def _chased_by(source, target, lo, hi, setting, boards):
 
 @part
 def common_victims(row, square, setting, boards):
-    """Return the squares of the pieces that all moves of the offender chase, losing moves excepted.
+    """Return the squares of the pieces that each move of the offender chases, unless it loses.
 
-    The set, two words, is empty if there is no such piece, or if every move loses. Captures lose by
-    this order, since the position is a loss candidate.
+    The set, two words, is empty if there is no such piece, or if every move loses. Captures are not
+    tested: those of a loss candidate lose.
     """
     converter = setting.converter
     frame, mids = converter.frame, converter.frame.mids
@@ -155,13 +157,13 @@ def common_victims(row, square, setting, boards):
 
 @borrowing_kernel
 def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
-    """Remove the positions without a common victim from a frontier; count the canonical others.
+    """Remove the positions without a common victim from a frontier; list the canonical others.
 
-    Returns their number, or 0 if there is no room for `keys`.
+    Returns the number of the latter, even if there are more than room; 0 if there is no room.
 
     losses : Frontier of the offender, inout
-    keys : int64 (room,), out; the canonical ones among the others, as many as there is room for
-    victims : uint64 (room, 2), out; the pieces that each of these must chase
+    keys : int64 (room,), out; the positions of the list
+    victims : uint64 (room, 2), out; the common victims of each, as a set of squares
     """
     frame = setting.converter.frame
     mids, count = frame.mids, 0
@@ -191,12 +193,12 @@ def keep_with_victim(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Keep the loss candidates with a *common victim*, a piece that each of their moves chases.
 
-    losses : Frontier of the offender, inout; captures lose by this order, as those of loss
-        candidates do
-    capacity : room for returned positions, in each thread; 0 if only `losses` is wanted
+    losses : Frontier of the offender, inout; positions without a common victim are removed. All
+        captures in them must lose
+    capacity : maximum number of positions to list, in each thread; 0 if only `losses` is wanted
 
-    Returns int64 (n,), the keys of the canonical ones among those kept, ascending, as many as there
-    is room for, and uint64 (n, 2), the pieces that each of these must chase.
+    Returns int64 (n,), the keys (row * 90 + square) of the canonical positions kept, ascending, and
+    uint64 (n, 2), the common victims of each, as a set of squares.
     """
     rooms = [
         (
