@@ -8,12 +8,12 @@ Vocabulary
     kernel    compiled function that Python calls
     part      function that is compiled into the kernels that call it
     borrow    to use arrays without counting the references to them
-    entry     a compiled kernel in the cache, for some types of arguments
+    entry     a compiled kernel in the cache, for one combination of argument types
 
 numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory, both
 on import and when it compiles. Such settings can break the import, name modules to load, or disable
 compilation, and another user may own the directory. So this package ignores the file, and all
-variables except `_VARIABLES`. This module imports numba only if the file exists.
+variables except `_VARIABLES`. It imports numba at once only if the file exists.
 """
 
 import contextlib
@@ -23,11 +23,11 @@ import sys
 import warnings
 
 _VARIABLES = {"NUMBA_BOUNDSCHECK": "[01]", "NUMBA_CACHE_DIR": ".*", "NUMBA_DISABLE_JIT": "[01]"}
-"""Names of numba's variables that are not ignored, with patterns of the values they may have."""
+"""Map from numba's variables that are not ignored to regular expressions of allowed values."""
 
 
 def ignore_environment() -> None:
-    """Remove numba's variables from the environment of this process, except `_VARIABLES`."""
+    """Remove numba's variables, except allowed ones (`_VARIABLES`), from `os.environ`."""
     for name in [name for name in os.environ if name.startswith("NUMBA_")]:
         if not re.fullmatch(_VARIABLES.get(name, "(?!)"), os.environ[name], re.DOTALL):
             del os.environ[name]

@@ -86,7 +86,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def clear_stale_files(folder: Path) -> None:
-    """Remove incomplete entries of ended processes; the caller holds the cache's lock."""
+    """Remove incomplete cache entries of ended processes; the caller holds the cache's lock."""
     for unfinished in folder.glob("*/*.tmp.*"):
         with contextlib.suppress(OSError):
             if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:

@@ -62,7 +62,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     A full disk, a crash or a power failure may leave an entry empty, truncated or zeroed: loading
     it would raise errors, or run wrong machine code. If several processes write at once, an entry
-    may be that of another signature (numba issue 4807); it counts as missing, too.
+    may be of other argument types (numba issue 4807); it counts as missing, too.
 
     borrows : whether the kernel counts no references to arrays (`borrowing_kernel`)
     at_miss : called before the kernel is compiled
@@ -98,9 +98,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class _Part(types.Dispatcher):  # type: ignore[misc]
-    """numba type of a part: its parameters are int64 for all signed integers.
+    """numba type of a part (`compile_part`): all signed integers are passed as int64.
 
-    So the part is compiled once for elements of int8 arrays, members of an enum and constants.
+    So a part is compiled only once for elements of int8 arrays, members of enums and constants.
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
@@ -120,7 +120,7 @@ def _widened(argument: Any) -> Any:
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """Code library of a part, which numba links into the kernels that call it.
 
-    Overrides the steps after linking, optimisation and machine code, to do nothing.
+    The methods that optimise the code, and translate it to machine code, do nothing.
     """
 
     def _optimize_final_module(self) -> None:
@@ -147,10 +147,10 @@ def _compiler(typing: Any, target: Any, library: Any, *arguments: Any) -> Compil
 def compile_part(function: Callable[..., Any], **options: Any) -> None:
     """Make a function callable from kernels, as a part; `options` are those of `numba.njit`.
 
-    A part has no cache file, and no entry from Python or C. It is linked into each kernel that
-    calls it, and optimised and translated to machine code only there. There are more parts than
-    kernels: their machine code and entries took half of the compile time, and a part that other
-    parts call would be optimised again at every level.
+    A part has no cache file, and neither Python nor C can call its compiled code. It is linked into
+    each kernel that calls it, and is optimised and translated to machine code only there. Otherwise
+    parts, of which there are more than kernels, would take half of the compile time, and a part
+    that other parts call would be optimised again at every level.
     """
     options |= {"pipeline_class": _compiler, "no_cpython_wrapper": True}
     compiled = njit(**options)(function)
@@ -173,10 +173,10 @@ def pass_by_pointer(cls: type) -> None:
     """Let kernels and parts take the named tuples of a class by pointer, in place of all fields.
 
     For a named tuple of arrays, numba passes address, shape and strides of every array: hundreds of
-    numbers in every call. The fields are instead stored once, in the stack frame in which Python
-    calls the kernel. Functions load the fields that they use. A nested tuple of such a class is a
-    pointer, too. Kernels neither create nor return such tuples, and nothing writes to the fields
-    meanwhile, so that the compiler may cache loads; elements of arrays may be written.
+    numbers in every call. Here, the fields are stored once, in the stack frame in which Python
+    calls the kernel, and functions load the fields that they use. A nested tuple of such a class is
+    a pointer, too. Kernels must neither create nor return such tuples. Their fields do not change
+    meanwhile, so the compiler may cache loads; elements of arrays may be written.
     """
     extending.typeof_impl.register(cls)(lambda value, context: _Pointer(types.NamedTuple(
         [typeof(field, context.purpose) for field in value], cls
@@ -197,7 +197,7 @@ class _Model(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, of, struct.as_pointer())
 
     def from_argument(self, builder: Any, value: Any) -> Any:
-        """Return the argument as dereferenceable, so that LLVM may move loads out of loops."""
+        """Mark the argument as dereferenceable, so that LLVM may move loads out of loops."""
         value.attributes.dereferenceable, value.attributes.align = self._bytes, 8
         return value
 
@@ -220,7 +220,7 @@ def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str)
 
 
 def _load(builder: Any, address: Any) -> Any:
-    """Return code that loads a stored field; loads are invariant, so LLVM may merge them.
+    """Generate code that loads a field, and return its value; LLVM may merge invariant loads.
 
     A field of several numbers, such as an array, is loaded number by number.
     """
@@ -238,7 +238,7 @@ def _load(builder: Any, address: Any) -> Any:
 
 @extending.unbox(_Pointer)  # type: ignore[untyped-decorator]
 def _store(of: _Pointer, value: Any, c: Any) -> Any:
-    """Return code that stores a Python tuple's fields for one call, and gives their address."""
+    """Generate code that stores a Python tuple's fields for one call; return their address."""
     if c.context.enable_nrt:
         name = of.plain.instance_class.__name__
         raise TypeError(f"{name} is passed by pointer: its kernels are to borrow arrays")
@@ -255,9 +255,10 @@ def _store(of: _Pointer, value: Any, c: Any) -> Any:
 def disable_negative_indexing() -> None:
     """Disable negative indexing in functions without reference counting (decision 15).
 
-    For negative indices, numba compiles three more instructions per index. Without them a negative
-    index is an error, raised only if bounds are checked (`NUMBA_BOUNDSCHECK=1`). Needed only before
-    compiling, since it takes 40 ms. Does nothing if numba lacks the names that are used here alone.
+    numba compiles three instructions per index to allow negative ones. Without these, a negative
+    index reads foreign memory, or raises `IndexError` if bounds are checked
+    (`NUMBA_BOUNDSCHECK=1`). The call takes 40 ms, and is made only before compiling. It does
+    nothing if numba lacks the names that are used here alone.
     """
     with contextlib.suppress(AttributeError, ImportError):
         from numba.core.targetconfig import ConfigStack

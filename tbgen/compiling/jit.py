@@ -1,10 +1,10 @@
 # mypy: allow-untyped-calls
 """Declaration of kernels, and their compilation into the cache by one process or by two.
 
-If `tbgen.compiling.internals` cannot be imported, because numba lacks one of its undocumented
-names, documented features of numba replace it: numba's own cache, which does not detect damage,
+`tbgen.compiling.internals` needs undocumented names of numba. If numba lacks one, this module uses
+documented features instead: numba's own cache, which does not detect damaged entries,
 `numba.extending.overload`, and numba's named tuples. Tables are then the same, but kernels compile
-or run slower (docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` tries that, and
+or run slower (docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` tests this case,
 `scripts/certify/versions.py` the oldest and the newest numba.
 """
 
@@ -47,7 +47,8 @@ if numba.config.DISABLE_JIT:
 
 _addresses, _memory = memory_left()
 if _addresses < 320 << 20 or _memory < 160 << 20:
-    # A process that compiles took 540 MiB and 210 MiB in total. LLVM ends it if it gets no memory.
+    # A process that compiles takes 540 MiB of addresses and 210 MiB of memory. LLVM ends it
+    # without an exception if it gets none.
     raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
 
 CACHE_FOLDER = find_kernel_folder()
@@ -76,9 +77,9 @@ _notifications: list[Callable[[], None]] = []
 
 @contextlib.contextmanager
 def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Context that calls `tell` once, before the first kernel is compiled that is not in the cache.
+    """Context manager: calls `tell` once, before compiling the first kernel not in the cache.
 
-    Without a cache folder, `tell` is called at the beginning; with numba's own cache never.
+    Without a cache folder, `tell` is called at the beginning; with numba's own cache, never.
     """
     _notifications.append(tell)
     try:
@@ -111,7 +112,7 @@ def borrowing_kernel(function: Function) -> Function:
     """Declare a kernel without reference counting of its arrays; it can create no arrays.
 
     With reference counting, every call between compiled functions changes the counts of all arrays,
-    in memory shared by threads: half the time of kernels that visit single positions.
+    in memory shared by threads. That took half the time of kernels that visit single positions.
     """
     return kernel(function, **_BORROWS)
 
@@ -119,8 +120,8 @@ def borrowing_kernel(function: Function) -> Function:
 def part(function: Function, **options: Any) -> Function:
     """Make a function that creates no arrays callable from kernels; Python calls it uncompiled.
 
-    Without `internals`, `options` are ignored, and numba compiles the function for every kind of
-    integer, with its own entry points and machine code.
+    Without `internals`, `options` are ignored, and numba compiles the function once for each
+    combination of integer types, with machine code of its own.
     """
     if internals is not None:
         internals.compile_part(function, **_OPTIONS, **_BORROWS, **options)
@@ -147,7 +148,7 @@ use_compiler(part)
 
 
 def by_pointer(cls: Class) -> Class:
-    """Declare a named tuple class that kernels take by pointer; without `internals` by fields."""
+    """Let kernels take named tuples of a class by pointer; without `internals`, field by field."""
     if internals is not None:
         internals.pass_by_pointer(cls)
     return cls
@@ -157,7 +158,7 @@ def by_pointer(cls: Class) -> Class:
 def prefetch(typing: Any, array: Any, index: Any) -> Any:
     """Begin to load the row `index` of a two-dimensional array into the processor's cache.
 
-    Else the engine with a hash table of 256 MiB is a fifth slower (docs/measurements/compiling.md).
+    Without it, the engine is a fifth slower (docs/measurements/compiling.md).
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -186,12 +187,12 @@ def compiling_seconds() -> float:
 
 @contextlib.contextmanager
 def compile_lock(*, held: bool = False) -> Iterator[None]:
-    """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant.
+    """Context manager: holds the kernel cache's lock, so that other processes wait; reentrant.
 
-    Garbage is collected rarely meanwhile, which saves a tenth of the time for 20 MiB.
+    Meanwhile, garbage is collected rarely: this saves a tenth of the time and costs 20 MiB.
 
-    held : whether locking is unnecessary, since the process that started this one holds the lock,
-        or all kernels are in the cache
+    held : do not lock, since the process that started this one holds the lock, or all kernels are
+        in the cache
     """
     if getattr(_thread, "holds_lock", False):
         yield
@@ -215,12 +216,12 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
 
 
 def is_compiled(what: str) -> bool:
-    """Return whether `note_compiled` has recorded this name of a set of kernels."""
+    """Return whether the set of kernels named `what` is compiled (`note_compiled`)."""
     return CACHE_FOLDER is not None and (CACHE_FOLDER / f"{what}-compiled").exists()
 
 
 def note_compiled(what: str) -> None:
-    """Record that all kernels of a set are compiled; do nothing without a writable cache."""
+    """Record in the cache folder, if any, that all kernels of the set named `what` are compiled."""
     if CACHE_FOLDER is not None:
         with contextlib.suppress(OSError):
             (CACHE_FOLDER / f"{what}-compiled").touch()
@@ -244,12 +245,12 @@ def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None
 
     numba compiles in one thread. With two processes the first build on a machine takes two thirds
     as long (docs/measurements/compiling.md). The second one is not forked, since neither threads
-    nor the compiler survive that. When it ends without an error, the kernels are in the cache.
+    nor the compiler survive a fork. When it ends without an error, the kernels are in the cache.
 
     function : defined at the top level of a module, without parameters
 
-    The caller holds the lock, and checks that there is memory for both. Returns None without cache
-    or `internals`, if there is one processor only, or if the process cannot be started.
+    The caller holds the lock, and has checked that there is memory for both. Returns None without
+    cache or `internals`, with a single processor, or if the process cannot be started.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or internals is None or usable_cores() == 1:
