@@ -179,10 +179,7 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return the score of a position, fail-soft; 0 once the search is stopped.
-
-    A move that raises alpha is stored with its line in `pv[ply]`.
-    """
+    """Return a position's score (fail-soft; 0 once stopped), and store its line in `pv[ply]`."""
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
