@@ -70,7 +70,12 @@ TABLE_WORDS = FIRST_PLACES + PIECE_CODES
 
 
 class Buffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba unchanged; see `tbgen.probing.buffers`."""
+    """Arrays for compiled probes, passed to numba unchanged (`tbgen.probing.buffers`).
+
+    Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (tables,
+    TABLE_WORDS); `descriptors` (words,); `blocks` and `wanted` (blocks,); `frames` (frames, bytes);
+    `used` (frames,).
+    """
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]

@@ -72,7 +72,11 @@ _LAST_DEFENDER = 3
 
 
 class WdlBuffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba unchanged; see `tbgen.probing.wdl`."""
+    """Arrays for compiled probes, passed to numba unchanged (`tbgen.probing.wdl`).
+
+    Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (files,
+    TABLE_WORDS); the others (n,), those of all files one after the other.
+    """
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]
