@@ -247,7 +247,12 @@ def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
     assert cells["KRKN"] == "Rook against knight: won, 26 plies"
     rows = [re.findall(r"<t[dh]", row) for row in table.split("<tr>")[1:]]
     assert len({len(row) for row in rows}) == 1
-    assert "车对马：例胜，26 步" in page(client, "/endgames", lang="zh-Hans")
+    chinese = page(client, "/endgames", lang="zh-Hans")
+    assert "车对马：例胜，26 步" in chinese
+    # Endgames that nobody wins have no distance.
+    assert cells["KCK"].endswith(": drawn")
+    assert ">0 plies<" not in text
+    assert ">0 步<" not in chinese
 
 
 def test_the_handbook_classes_every_endgame(client: TestClient) -> None:

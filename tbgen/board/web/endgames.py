@@ -126,7 +126,7 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
                 men,
                 class_badge(class_of(figures.red_to_move), view),
                 share_bar(_by_winner(figures, Side.RED)),
-                f"{figures.max_distance} {view.message('plies')}",
+                escape(_longest(figures, view)),
                 escape(percent(figures.rule_decided_rate)),
                 f'<span class="proof {state}" title="{about}">'
                 f"{view.message(f'proof_short_{state}')}</span>",
@@ -309,10 +309,16 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
     )
 
 
+def _longest(figures: TableStatistics, view: View) -> str:
+    """Return the longest distance of a table in plies; empty if nothing is won."""
+    return f"{figures.max_distance} {view.text('plies')}" if orders_of(figures) else ""
+
+
 def _cell(material: Material, figures: TableStatistics, view: View) -> str:
     kind = class_of(figures.red_to_move)
-    longest = f"{figures.max_distance} {view.text('plies')}"
-    about = f"{view.text(f'class_{kind}')}{view.text('list_stop')}{longest}"
+    about = view.text(f"class_{kind}")
+    if longest := _longest(figures, view):
+        about += f"{view.text('list_stop')}{longest}"
     name = escape(view.pair(material_name(material, view.language), about))
     href = escape(with_settings(f"/endgames/{material}", view))
     return (
