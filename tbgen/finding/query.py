@@ -18,6 +18,7 @@ from tbgen.indexing import InputError, Side
 from tbgen.indexing.errors import excerpt
 from tbgen.indexing.position import LETTER_ALIASES, LETTERS_BY_CODE
 from tbgen.indexing.squares import EMPTY, area, parse_square, piece_kind, piece_side, square_name
+from tbgen.notation.materials import LETTER_OF_CHARACTER
 from tbgen.tables import Outcome, TableFile, TableStatistics
 from tbgen.tables.statistics import HistogramLine
 
@@ -36,7 +37,7 @@ FIELDS = (
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
 """Sort keys of rows; with `-` the largest come first. `length`: of a study's line."""
 
-_PIECE_AT = re.compile(r"([A-Za-z])@([A-Ia-i][0-9])")
+_PIECE_AT = re.compile(r"([A-Za-z]|[红紅黑].)@?([A-Ia-i][0-9])")
 _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
 
 
@@ -139,16 +140,18 @@ def read_range(text: str, name: str) -> tuple[int, int]:
 
 
 def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
-    """Parse texts such as `R@e5` or `R@e5,k@d9`; return pairs (piece code, square).
+    """Parse texts such as `R@e5`, `R@e5,k@d9` or `红车e5`; return pairs (piece code, square).
 
-    Black's pieces are in lower case. Other letters that a FEN may have are accepted, as in `h@E5`.
+    Black's letters are in lower case. Other letters that a FEN may have are accepted, as in `h@E5`.
     Raises `InputError` for any other text, a square where the piece cannot stand, and two pieces on
     one square.
     """
     found: dict[int, int] = {}
-    for text in ",".join(texts).replace(",", " ").split():
+    for text in re.split(r"[\s,，、]+", ",".join(texts)):
+        if not text:
+            continue
         match = _PIECE_AT.fullmatch(text)
-        code = LETTERS_BY_CODE.find(match[1].translate(LETTER_ALIASES)) if match else -1
+        code = LETTERS_BY_CODE.find(_letter(match[1])) if match else -1
         if match is None or code <= EMPTY:
             raise InputError(
                 f"{excerpt(text)} is no piece on a square", "write R@e5, or r@e5 for Black's rook"
@@ -162,6 +165,12 @@ def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
             where = square_name(square)
             raise InputError(f"two pieces on {where}", "choose another square for one")
     return tuple((code, square) for square, code in found.items())
+
+
+def _letter(piece: str) -> str:
+    """Return the letter in a FEN of a piece, such as `R`, `h` or `黑车`; `?` if unknown."""
+    letter = LETTER_OF_CHARACTER.get(piece[-1], "?") if len(piece) > 1 else piece
+    return (letter.lower() if piece[0] == "黑" else letter).translate(LETTER_ALIASES)
 
 
 def read_query(fields: Mapping[str, str]) -> Query:

@@ -17,9 +17,13 @@ from tbgen.notation.chinese import is_chinese
 ENGLISH = ("king", "advisor", "elephant", "rook", "knight", "cannon", "pawn")
 """English name of each `PieceType`."""
 
-_READ = {"车": "R", "俥": "R", "車": "R", "马": "N", "馬": "N", "傌": "N", "炮": "C", "砲": "C",
-         "包": "C", "兵": "P", "卒": "P", "士": "A", "仕": "A", "象": "B", "相": "B", "将": "K",
-         "將": "K", "帅": "K", "帥": "K"}  # fmt: skip
+LETTER_OF_CHARACTER = {
+    "车": "R", "俥": "R", "車": "R", "马": "N", "馬": "N", "傌": "N", "炮": "C", "砲": "C",
+    "包": "C", "兵": "P", "卒": "P", "士": "A", "仕": "A", "象": "B", "相": "B", "将": "K",
+    "將": "K", "帅": "K", "帥": "K",
+}  # fmt: skip
+"""Letter of each Chinese character for a piece, simplified or traditional, of either side."""
+
 _WORDS = {
     **{name: LETTERS[kind] for kind, name in zip(PieceType, ENGLISH, strict=True)},
     "chariot": "R", "horse": "N", "guard": "A", "minister": "B", "bishop": "B", "soldier": "P",
@@ -105,7 +109,7 @@ def _letters(words: str) -> str | None:
     for (advisors, elephants), name in DEFENDERS.items():
         words = words.replace(name, "士" * advisors + "象" * elephants)
     for match in re.finditer(rf"([{''.join(_COUNTS)}]?)(.)", words):
-        letter = _READ.get(match[2])
+        letter = LETTER_OF_CHARACTER.get(match[2])
         if letter is None:
             return None
         found += "" if letter == "K" else letter * _COUNTS.get(match[1], 1)

@@ -369,7 +369,12 @@ def test_the_page_shows_form_and_results(client: TestClient, store: TableStore) 
     assert 'name="least" inputmode="numeric" pattern="[0-9]*" maxlength="5" value="3"' in text
     assert "positions from" in text
     assert "seed=1" in text
-    assert 'value="R@e5"' in page(client, "/search/KRKN", outcome="loss", at="R@e5", turn="black")
+    asked = {"outcome": "loss", "at": "R@e5", "turn": "black"}
+    assert 'value="R@e5"' in (english := page(client, "/search/KRKN", **asked))
+    chinese = page(client, "/search/KRKN", **{**asked, "at": "红车e5", "lang": "zh-Hans"})
+    assert 'value="红车e5"' in chinese
+    assert 'placeholder="红车e5，黑车a9"' in chinese
+    assert boards(chinese) == boards(english)
     assert "No position of this endgame has such a value" in page(client, "/search/KRKN", order="7")
     assert page(client, "/search/KRRKRR", 404, outcome="win")
     assert "/search/KRKN" in page(client, "/endgames/KRKN")

@@ -261,6 +261,7 @@ def test_repr_of_results(krkn: GameTablebase) -> None:
         ({"pieces": ["R@e5", "R@e6"]}, "has 1 of the piece R"),
         ({"pieces": ["K@a0"]}, "cannot stand there"),
         ({"pieces": ["R@e5", "n@e5"]}, "two pieces on e5"),
+        ({"pieces": ["红龙e5"]}, "'红龙e5' is no piece on a square"),
         ({"pieces": ["x@e5"]}, "is no piece on a square"),
         ({"study": True, "outcome": Outcome.DRAW}, "studies are won"),
         ({"only": True, "outcome": Outcome.LOSS}, "no move keeps a loss"),
@@ -288,7 +289,9 @@ def test_loops_need_a_table_with_orders(krkn: GameTablebase) -> None:
 def test_spellings_of_pieces_on_squares(krkn: GameTablebase) -> None:
     expected = places(krkn, pieces=["R@e5", "n@d7"])
     assert expected
-    for pieces in (["R@E5,h@D7"], ["R@e5, n@d7"], ["R@e5 n@d7"]):
+    for pieces in (
+        ["R@E5,h@D7"], ["R@e5, n@d7"], ["R@e5 n@d7"], ["红车e5，黑马d7"], ["紅俥@E5、黑馬d7"],
+    ):  # fmt: skip
         assert places(krkn, pieces=pieces) == expected
 
 

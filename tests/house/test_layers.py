@@ -32,7 +32,7 @@ LAYERS: dict[str, set[str]] = {
     "publishing": {"indexing", "tables"},
     "building": {"indexing", "notation", "retrograde", "rows", "scheduling", "tables"},
     "finding": {
-        "answers", "compiling", "indexing", "play", "probing", "rules", "tables",
+        "answers", "compiling", "indexing", "notation", "play", "probing", "rules", "tables",
     },
     "board.language": {
         "answers", "indexing", "notation", "play", "referee", "tables",

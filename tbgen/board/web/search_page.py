@@ -50,8 +50,10 @@ PRESETS: dict[str, dict[str, str]] = {
 """Parameters of each example query, by name. The text with key `find_NAME` describes it."""
 
 _NUMBER = 'inputmode="numeric" pattern="[0-9]*" maxlength="5"'
-_PIECES = 'placeholder="R@e5,r@a9" size="12" maxlength="60" autocomplete="off"'
-"""HTML attributes of the form's input field for pieces that must stand on given squares."""
+_PIECES = 'placeholder="{}" size="12" maxlength="60" autocomplete="off"'
+"""HTML attributes of the form's input field for pieces that must stand on given squares; the place
+is for an example in the language of the page.
+"""
 
 
 def search_page(store: TableStore, view: View, material: Material, query: QueryParams) -> Answer:
@@ -183,7 +185,7 @@ def _form(
         _field("order", view.text("order"), asked, _NUMBER.replace("*", "*-?[0-9]*")),
         _field("least", view.text("find_least"), asked),
         _field("most", view.text("find_most"), asked),
-        _field("at", view.text("find_at"), asked, _PIECES),
+        _field("at", view.text("find_at"), asked, _PIECES.format(view.text("find_at_example"))),
         *(_tick(name, view.text(f"find_{name}"), asked) for name in ticks),
         _choice("sort", view.text("find_sort"), sorts, asked, view),
     ]
