@@ -28,7 +28,7 @@ PERMISSIVE = (
     "MIT", "BSD", "Apache", "ISC", "PSF", "Python Software Foundation", "MPL", "Mozilla Public",
     "Zlib", "0BSD", "CC0", "Unlicense", "HPND", "BSL", "Boost",
 )  # fmt: skip
-"""Words in names of accepted licences; these ask at most for a notice or the source of changes."""
+"""Words in names of accepted licences: they require at most a notice or the source of changes."""
 
 MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaining a copy"
 """Beginning of the text of the MIT licence, after the copyright line."""
@@ -134,7 +134,7 @@ def advisories(needed: list[Package]) -> tuple[int | None, str]:
 
     Returns None and the reason if pip-audit is missing or fails.
     """
-    # Beside this interpreter, for an environment that is not activated; else on the path.
+    # First beside this interpreter, whose environment may not be activated; then on the path.
     beside = str(Path(sys.executable).parent)
     program = shutil.which("pip-audit", path=beside) or shutil.which("pip-audit")
     if program is None:

@@ -2,12 +2,10 @@
 
     python scripts/docs/animation.py
 
-    still picture of the start  +  keyframes that move its pieces  +  marks and words of each scene
-
-The board's own code draws the board and moves the pieces. The referee gives the verdict; the moves
-are those of docs/tutorial.md. The animation uses style sheets only, so it runs wherever an SVG is
-shown; with reduced motion only the start is shown. `tests/docs/test_animation.py` compares the
-file.
+The board's own code (tbgen/board) draws the first position and makes the style sheets that move the
+pieces. Each scene adds marks and two lines of text. The moves are those of docs/tutorial.md; the
+referee gives the verdict. There is no script, so the picture moves wherever an SVG is shown; with
+reduced motion only the start is shown. `tests/docs/test_animation.py` compares the file.
 """
 
 from __future__ import annotations
@@ -101,7 +99,7 @@ def play() -> list[Scene]:
 
 
 def scene_of(number: int, scene: Scene) -> tuple[str, str]:
-    """Return the style rules and the SVG groups of a scene."""
+    """Return the style rules and the SVG groups of scene `number`."""
     words = "".join(
         f'<text class="words" x="400" y="{HEIGHT - 28 + 54 * line}">{escape(text)}</text>'
         for line, text in enumerate(scene.words)

@@ -1,8 +1,7 @@
-"""JSON Schema of every answer with `--json`, with a description of each field.
+"""Description of every field that commands print with `--json`, as JSON Schema.
 
-    ANSWERS    the answer of each command; parts shared with the board: `tbgen.answers.schema`
-
-`python scripts/docs/schemas.py` writes the schema and the page.
+`ANSWERS` maps each command to the schema of its output. Parts that the board uses too are in
+`tbgen.answers.schema`. `python scripts/docs/schemas.py` writes the file and the page from these.
 """
 
 from __future__ import annotations

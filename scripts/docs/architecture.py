@@ -125,7 +125,7 @@ def floors(edges: Edges) -> dict[str, int]:
 
 
 def without_detours(edges: Edges) -> Edges:
-    """Return the edges without those that follow from others (transitive reduction)."""
+    """Return the imports without those that follow from others (transitive reduction)."""
 
     @cache
     def reached(package: str) -> frozenset[str]:
@@ -173,7 +173,7 @@ def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
 
 
 def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]:
-    """Map each place (box or point of an arrow) to the places that arrow segments join it to.
+    """Map each place (box or point of an arrow) to the places joined to it by an arrow segment.
 
     Each neighbour comes with True if it is below.
     """

@@ -1,6 +1,4 @@
-"""Take the pictures of docs/board.md: a served directory of tables, shown in Chromium.
-
-    tables  ->  tbgen serve  ->  Chromium, as a desktop or a phone  ->  docs/board/*.png
+"""Take the pictures of docs/board.md: pages of `tbgen serve`, shown in Chromium.
 
     tbgen build KRNKR KRPKR KRKPA KRKN KNKA --tables egtb --rules wxf
     tbgen build KRNKR --tables egtb --rules check
@@ -9,7 +7,8 @@
     tbgen find KRK --only --limit 1 --tables egtb --rules wxf     # compiles the search
     python scripts/docs/board_pictures.py --tables egtb
 
-Needs the extras `dev` and `web`, chromium and chromedriver, and a font with Chinese characters.
+Writes docs/board/*.png, in the window of a desktop or of a phone. Needs the extras `dev` and `web`,
+chromium and chromedriver, and a font with Chinese characters.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python scripts/docs/classical.py DIRECTORY    read the tables there, then write
     python scripts/docs/classical.py              write the pages again from docs/classical.csv
 
-Reads all tables under wxf with all orders and minor chases. Rows of tables that are not in
-DIRECTORY stay unchanged. The figures are the statistics in the files (`tbgen stats`), so a thousand
+DIRECTORY has tables under `wxf`, with all orders and minor chases. Their statistics (`tbgen stats`)
+become rows of docs/classical.csv; rows of tables that are not there stay unchanged. A thousand
 tables take seconds. docs/classical-books.csv has the verdicts of books.
 `tests/docs/test_classical.py` compares the pages with both files, and rows with tables that it
 builds.
@@ -44,7 +44,7 @@ RECORD_ROWS = 10
 
 
 class Words(NamedTuple):
-    """Texts of one language: the page with places for figures, and the heads of its tables.
+    """Texts of one language: the page as a template, and the column titles of its tables.
 
     `outcomes` and `verdicts` name the outcomes for Red and the verdicts of books.
     """
@@ -234,7 +234,10 @@ def endgames(directory: Path) -> list[Endgame]:
 
 
 def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
-    """Describe the outcome of an endgame for Red: won, drawn, or the shares."""
+    """Describe an endgame in words: won, drawn, or the shares of Red's wins, draws and losses.
+
+    legal, wins, draws : numbers of positions with one side to move
+    """
     kind = outcome_class(legal, wins, draws)
     if kind != "open":
         return words.outcomes[kind]
@@ -249,7 +252,7 @@ def differs(book: Book, found: Endgame) -> bool:
     """Return whether the table contradicts a book.
 
     It does if the book's verdict, win or draw, holds for fewer than half of the positions
-    with Red to move. A divided verdict is never contradicted.
+    with Red to move. The verdict "divided" is never contradicted.
     """
     said = found.red_wins if book.verdict == "win" else found.red_draws
     return book.verdict != "divided" and 2 * said < found.red_legal
@@ -277,7 +280,7 @@ def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) ->
 
 
 def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """Return the list of endgames in which tables contradict a book."""
+    """Return the names of the endgames in which tables contradict a book, as text."""
     return words.comma.join(
         book.material for book in books
         if (found := known.get(book.material)) is not None and differs(book, found)
@@ -296,9 +299,10 @@ def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
 
 
 def records(words: Words, rows: Sequence[Endgame]) -> dict[str, str]:
-    """Return the Markdown tables of records by name: `longest`, `orders` and `shares`.
+    """Return three Markdown tables by name.
 
-    They list the longest wins, the highest orders, and the largest shares decided by repetition.
+    `longest` has the longest wins, `orders` the highest orders, `shares` the largest shares of
+    positions that repetition decides.
     """
 
     def first(key: Callable[[Endgame], float]) -> list[Endgame]:

@@ -26,7 +26,7 @@ DIAGRAMS = {
     "knight-pawn": ("9/9/5k3/4p4/9/9/9/3K5/1N7/9 w", ""),
     "d2": ("9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w", ""),
 }
-"""For each name: the position, and a move that is played and marked, or none."""
+"""FEN and a move to play and mark, by name of the diagram; the move is empty for none."""
 
 
 def drawing(name: str) -> str:

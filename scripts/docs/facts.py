@@ -141,9 +141,9 @@ def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Di
 
 
 def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Difference]]:
-    """Choose the positions to draw for each pair of rule sets.
+    """Choose the rows whose positions are drawn, for each pair of rule sets.
 
-    Materials with most differences come first, each material once.
+    The materials with the most differences come first; no material occurs twice.
     """
     drawn: dict[str, Difference] = {}
     found = {}
@@ -155,10 +155,7 @@ def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Differenc
 
 
 def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
-    """Return the rows whose material has a row in facts.csv, which are those that the page shows.
-
-    Larger materials are not on the page.
-    """
+    """Return the rows of the materials that the page shows: those in facts.csv."""
     known = {row.material for row in figures.read(Fact)}
     return [row for row in rows if row.material in known]
 
@@ -181,9 +178,9 @@ def pairs_compared(rows: Sequence[Difference]) -> str:
 
 
 def by_check_alone(rows: Sequence[Difference]) -> str:
-    """Return the sentence that compares outcomes under `check` and `wxf` in Table 1.
+    """Return the sentence that compares `check` with `wxf` in Table 1 of Fang, Hsu & Hsu 2002.
 
-    Table 1 is that of Fang, Hsu & Hsu 2002. The sentence names the materials whose outcomes differ.
+    It names the materials in which some position has different outcomes.
     """
     names = [material.name for material in materials_of(["table1"])]
     asked = [row for row in rows if row.material in names and row.second == "wxf"]
@@ -196,9 +193,9 @@ def by_check_alone(rows: Sequence[Difference]) -> str:
 
 
 def longest_by_rules(rows: Sequence[Fact]) -> list[Fact]:
-    """List tables under wxf with positions that repetition decides, longest distance first.
+    """List tables under `wxf` that have positions decided by repetition, longest distance first.
 
-    The distance is the largest number of plies from such a position to the loop.
+    The distance is the largest number of plies from such a position to its loop.
     """
     decided = [row for row in rows if row.rules == "wxf" and row.rule_decided]
     return sorted(decided, key=lambda row: (-row.max_rule_distance, row.material))
@@ -220,7 +217,7 @@ def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
 
 
 def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
-    """List loops with their verdict and the table's value of their first position."""
+    """List table rows of loops: diagram, link, moves, verdict, value of the first position."""
     found: list[list[object]] = []
     for row in rows[:LISTED_ROWS]:
         side = "Red" if row.fen.split()[1] == "w" else "Black"

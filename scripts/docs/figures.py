@@ -1,13 +1,13 @@
 """Figures of docs/facts.md: measure them from tables, and read and write their CSV files.
 
-    facts.csv             a row for each material and rule set: what `tbgen stats` prints
-    facts-zugzwangs.csv   under wxf, positions in which the side to move would rather pass
+    facts.csv             a row for each material and rule set: figures of `tbgen stats`
+    facts-zugzwangs.csv   mutual zugzwangs of a material under `wxf`
     facts-loops.csv       loops that referees have judged, with the tables' values
-    facts-rules.csv       pairs of rule sets, and the positions in which their outcomes differ
-    facts-moves.csv       under wxf, wins by one move alone, and the longest study of them
+    facts-rules.csv       number of positions whose outcomes differ between two rule sets
+    facts-moves.csv       under `wxf`, positions with exactly one winning move, and the longest
+                          study: a line in which every move of the winner is the only winning one
 
-A study is a win by one move alone at every step, to the end. `facts.py` writes the page and calls
-this module. Tables are read; nothing is built.
+`facts.py` and `studies.py` write pages from these. Tables are read; nothing is built.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ class Loop(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Row of a material: the positions whose outcome differs between two rule sets.
+    """Row of a material and a pair of rule sets: the positions whose outcomes differ.
 
     `fen` is an example of least order, and then of fewest plies to the loop. `first_outcome` and
-    `second_outcome` are its outcomes under the two rule sets, for its side to move. All three are
+    `second_outcome` are its outcomes under the two rule sets, for the side to move. All three are
     empty if no position differs.
     """
 
@@ -120,12 +120,12 @@ class Difference(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Row of a material: its won positions, and those with exactly one winning move.
+    """Row of a material: its won positions, either side to move, and those with one winning move.
 
-    `won` counts either side to move. `unique` counts those with several legal moves of which one
-    wins; `studies` counts those in which this holds again after every longest defence, to the end.
-    `fen` is a study of the most plies, `length`; `line` is its solution in ICCS notation, and `end`
-    how it ends. All are empty if there is none.
+    `unique` counts won positions with several legal moves of which one wins. `studies` counts those
+    in which this holds again after every longest defence, to the end. `fen` is a study of the most
+    plies, `length`; `line` is its solution in ICCS notation, and `end` the kind of its end. They
+    are empty or 0 if there is no study.
     """
 
     material: str
@@ -234,7 +234,7 @@ def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
     plies, fen = 0, ""
     kind = both if both.any() else np.ones(len(both), bool)
     if kind.any():
-        # The side that loses by having to move: Black unless he draws.
+        # Positions whose side to move loses: Black's, but Red's where Black draws.
         losers = TableColumns.concatenate(
             [red.take(kind & only_black), black.take(kind & ~only_black)]
         )

@@ -1,6 +1,9 @@
-"""Size of a position in FEN, Pai's string, the six integers (bytes), and tbgen's index (bits).
+"""Print the table of docs/notations.md: mean size of a position in each notation.
 
-Prints the table of `docs/notations.md`; `tests/notation/test_docs.py` compares the two.
+    python scripts/docs/notation_sizes.py
+
+Sizes are bytes in FEN, in Pai's string and in the six integers, and bits in the index of tbgen.
+`tests/notation/test_docs.py` compares the page.
 """
 
 import random

@@ -1,9 +1,10 @@
-"""Write docs/openapi.json: the HTTP API for programs, with the address of a board on this machine.
+"""Write docs/openapi.json: the HTTP interface of `tbgen serve`, for programs.
 
     python scripts/docs/openapi.py
 
-`tbgen.board.web.openapi` has the addresses, parameters and answers; docs/http.md is the page for
-people. `tests/docs/test_openapi.py` requests every example.
+`tbgen.board.web.openapi` has the addresses, parameters and answers; this adds the address of a
+board on the same machine. docs/http.md is the page for people. `tests/docs/test_openapi.py`
+requests every example.
 """
 
 from __future__ import annotations

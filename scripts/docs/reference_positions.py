@@ -3,8 +3,9 @@
     python scripts/docs/reference_positions.py TABLES > docs/positions.csv
 
 TABLES has `MATERIALS` with their supporting tables, under the rules and metrics listed there.
-Chosen are the longest positions of every order and side, and random ones of every side, outcome and
-order. Every third position of a table has its colours exchanged. A random fifth is mirrored.
+Prints for each table the longest positions of every order and side to move, then random ones of
+every side, outcome and order. Colours are exchanged in every third position of a table; a random
+fifth is mirrored.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ PER_OUTCOME = 3
 def chosen(file: TableFile) -> Iterator[Position]:
     """Yield positions of one table: the longest ones, then random ones.
 
-    Of a sample of `SAMPLE` positions these are up to `PER_OUTCOME` of each side, outcome and order.
+    The random ones are up to `PER_OUTCOME` of each side, outcome and order in a sample of `SAMPLE`.
     """
     for longest in file.statistics.longest:
         yield Position.from_fen(longest.fen)

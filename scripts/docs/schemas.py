@@ -71,9 +71,9 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
 
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
-    """Yield pairs (field, True if its key is in `known`); `known` has the keys of described fields.
+    """Yield pairs of a field and True if its key is in `known`; skip the fields inside known ones.
 
-    Fields inside a known one are left out.
+    known : keys of the fields that are already described
     """
     inside: tuple[str, ...] = ()
     for item in found:
@@ -96,7 +96,7 @@ def bullets(found: list[Item]) -> list[str]:
 
 
 def page() -> str:
-    """Return the page for people; a field of an earlier answer becomes a reference."""
+    """Return the page for people; fields that an earlier answer has are only named, with a link."""
     parts = [HEAD]
     first: dict[str, str] = {}
     for name in DESCRIBED_ANSWERS:

@@ -3,11 +3,11 @@
     python scripts/docs/studies.py DIRECTORY [MATERIAL ...]    measure tables there, then write
     python scripts/docs/studies.py                             write the page from the CSV
 
-A study is a position in which exactly one move wins, again and again to the end. Measures tables
-under `wxf`; without a MATERIAL all of at most five men. Each row is written to docs/facts-moves.csv
-as soon as it is known. That file also counts won positions and those with one winning move, for
-docs/facts.md. The page and its pictures depend only on the CSV. `tests/docs/test_studies.py`
-compares both with each other, and with tables that it builds.
+A study is a won position in which only one move wins, and again after every longest defence, to the
+end. DIRECTORY has tables under `wxf`; without a MATERIAL all of at most five men are measured. Each
+row is written to docs/facts-moves.csv (`figures.Moves`) as soon as it is known. The page and its
+pictures depend only on that file. `tests/docs/test_studies.py` compares both with each other, and
+with tables that it builds.
 """
 
 from __future__ import annotations
@@ -77,9 +77,11 @@ def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
 
 
 def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
-    """Return plies and FEN of the longest study among some won positions; 0 and "" without any.
+    """Return plies and FEN of the longest study among won positions; 0 and "" without any.
 
-    Of equally long ones, the first in the table. `lengths` has the plies of each study.
+    Of equally long ones, the first in the table is returned.
+
+    lengths : plies of the study that begins at each position; `NO_STUDY` if none does
     """
     if not wins.rows or lengths.max() == NO_STUDY:
         return 0, ""

@@ -93,7 +93,7 @@ def table() -> str:
 
 
 def hundreds(modules: set[str]) -> str:
-    """Return the number of lines of modules, rounded to hundreds."""
+    """Format the number of lines of modules, rounded to hundreds."""
     lines = sum(
         len(architecture.sources()[module].read_text("utf-8").splitlines()) for module in modules
     )
@@ -116,10 +116,7 @@ def is_current(text: str) -> bool:
 
 
 def split(text: str) -> tuple[str, list[int]]:
-    """Split a page into its text without the numbers of the table, and these numbers.
-
-    The table is that of trusted code. The numbers are compared with some tolerance.
-    """
+    """Return a page without the numbers in the table of trusted code, and these numbers."""
     before, _, rest = text.partition(FIRST)
     within, _, after = rest.partition(LAST)
     numbers = [int(number.replace(",", "")) for number in NUMBER.findall(within)]

@@ -1,10 +1,8 @@
-"""Play a game between two engines, and store it in a file.
+"""Play a game between two engines, and store it as a line of a file.
 
-    players, start, opening, limits, judges  ->  play_game  ->  Played  ->  a line of text
-
-The engines only choose moves. The referee decides when a game is over. With tables, a game also
-ends when a position after a capture is in a table. Openings come from `openings`; the scripts add
-up results.
+The engines only choose moves; the referee decides when a game is over. With tables, a game also
+ends when a position after a capture is in a table. `play_game` returns a `Played`, `save` and
+`saved_games` write and read files. Openings come from `openings`.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ LOST_BY_REPETITION = "the rules of repetition"
 class Judges:
     """Conditions that end a game: rules, number of occurrences, tables, plies without a capture.
 
-    A game of `quiet_plies` plies without a capture is drawn; None disables that rule.
+    A game of `quiet_plies` plies without a capture is drawn; None removes this limit.
     """
 
     rules: Rules

@@ -61,7 +61,7 @@ def sampled_positions(
     file = tables.table(material)
     kinds = kinds_of(sampled_columns(file, SAMPLE_SIZE, 1))
     found = {}
-    # Rare kinds first: the rest of their share goes to the others.
+    # Rare kinds first: the unused part of their share goes to the other kinds.
     for number, kind in enumerate(sorted(kinds, key=lambda kind: kinds[kind].rows)):
         drawn = np.random.default_rng(1).permutation(kinds[kind].rows)
         columns = kinds[kind].take(drawn[: count // (len(kinds) - number)])

@@ -298,7 +298,7 @@ class Cecp(Player):
         return parse_move(position, answer.split()[1], "iccs")
 
     def _settle(self) -> None:
-        """Discard the lines that the engine has sent so far, such as a result that it claims."""
+        """Discard the lines that the engine has sent so far, such as a claimed result."""
         if self._answers_pings:
             self.send("ping 1")
             self.read_until("pong 1")

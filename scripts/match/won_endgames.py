@@ -1,20 +1,20 @@
-"""Play won endgames with an engine, with tables or without them.
+"""Count how many won endgames an engine wins, with tables or without.
 
     python scripts/match/won_endgames.py --tables egtb --engine uci:built/fairy-stockfish
         [--with egtb] [--count 40] [--nodes 20000] [--seed 1] [--speed]
 
-Positions are random ones of the tables of five men, with a win of order 1 to 9 for the side to
-move, so that the repetition rules decide. Values are drawn uniformly, whatever their number of
-positions. The engine plays that side. The tables play the other side: the longest resistance, and
-among these moves one to a position with the fewest occurrences in the game.
+Starts are random positions of the tables of five men in which the side to move wins by the
+repetition rules, at order 1 to 9. Values are drawn uniformly, however many positions have them.
+The engine plays the winner. The defender's moves come from the tables: the longest resistance, and
+among such moves one to the position with the fewest occurrences in the game.
 
 A game is won by mate, or if the referee decides against the defender. It is not won if the engine
 gives up or loses the win by the table, if the referee decides against the engine, if a position
-occurs for the third time, or if `--plies` are over.
+occurs for the third time, or if `--plies` are over. Prints one line of results, and to stderr the
+FEN of every game not won.
 
 `--with DIR` gives the engine its tables (XiangqiTablePath), such as win-draw-loss files of
-`tbgen pack`. `--speed` adds nodes a second of processor time, measured on positions of six to eight
-men.
+`tbgen pack`. `--speed` adds nodes a second of processor time, on positions of six to eight men.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) ->
     """Choose a random position of a table that the side to move wins by the rules.
 
     The order is in `ORDERS`. Returns None if no such position is found. Codes are drawn uniformly,
-    whatever their number of positions.
+    however many positions have them.
     """
     decided = []
     for code in sorted(file.occurring_codes(Side.RED) | file.occurring_codes(Side.BLACK)):

@@ -1,13 +1,11 @@
 """Time from a click on a move to the painted answer, in Chromium.
 
-    tables  ->  tbgen serve  ->  Chromium on a position  ->  a click on a move  ->  two frames after
-                                                                                   the new page
-
-Positions are random ones of the tables with the most pieces, each requested once. The clock runs in
-the page, from the click to the second frame after the answer was inserted. The system load before
-and after is printed with the figures, which count only on an idle machine.
-
     python scripts/measure/bench_clicks.py --tables egtb --clicks 100
+
+Starts `tbgen serve`, opens random positions of the tables with the most pieces in Chromium, each
+once, and clicks on a move. The time is measured in the page: from the click to the second frame
+after the new page was inserted. Prints one JSON object with percentiles, and the system load before
+and after. Only an idle machine gives figures to compare.
 """
 
 from __future__ import annotations

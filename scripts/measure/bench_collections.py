@@ -1,22 +1,22 @@
-"""Cost of building collections one by one, by processes and by dask; digests must be equal.
+"""Compare ways to build a set of tables: one process, several processes, dask workers.
 
     python scripts/measure/bench_collections.py [MATERIAL... | --men N] [--jobs N] [--rounds N]
     python scripts/measure/bench_collections.py --goals [--yardstick STUDY/bulk2.py] [--huge]
 
-Builds the collection in turn with `--jobs 1`, with `--jobs N` and, where dask is installed, with
+Builds the set with `--jobs 1`, with `--jobs N` and, where dask is installed, with
 `--dask local:N`, each into a directory of its own. Prints wall and CPU seconds of all processes
 together, the used share of the cores' time, and ratios to `--jobs 1`. Default: all materials of
 at most 4 men, with N = 2. Exit status 1 if any digest differs.
 
-`--goals` measures the project's goals instead:
+`--goals` compares costs with the project's goals instead:
 
     set       all tables of at most 5 men, with `--jobs 2`: wall seconds as a share of the allowed
-              seconds, which `--yardstick` scales to this machine; used share of the cores; bytes as
-              built and packed densely
-    dask      the same without the ten largest: two workers against two processes, same digests
-    huge      with --huge: wall seconds and peak memory of the largest, supporting tables present
+              seconds; used share of the cores; bytes as built and packed densely
+    dask      all but the ten largest of these: two dask workers against two processes
+    huge      with --huge: wall seconds and peak memory of the largest tables, whose supporting
+              tables are built before; `--tables DIR` keeps these tables
 
-`--tables` keeps the tables of `huge`.
+`--yardstick` scales the allowed seconds to this machine, as in `bench_goals.py`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Cost(NamedTuple):
 
     @property
     def busy(self) -> float:
-        """Share of the time of all cores that was used."""
+        """Share of the time of all cores that the build used, 0 to 1."""
         return self.cpu / self.wall / (os.cpu_count() or 1)
 
 
@@ -89,7 +89,7 @@ def measured(folder: str, *command: str) -> Cost:
 
 
 def built(wanted: Sequence[str], *how: str) -> Cost:
-    """Build a collection into an empty folder."""
+    """Build the materials `wanted` into an empty folder with the options `how`; return the cost."""
     with tempfile.TemporaryDirectory() as folder:
         return measured(folder, "build", *wanted, *how)
 
@@ -100,7 +100,10 @@ def has_dask() -> bool:
 
 
 def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
-    """Print a line for each way and round; return whether all digests are equal."""
+    """Build the materials in each way; return whether all digests are equal.
+
+    Prints a line for each way in each round.
+    """
     ways = [("--jobs", "1"), ("--jobs", str(jobs))]
     if has_dask():
         ways.append(("--dask", f"local:{jobs}"))
@@ -144,7 +147,7 @@ def bench_set(scale: float) -> bool:
 
 
 def bench_dask() -> bool:
-    """Compare dask workers with processes; return whether the digests are equal.
+    """Build with dask workers and with processes; return whether the digests are equal.
 
     Returns True without dask, after a message.
     """
@@ -162,7 +165,7 @@ def bench_dask() -> bool:
 
 
 def bench_huge(workshop: Workshop) -> None:
-    """Print the cost of the largest tables."""
+    """Build the largest tables, and print their cost beside the limits."""
     for name, (minutes, gib) in HUGE_LIMITS.items():
         used = workshop.measure(Material.parse(name))
         wall, peak = used.process.wall / 60, used.process.peak / (MIB << 10)

@@ -1,14 +1,13 @@
-"""Sizes of small tables, and the time of a probe that loads its block.
+"""Print the file sizes of tables, and the time of a probe whose block is not in the cache.
 
     python scripts/measure/bench_disk.py --tables DIR [--peer peer_cost.csv] [--cold 2000]
 
-Prints the sizes of all tables of one rule set, their sum, and with `--peer` the sizes of another
-generator. These come from a CSV file with the columns material, wdl_bytes and dtc_bytes.
+Prints the sizes of all tables of one rule set, the largest first, and their sum. `--peer` adds the
+sizes of another generator from a CSV file with the columns material, wdl_bytes and dtc_bytes.
 
-Then times cold probes, whose block is not in the cache, at random legal positions of the largest
-tables. For the numba reader the time is that of loading one block. For the C reader it is that of
-whole answers, with a cache of one block; this needs gcc and libzstd-dev. The files are in the page
-cache. Times are CPU time.
+Then times such cold probes at random legal positions of the largest tables. For the numba reader
+the time is that of loading one block. For the C reader it is that of whole answers, with a cache of
+one block; this needs gcc and libzstd-dev. The files are in the page cache. Times are CPU time.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
 
 
 def positions_of(files: list[TableFile], count: int) -> list[Position]:
-    """Draw random legal positions; colours are those of the names of the tables."""
+    """Draw `count` random legal positions of tables, with the colours of the tables' names."""
     rng = random.Random(1)
     return list(islice(random_positions([file.layout for file in files], rng), count))
 
@@ -73,7 +72,7 @@ def print_times(label: str, seconds: list[float]) -> None:
 
 
 def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Position]) -> None:
-    """Time the loading of cold blocks in the numba reader."""
+    """Print the time in which the numba reader loads a block that is not in its cache."""
     from tbgen.probing import COLD, OK, NumbaTables, probe_board
 
     names = [file.header.spec.name.material for file in files]
@@ -89,7 +88,7 @@ def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Pos
 
 
 def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
-    """Time cold probes of contrib/xqprobe.c."""
+    """Print the time of probes by contrib/xqprobe.c whose block is not in its cache."""
     if shutil.which("gcc") is None:
         print("C reader: gcc is not installed")
         return

@@ -1,8 +1,9 @@
-"""Speed of the engine's search: nodes a CPU second on one thread, with referee and hash table.
+"""Speed of the engine's search on one thread, in nodes a CPU second.
 
     python scripts/measure/bench_engine.py [--nodes N] [--hash MIB]
 
-Prints the ratio to perft in the same run, for three positions, since rates depend on the machine.
+Searches three positions with hash table and referee. Prints for each the rates of perft and of the
+search, and their ratio, which depends less on the machine.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
-"""Cost of building, as ratios to the project's goals and to another generator.
+"""Compare the cost of building tables with the project's goals and with another generator.
 
     python scripts/measure/bench_goals.py --yardstick STUDY/bulk2.py --peer peer_cost.csv [--large]
 
-    time      CPU seconds of each table, and as a ratio to the other generator's (see below); of
-              KRNKR, as a ratio to the reference program's bare solve; wall seconds of the large
-              ones, with --large
+    time      CPU seconds of each table, divided by the other generator's; for KRNKR, also divided
+              by the seconds of the reference program; with --large, wall seconds of large tables
     busy      CPU seconds over threads times wall seconds, for builds of more than 5 wall seconds
-    memory    peak against 2.6 bytes per slot (of the other generator's index where it lists the
-              material), plus the files of the supporting tables, plus 160 MiB
+    memory    peak, divided by the allowed bytes: 2.6 per slot (of the other generator's index where
+              it lists the material), plus the files of the supporting tables, plus 160 MiB
     growth    with --huge: CPU nanoseconds a slot of KRNKRC against those of KRNKR
-    disk      with --disk: files of all materials of the other generator against its own files
+    disk      with --disk: bytes of the files of all the other generator's materials against its own
     compile   the first build on a machine, with no kernel compiled: of KNAKN and of KRK
 
-The other generator's seconds in --peer were measured on a machine where the reference program
-(--yardstick) solved KRNKR in 2.1 CPU seconds. They are multiplied by its time now over 2.1.
+--yardstick names the reference program, which solves KRNKR and writes no table. The seconds in
+--peer were measured on a machine where it took 2.1 CPU seconds; they are multiplied by its
+time here over 2.1.
 
 Each table is built in a process of its own, with supporting tables present and kernels compiled.
 `--start` measures instead the first compilation, `tbgen --help` and `tbgen probe` of a present
@@ -84,7 +84,10 @@ COMPILE_SECONDS, FIRST_KRK_SECONDS = 8, 10
 
 
 def allowed_memory(slots: int, supporting_bytes: int) -> float:
-    """Return the peak of memory that the goal allows, in bytes."""
+    """Return the peak of memory in bytes that the goal allows for a table of `slots` slots.
+
+    supporting_bytes : size of the files of the supporting tables
+    """
     return BYTES_PER_SLOT * slots + supporting_bytes + FIXED_BYTES
 
 
@@ -156,9 +159,10 @@ def own_goals(
     threads: int,
     studied: float | None,
 ) -> list[str]:
-    """Return lines of text on the goals that need no other generator: study, busy, growth.
+    """Return lines of text on the goals without another generator: reference program, busy, growth.
 
-    studied : CPU seconds of the study's solve now; None if it was not run
+    measured, slots : costs and index sizes of the built tables
+    studied : CPU seconds of the reference program here; None if it was not run
     """
     lines = []
     solved = measured.get(STUDY_MATERIAL)
@@ -226,7 +230,7 @@ def bench_disk(workshop: Workshop, peers: dict[str, Peer]) -> None:
 
 
 def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
-    """Measure the first build on a machine: no kernel is compiled, and no table is there."""
+    """Build a table in an empty directory with no kernel compiled, and return the cost."""
     with tempfile.TemporaryDirectory() as cache:
         return build_anew(rules, material, NUMBA_CACHE_DIR=cache)
 

@@ -1,14 +1,14 @@
-"""Cost of judging repetitions in the engine's search, and the share saved by a shortcut.
+"""Cost of judging repetitions in the engine's search, and the share that a shortcut decides.
 
     python scripts/measure/bench_judge.py [--nodes N] [--repeat R]
 
 Searches the same positions under all rules of repetition, under perpetual checks only, and under
 none, where every repetition is a draw. The positions are those of scripts/measure/bench_engine.py,
-and the first positions of the loops in `tests/data/repetition_cases.json`. The shortcut examines
-only the moves of the side to move (Tan & Watkinson Medina, section 5.2).
+and the first positions of the loops in `tests/data/repetition_cases.json`. The shortcut decides a
+repetition from the moves of the side to move alone (Tan & Watkinson Medina, section 5.2).
 
-Prints for each rule set the nodes a CPU second, the best of R rounds, and the ratio to no rules.
-Then follow the repetitions judged in a thousand nodes, and the share that the shortcut decides.
+Prints for each rule set the nodes a CPU second, the best of R rounds, and the ratio to no rules;
+then the judged repetitions in a thousand nodes, and the percentage that the shortcut decided.
 """
 
 import argparse
@@ -31,9 +31,9 @@ CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 
 @dataclass(slots=True)
 class Cost:
-    """Totals of searches under one rule set, over all positions.
+    """Totals of the searches of all positions under one rule set.
 
-    They are CPU seconds, nodes, judged repetitions, and those that the shortcut decided.
+    `seconds` is CPU time. `spared` counts the judged repetitions that the shortcut decided.
     """
 
     seconds: float = 0.0
@@ -43,7 +43,7 @@ class Cost:
 
 
 def diagrams() -> list[Position]:
-    """List the first positions of the loops, except diagrams that are no valid position."""
+    """List the first positions of the published loops, without those that are no valid position."""
     positions = {}
     for case in json.loads(CASES.read_text(encoding="utf-8")):
         try:
@@ -54,7 +54,7 @@ def diagrams() -> list[Position]:
 
 
 def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes: int) -> Cost:
-    """Search each position with an empty hash table, and return the cost."""
+    """Search each position to `nodes` nodes from an empty hash table; return the total cost."""
     total = Cost()
     for position in positions:
         searcher.clear()
@@ -71,7 +71,10 @@ def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes:
 def compare(
     searcher: Searcher, name: str, positions: Sequence[Position], options: argparse.Namespace
 ) -> None:
-    """Print the cost of each rule set in some positions."""
+    """Search some positions under each rule set, and print a line of cost for each.
+
+    name : title of the positions
+    """
     ways = {
         rules: partial(cost, searcher, positions, rules, options.nodes)
         for rules in (Rules.NONE, Rules.CHECK, Rules.WXF)

@@ -1,13 +1,13 @@
-/* What bench_probe_c.py asks of the C reader; times are CPU time of one thread.
+/* Program of bench_probe_c.py: times of the C reader, in CPU time of one thread.
  *
  *     open RULES DIRECTORY    milliseconds to open all files of a directory, best of ten
- *     warm RULES BYTES FILE...  records from stdin (a side, ninety piece codes): nanoseconds for
- *                             xq_find and xq_probe_cached on outcomes in memory, best of ten; for
- *                             the same where xq_prefetch was called eight positions before, that
- *                             call included; and for a read in so many bytes, its address being
- *                             what was read before
- *     cold RULES BYTES FILE...  the same records: microseconds for xq_probe_wdl with a cache of one
- *                             block
+ *     warm RULES BYTES FILE...  nanoseconds: best of ten for xq_find and xq_probe_cached on
+ *                             outcomes in memory; the same with xq_prefetch called eight
+ *                             positions before, that call included; best of three for one read in
+ *                             BYTES bytes, at an address that depends on the read before
+ *     cold RULES BYTES FILE...  microseconds for xq_probe_wdl with a cache of one block
+ *
+ * warm and cold read positions from stdin, as records of a side and ninety piece codes.
  */
 #define _POSIX_C_SOURCE 200809L
 

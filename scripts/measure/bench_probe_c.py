@@ -80,7 +80,7 @@ def records_of(tables: Tablebase, count: int) -> bytes:
 
 
 def ask(program: Path, *arguments: str | Path, records: bytes = b"") -> list[float]:
-    """Run the C program, with positions as its input, and return the numbers that it prints.
+    """Run the C program on positions, and return the numbers that it prints.
 
     records : the positions, in the input format of the program
     """

@@ -1,12 +1,15 @@
-"""Cost of proving, as ratios to building: each run rebuilds a table, then proves it.
+"""Compare the cost of proving a table with that of building it.
 
     python scripts/measure/bench_proof.py [MATERIAL...] [--large] [--tables DIR] [--repeat N]
 
-    time      CPU seconds of `tbgen verify` against those of `tbgen build --force`, whole processes
-    memory    peak of `tbgen verify` against the peak of `tbgen build --force`
+Builds each table again, then proves it, each in a process of its own. Prints two ratios:
 
-Supporting tables are present and kernels are compiled. `--compile` measures instead the additional
-time of the first proof on a machine over the second. A table that is not proven ends the script.
+    time      CPU seconds of `tbgen verify` to those of `tbgen build --force`, whole processes
+    memory    peak of `tbgen verify` to the peak of `tbgen build --force`
+
+Supporting tables are present and kernels are compiled. `--compile` measures instead by how much the
+first proof on a machine, which compiles kernels, takes longer than the second. A table that is not
+proven ends the script.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Speed of the compiled referee: push-and-judge operations a second.
+"""Speed of the compiled referee, in operations a CPU second: play a move, and judge the game.
 
     python scripts/measure/bench_referee.py [--seconds S]
 
-Three kinds of sequences: whole random games from the opening array; games that move to and fro, as
-in a search; and a perpetual chase of the rule book in which every second position is judged in
-full.
+Prints a line for each of three kinds of games: whole random games from the opening array; games in
+which pieces move to and fro, as in a search; and a perpetual chase of the rule book in which every
+second position is judged in full.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def shuffling_game(rng: random.Random, plies: int) -> list[Move]:
 
 
 def push_and_judge(history: History, moves: list[Move]) -> None:
-    """Play moves, and judge the game after each of them."""
+    """Play moves in `history`, and judge the game after each of them."""
     for move in moves:
         history.push(move)
         history.verdict()

@@ -1,19 +1,18 @@
-"""Throughput, latency and page sizes of the board on this machine.
-
-    tables -> tbgen serve (own process) -> N clients, paced -> rate, p50, p99, memory
-                                        -> one reader: clicks, heat maps, page sizes
-                                        -> light requests beside eight clients with heavy ones
-                                        -> pages beside four clients that search
-                                        -> the first list of endgames, the first search
-
-Clients keep their connections and request random positions, each address once, so that no response
-comes from a cache. A click is the page of a position; a page size includes script and style,
-compressed. Number and time of requests are bounded; loopback only.
+"""Measure `tbgen serve` on this machine: throughput, response times and sizes of pages.
 
     python scripts/measure/bench_serve.py --tables egtb --rate 300 --seconds 10
     python scripts/measure/bench_serve.py --tables egtb --reader
     python scripts/measure/bench_serve.py --tables egtb --searching KRNKR
     python scripts/measure/bench_serve.py --tables egtb --first KRNKR --seconds 1
+
+The first sends probes at a rate, over connections that several clients keep open. `--reader`
+measures the pages of one client, and light requests beside eight clients with heavy ones;
+`--searching` pages beside four clients that search; `--first` the first answers after the start.
+Prints one JSON object.
+
+Positions are random. Each address is requested once, so that no response comes from a cache. A
+click is the page of a position; a page size includes script and style, compressed. Number and time
+of requests are bounded; loopback only.
 """
 
 from __future__ import annotations
@@ -43,7 +42,10 @@ GOAL_KIB = 120
 
 
 def fens_of(tables: Path, count: int) -> list[str]:
-    """Draw FENs of legal positions of the tables with the most pieces."""
+    """Draw FENs of `count` different legal positions from the six tables listed last.
+
+    Tables are listed by number of men, so these have the most.
+    """
     with Tablebase.open(tables) as opened:
         layouts = [Layout.of(name.material) for name in opened.available()[-6:]]
     found: dict[str, None] = {}
@@ -206,7 +208,10 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
 
 
 def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
-    """Return p50 and p95 in milliseconds."""
+    """Return the 50th and 95th percentile of the times, in milliseconds.
+
+    answers : pairs that begin with the seconds of a request
+    """
     took = sorted(seconds for seconds, _ in answers)
     return {
         name: round(1000 * took[int(len(took) * share)], 1)

@@ -31,8 +31,8 @@ GIB = 1 << 30
 def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], int]:
     """Return the jobs that can run in `memory` bytes, and the number of those that use the disk.
 
-    planned : tables with their estimated costs on one thread, supporting tables first; the jobs
-        have this order, too
+    planned : tables with their estimated costs on one thread, supporting tables first; the jobs are
+        in the same order
     """
     usual = measurements().wall_per_cpu
     jobs: dict[str, Job] = {}

@@ -9,12 +9,12 @@ runs, too. A decided score (a mate, or a verdict of the referee) must agree with
 of the positions is also searched in full width to depths up to 3, three times: with a hash table,
 without one, and in two threads with one. The values of these searches must be equal.
 
-`kept` searches wins in at most `--plies` plies until the score is decided or the nodes are used up.
-It prints two shares by order: the chosen move keeps the win, and the search announces the win.
-Order 0 is mate or conversion; higher orders are by the rules of repetition. Of each order `--count`
-wins are drawn, so the sample has as many of rare orders as of common ones. A second line for each
-material weighs its orders by their numbers of wins. The last lines are means of these over the
-materials. `--fewer` gives the search the tables of fewer men. Shares have their standard error.
+`kept` searches positions that the table wins in at most `--plies` plies, until the score is decided
+or the nodes are used up. It prints two shares with standard errors: how often the chosen move keeps
+the win, and how often the search announces the win. There is a line for each order (0: mate or
+conversion; above: rules of repetition), from up to `--count` random wins of that order. Then come
+means over the orders of a material, weighted by their numbers of wins, and at last means over the
+materials. `--fewer` gives the search the tables of fewer men.
 
 Exit status 1 if a decided score contradicts a table, or the values of full-width searches differ.
 """
@@ -58,7 +58,7 @@ class Kept(NamedTuple):
 def together(parts: list[Kept], weights: list[int]) -> Kept:
     """Return the weighted means of both shares over several samples.
 
-    parts, weights : the samples and their weights
+    parts, weights : the samples, and a weight for each
     """
     kept, announced = zip(*parts, strict=True)
     return Kept(weighted(kept, weights), weighted(announced, weights))
@@ -73,7 +73,7 @@ KINDS = {
 
 
 class Truth:
-    """Comparison of searches with tables; it counts the contradictions."""
+    """Searches compared with tables; `wrong` counts the contradictions."""
 
     def __init__(self, tables: GameTablebase) -> None:
         self.tables = tables
@@ -118,7 +118,11 @@ class Truth:
     def claims(
         self, name: str, count: int, depth: int, nodes: int | None = None, seed: int = 1
     ) -> None:
-        """Search random positions of a material to several depths, or with `nodes` nodes."""
+        """Search random positions of a material, and compare decided scores with the table.
+
+        Depths are 1 to `depth` in turn; with `nodes` each search has that many nodes instead.
+        Prints the counts.
+        """
         file = self.tables.table(Material.parse(name))
         columns = sampled_columns(file, count, seed)
         tally: Counter[str] = Counter()
@@ -160,10 +164,10 @@ class Truth:
         return len(values) == 1
 
     def kept(self, name: str, options: argparse.Namespace) -> dict[str, Kept]:
-        """Search short wins of a material, order by order.
+        """Search short wins of a material, order by order, and print both shares.
 
-        Returns both shares for each kind of win that occurs. They are means over its orders,
-        weighted by the numbers of wins.
+        Returns the shares by kind of win (`KINDS`), for the kinds that occur. They are means over
+        the orders of the kind, weighted by the numbers of wins.
         """
         material = Material.parse(name)
         if options.fewer:

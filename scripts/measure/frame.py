@@ -90,9 +90,10 @@ class Table:
     """Table printed to stdout line by line; None prints as a dash."""
 
     def __init__(self, **columns: str) -> None:
-        """Print the titles; a column is a title, with `_` for a space, and a format as `>8.2f`.
+        """Print the titles of the columns.
 
-        A format has no precision for text, and a comma for large numbers.
+        columns : format of each column, as `>8.2f`, by its title with `_` for a space; a column of
+            text has no precision, one of large numbers has a comma
         """
         self._formats = list(columns.values())
         self._print([title.replace("_", " ") for title in columns], self._widths())

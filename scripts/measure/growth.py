@@ -62,10 +62,10 @@ def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
 
 
 def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, float]:
-    """Fit cost = factor * size ** exponent by least squares of logarithms.
+    """Fit cost = factor * size ** exponent by least squares of the logarithms.
 
-    Returns (factor, exponent). Raises `ValueError` for fewer than two different sizes, or a size or
-    cost that is not positive.
+    Returns (factor, exponent). Raises `ValueError` for fewer than two different sizes, or if a size
+    or a cost is not positive.
     """
     if len(set(sizes)) < 2 or min(*sizes, *costs) <= 0:
         raise ValueError("a power law needs two different sizes, and costs above zero")

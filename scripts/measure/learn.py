@@ -1,17 +1,16 @@
-"""Teach `tbgen plan` the build records of a run.
-
-    tables and build records of a directory  ->  rows in the form of tbgen/building/measured.csv
-                                             ->  accuracy of the plan for the tables it lacked
+"""Compare the CPU seconds of a run of `tbgen build` with the plan, and add them to its data.
 
     python scripts/measure/learn.py DIRECTORY [--write] [--csv FILE]
 
-A build record beside each table has its CPU seconds. `--write` puts the tables of the run into the
-file, in the place of older rows of the same tables. The seconds of the other rows are adapted to
-the speed of the run: multiplied by the speed factor, the median ratio of the run's seconds to the
-file's. A row of other rules is instead multiplied by the ratio of its material under `wxf`, if the
-run has it. So all seconds are those of one machine and one version of the solver. Wall seconds of
-new rows are estimated from CPU seconds, so that other load during the run has no influence. The
-report is that of `plan_accuracy.py`.
+DIRECTORY has the tables of the run, each with a build record of its CPU seconds. Prints the
+accuracy of `tbgen plan` for the tables that tbgen/building/measured.csv (or FILE) lacks, as
+`plan_accuracy.py` does.
+
+`--write` puts the tables of the run into the file, in place of their older rows. The seconds of all
+other rows are adapted to the machine and the solver of the run: multiplied by the speed factor, the
+median ratio of the run's seconds to the file's. A row of other rules is instead multiplied by the
+ratio of its material under `wxf`, if the run has it. Wall seconds of new rows are estimated from
+CPU seconds, so that other load during the run has no influence.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from tbgen.tables import TableFile, TableName, read_build_record
 
 
 def recorded(directory: Path) -> list[Measured]:
-    """Return a row for each table of a directory that has a build record, with its times.
+    """Return a row of measured costs for each table of a directory that has a build record.
 
     Tables with limited orders or without minor chases are left out.
     """

@@ -168,7 +168,10 @@ class Workshop:
 
 @dataclass(frozen=True)
 class Peer:
-    """Cost of one material with the other generator: CPU seconds, index size, bytes."""
+    """Cost of one material with the other generator.
+
+    `cpu` is in seconds, None if unknown; `index_size` in slots; `file_bytes` is that of both files.
+    """
 
     cpu: float | None
     """CPU seconds, None if they were not measured."""

@@ -1,16 +1,15 @@
-"""Accuracy of `tbgen plan`: predicted and measured costs of tables.
-
-    measured tables  ->  each predicted as if it had not been measured  ->  a line for each, and
-                                                                           the share that is right
+"""Accuracy of `tbgen plan`: compare predicted with measured costs of tables.
 
     python scripts/measure/plan_accuracy.py [--csv FILE] [--unseen FILE] [--men N]
 
-Prints for each table its cost, and the prediction without the measurements of the table and of all
-tables that depend on it. Tables below 0.2 CPU seconds are left out of the share for seconds, tables
-below 64 KiB out of that for bytes: their cost is mostly constant. The goals are for tables of at
-least ten million slots: 95 % within a factor of 1.5 for seconds, and of 2 for bytes. `--unseen`
-predicts the tables of another file, in the form of tbgen/building/measured.csv, from those of the
-package. `--men` predicts the larger tables from those of at most N men.
+Predicts each table of tbgen/building/measured.csv from the other rows, without those of tables that
+depend on it. `--unseen` predicts instead the tables of another file of this form from all rows;
+`--men` predicts the larger tables from those of at most N men.
+
+Prints the measured and the predicted cost of each table, then the shares of good predictions.
+Tables below 0.2 CPU seconds do not count for seconds, tables below 64 KiB not for bytes: their cost
+is mostly constant. The goals are for tables of at least ten million slots: 95 % within a factor of
+1.5 for seconds, and of 2 for bytes.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ Prediction = tuple[Measured, float, int]
 
 
 def contains(larger: Material, smaller: Material) -> bool:
-    """Return whether captures may lead from the first material to the other, or both are equal."""
+    """Return whether `smaller` is `larger` or arises from it by captures, in either colouring."""
     return any(
         all(
             more >= less
@@ -58,7 +57,10 @@ def contains(larger: Material, smaller: Material) -> bool:
 def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
     """Predict each table without its own measurement and those of tables that depend on it.
 
-    Only tables under wxf of at least `LEAST_MEN` men are predicted.
+    Only tables under `wxf` of at least `LEAST_MEN` men are predicted.
+
+    rows : measured costs to compare with
+    known : measurements to predict from
     """
     materials = {name: Material.parse(name) for name in known.tables}
     for row in rows:
@@ -69,7 +71,7 @@ def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Predicti
 
 
 def beyond(men: int, rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict each table of more than `men` men from the measurements of smaller ones."""
+    """Predict each `wxf` table of more than `men` men from the measurements of smaller ones."""
     forgotten = {name for name in known.tables if Material.parse(name).men > men}
     for row in rows:
         if row.rules == Rules.WXF and row.material in forgotten:

@@ -79,7 +79,7 @@ class Series:
 class Law:
     """A line drawn through the points of a diagram, such as a power law, with its label.
 
-    `at` is its function; it is drawn from `low` to `high` on the horizontal axis.
+    `at` maps x to y; the line is drawn from x = `low` to x = `high`.
     """
 
     label: str
@@ -100,7 +100,10 @@ class Panel:
 
 
 def power_law(series: Series) -> list[Law]:
-    """Return the power law through the larger tables; empty for fewer than two sizes."""
+    """Return the power law through the larger tables, in a list.
+
+    The list is empty for fewer than two different sizes.
+    """
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if len({slots for slots, _ in large}) < 2:
         return []
@@ -111,7 +114,12 @@ def power_law(series: Series) -> list[Law]:
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
-    """Return the line of the larger tables' median cost per slot; empty without such tables."""
+    """Return the line y = c x with the larger tables' median cost c per slot, in a list.
+
+    The list is empty without larger tables.
+
+    scale, unit : factor and unit of c in the label
+    """
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
         return []
@@ -121,7 +129,10 @@ def even_law(series: Series, scale: float, unit: str) -> list[Law]:
 
 
 def slope_law(series: Series) -> list[Law]:
-    """Return the line of least squares through points; empty for fewer than two different x."""
+    """Return the straight line of least squares, in a list.
+
+    The list is empty for fewer than two different x.
+    """
     across, up = ([point[n] for point in series.points] for n in (0, 1))
     if len(set(across)) < 2:
         return []

@@ -1,10 +1,9 @@
-"""Short wins of a table: their number by order, random samples, and weighted shares.
+"""Random samples of the short wins of a table, one per order, and shares estimated from them.
 
-    statistics  ->  number by order          codes  ->  a uniform sample of an order
-    shares by order  ->  share of all, weighted by the numbers of positions
-
-Samples of all orders have the same size, since rare orders would be missed in a sample of all wins.
-The share of all wins is the mean of the shares by order, weighted by the number of wins of each.
+The order of a win is 0 for mate or conversion, and above 0 for the rules of repetition. Every order
+gets a sample of its own, since rare orders would be missed in a sample of all wins. A share of all
+wins is the mean of the shares by order, weighted by the number of wins of each order
+(`weighted`).
 """
 
 from __future__ import annotations
@@ -33,10 +32,12 @@ class Share(NamedTuple):
 
 
 def share_of(part: int, drawn: int, positions: int) -> Share:
-    """Estimate a share of `positions` from a sample of `drawn`, of which `part` have the property.
+    """Estimate the share of `positions` positions that have a property.
 
-    If all were drawn, the share is exact and its error 0. The error is computed with one more
-    position of either kind, since it would be 0 if all drawn ones were alike.
+    drawn, part : size of a random sample, and the number of its positions with the property
+
+    The error is 0 if the sample is complete. It is computed with one more position of either
+    kind, since it would be 0 if all drawn ones were alike.
     """
     likely = (part + 1) / (drawn + 2)
     left = (positions - drawn) / max(1, positions - 1)
@@ -51,7 +52,7 @@ def weighted(shares: Sequence[Share], weights: Sequence[float]) -> Share:
 
 
 class ShortWins:
-    """Wins of a table in at most `plies` plies, either side to move."""
+    """Positions of a table, either side to move, that are won in at most `plies` plies."""
 
     def __init__(self, file: TableFile, plies: int) -> None:
         self._file = file

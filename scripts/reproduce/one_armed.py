@@ -4,10 +4,10 @@
     python scripts/reproduce/one_armed.py --men 5               all materials of docs/proof.md
     python scripts/reproduce/one_armed.py KRKAB --no-minor-chases
 
-Solves tables in memory, proves them row by row, and searches them for candidates, positions in
-which every legal move loses or is one offence (tests/helpers/onearmed.py), and then for patterns.
-Prints a line for each material with candidates, and the sums. Exit status 1 if there is a pattern:
-the solver would miss it.
+The solver searches no patterns in these materials. The script solves their tables in memory, proves
+them row by row, and searches them for candidates: positions in which every legal move loses or is
+one offence (tests/helpers/onearmed.py). Then it searches the candidates for patterns. Prints a line
+for each material with candidates, and the sums. Exit status 1 if there is a pattern.
 """
 
 from __future__ import annotations

@@ -52,9 +52,9 @@ RULE_SETS = {str(each): each for each in
 """Rule sets by the names that `--rules` accepts."""
 
 PAIRS, SHIFTS = 20, 50
-"""Number of changes of one code after which one change of kind `pair` is planted.
+"""A change of kind `pair` follows every `PAIRS` changes of one code, a `shift` every `SHIFTS`.
 
-`SHIFTS` is that for the kind `shift`. Both kinds change several codes.
+Both kinds change several codes.
 """
 
 
@@ -124,7 +124,7 @@ def show(rows: list[Row], seconds: float) -> None:
 
 
 def total(rows: list[Row]) -> str:
-    """Format the sums over rows, found of planted changes, as `1000 of 1000`."""
+    """Format the sums over rows as `1000 of 1000`: changes found, and changes planted."""
     return f"{sum(row.found for row in rows)} of {sum(row.planted for row in rows)}"
 
 

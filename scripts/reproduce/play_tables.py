@@ -3,10 +3,11 @@
     python scripts/reproduce/play_tables.py [MATERIAL ...] [--rules R] [--positions N] [--draws N]
                                   [--dangers N] [--tables DIR]
 
-From positions that the rules decide, `best_move` with the history must reach mate, a won table,
-or a loop that the referee gives to the winner; from drawn ones it must not lose. In direct wins,
-and in endangered draws, where the only drawing moves are checks and attacks, every reply is tried.
-Exit status 1 if a game failed. `tests.helpers.defences` has the defenders.
+Moves are those of `best_move` with the history of the game. From positions that the repetition
+rules decide, it must reach mate, a won table, or a loop that the referee gives to the winner; from
+drawn positions it must not lose. Every reply is tried in direct wins, and in endangered draws, in
+which only checks and attacks draw. `tests.helpers.defences` has the defenders. Prints a table of
+results by material and rule set. Exit status 1 if a game failed.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python scripts/reproduce/same_code.py BASE [HEAD]
 
-Prints each Python file of the product whose syntax tree differs once docstrings are removed, and
-exits with 1 if there is any. HEAD defaults to the files of the checkout. A change of words alone
-prints nothing but its closing line.
+HEAD defaults to the files of the checkout. Prints each Python file of the product whose syntax tree
+without docstrings differs, and their number; exit status 1 if there are any. So a change of words
+alone prints only the last line.
 """
 
 import argparse

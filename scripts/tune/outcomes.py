@@ -1,9 +1,10 @@
-"""Shares of wins, draws and losses of the materials of at most five men, from statistics.
+"""Write the shares of wins, draws and losses of every material of at most five men.
 
-    python scripts/tune/outcomes.py DIR [--rules wxf]    (writes outcomes.csv of the search)
+    python scripts/tune/outcomes.py DIR [--rules wxf]
 
-Shares are of all legal positions of both sides to move, for the side that the material names
-first, in thousandths. The search uses them as material evaluation.
+Reads the statistics of the tables in DIR, and writes outcomes.csv of the engine's search, which
+limits its evaluation by these shares. They are thousandths of all legal positions, either side
+to move, for the side that the material names first.
 """
 
 from __future__ import annotations

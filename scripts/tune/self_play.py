@@ -6,10 +6,12 @@
 Every game begins with random plies from the opening array. Openings whose score exceeds
 `EVEN_SCORE` for either side are dropped. A game ends by mate, by the rules of repetition, after
 `QUIET_PLIES` without a capture, or after `AGREED_PLIES` in a row with a score above `DECIDED` for
-either side. Quiet positions are kept: not in check, no decided score, and the best move is no
-capture. OUT has `boards` uint8 (n, 90), `sides` int8 (n,), `scores` int16 (n,) of the search, and
-`results` int8 (n,), 1 for a win, 0 a draw, -1 a loss, both for Red; `games` int32 (n,) numbers the
-games. The same seed gives the same file.
+either side. Only quiet positions are stored: not in check, without a decided score, and with a best
+move that is no capture.
+
+OUT has arrays of one row per position: `boards` uint8 (n, 90), `sides` int8 (n,), `scores` int16
+(n,) of the search, and `results` int8 (n,), 1 for a win, 0 a draw, -1 a loss, both for Red; `games`
+int32 (n,) numbers the games. The same seed gives the same file.
 
 A whole game is one kernel, the driver of the search included, since Python would take most of the
 time with so few nodes a move. A thousand games take about 20 seconds.

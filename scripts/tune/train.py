@@ -33,8 +33,8 @@ UNITS = 8
 MAX_WEIGHT = 127 / network.FULL
 """Largest weight of the first layer, so that a byte holds it."""
 PIECE_VALUES = (112, 119, 650, 333, 300, 70)
-"""Exchange values of an advisor, elephant, rook, knight, cannon and pawn: means over squares of an
-evaluation that was linear in its pieces, fitted to games of the same kind.
+"""Exchange values of an advisor, elephant, rook, knight, cannon and pawn: means over the
+squares, from a linear evaluation that was fitted to games of the engine.
 """
 
 
@@ -213,7 +213,7 @@ def write(layers: Layers, scale: float) -> None:
     full, fine = network.FULL, network.FINE * scale
     shapes = np.rint(layers.shapes * full).astype(np.int8)
     outputs = np.rint(layers.outputs * fine).astype(int)
-    # Every sum counts twice, as it is and in a mirror.
+    # Every sum is used twice: for the board and for its mirror image.
     if 2 * np.abs(outputs).sum(axis=(1, 2)).max() * full**2 >= 1 << 31:
         raise OverflowError("an output does not fit into 32 bits")
     text = base64.b85encode(shapes.tobytes()).decode()
