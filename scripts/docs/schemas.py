@@ -71,9 +71,9 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
 
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
-    """Yield pairs of a field and True if its key is in `known`; skip the fields inside known ones.
+    """Yield pairs (field, True if its key is in `known`); `known` has the keys of described fields.
 
-    known : keys of the fields that are already described
+    Fields inside a known one are left out.
     """
     inside: tuple[str, ...] = ()
     for item in found:

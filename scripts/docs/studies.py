@@ -79,9 +79,8 @@ def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
 def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
     """Return plies and FEN of the longest study among won positions; 0 and "" without any.
 
-    Of equally long ones, the first in the table is returned.
-
-    lengths : plies of the study that begins at each position; `NO_STUDY` if none does
+    Of equally long ones, the first in the table. `lengths` has the plies of the study that begins
+    at each position, or `NO_STUDY`.
     """
     if not wins.rows or lengths.max() == NO_STUDY:
         return 0, ""

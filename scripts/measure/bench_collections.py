@@ -100,10 +100,7 @@ def has_dask() -> bool:
 
 
 def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
-    """Build the materials in each way; return whether all digests are equal.
-
-    Prints a line for each way in each round.
-    """
+    """Build in each way and print a line for each; return whether all digests are equal."""
     ways = [("--jobs", "1"), ("--jobs", str(jobs))]
     if has_dask():
         ways.append(("--dask", f"local:{jobs}"))

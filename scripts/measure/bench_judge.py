@@ -71,10 +71,7 @@ def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes:
 def compare(
     searcher: Searcher, name: str, positions: Sequence[Position], options: argparse.Namespace
 ) -> None:
-    """Search some positions under each rule set, and print a line of cost for each.
-
-    name : title of the positions
-    """
+    """Search `positions`, titled `name`, under each rule set; print a line of cost for each."""
     ways = {
         rules: partial(cost, searcher, positions, rules, options.nodes)
         for rules in (Rules.NONE, Rules.CHECK, Rules.WXF)

@@ -42,10 +42,7 @@ GOAL_KIB = 120
 
 
 def fens_of(tables: Path, count: int) -> list[str]:
-    """Draw FENs of `count` different legal positions from the six tables listed last.
-
-    Tables are listed by number of men, so these have the most.
-    """
+    """Draw FENs of `count` different legal positions from the six tables with the most men."""
     with Tablebase.open(tables) as opened:
         layouts = [Layout.of(name.material) for name in opened.available()[-6:]]
     found: dict[str, None] = {}
@@ -208,10 +205,7 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
 
 
 def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
-    """Return the 50th and 95th percentile of the times, in milliseconds.
-
-    answers : pairs that begin with the seconds of a request
-    """
+    """Return p50 and p95 in milliseconds; `answers` are pairs that begin with seconds."""
     took = sorted(seconds for seconds, _ in answers)
     return {
         name: round(1000 * took[int(len(took) * share)], 1)

@@ -118,10 +118,9 @@ class Truth:
     def claims(
         self, name: str, count: int, depth: int, nodes: int | None = None, seed: int = 1
     ) -> None:
-        """Search random positions of a material, and compare decided scores with the table.
+        """Search random positions, compare decided scores with the table, and print the counts.
 
         Depths are 1 to `depth` in turn; with `nodes` each search has that many nodes instead.
-        Prints the counts.
         """
         file = self.tables.table(Material.parse(name))
         columns = sampled_columns(file, count, seed)

@@ -168,10 +168,7 @@ class Workshop:
 
 @dataclass(frozen=True)
 class Peer:
-    """Cost of one material with the other generator.
-
-    `cpu` is in seconds, None if unknown; `index_size` in slots; `file_bytes` is that of both files.
-    """
+    """Cost of one material with the other generator; `index_size` is in slots."""
 
     cpu: float | None
     """CPU seconds, None if they were not measured."""

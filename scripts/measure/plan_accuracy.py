@@ -55,12 +55,9 @@ def contains(larger: Material, smaller: Material) -> bool:
 
 
 def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict each table without its own measurement and those of tables that depend on it.
+    """Predict each table of `rows` without its measurement and those of tables that depend on it.
 
     Only tables under `wxf` of at least `LEAST_MEN` men are predicted.
-
-    rows : measured costs to compare with
-    known : measurements to predict from
     """
     materials = {name: Material.parse(name) for name in known.tables}
     for row in rows:

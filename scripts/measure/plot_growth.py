@@ -100,10 +100,7 @@ class Panel:
 
 
 def power_law(series: Series) -> list[Law]:
-    """Return the power law through the larger tables, in a list.
-
-    The list is empty for fewer than two different sizes.
-    """
+    """Return a list of the power law through the larger tables; empty for fewer than two sizes."""
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if len({slots for slots, _ in large}) < 2:
         return []
@@ -114,11 +111,9 @@ def power_law(series: Series) -> list[Law]:
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
-    """Return the line y = c x with the larger tables' median cost c per slot, in a list.
+    """Return a list of the line of the larger tables' median cost per slot; empty without any.
 
-    The list is empty without larger tables.
-
-    scale, unit : factor and unit of c in the label
+    scale, unit : factor and unit of that cost in the label
     """
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
@@ -129,10 +124,7 @@ def even_law(series: Series, scale: float, unit: str) -> list[Law]:
 
 
 def slope_law(series: Series) -> list[Law]:
-    """Return the straight line of least squares, in a list.
-
-    The list is empty for fewer than two different x.
-    """
+    """Return a list of the least-squares line; empty for fewer than two different x."""
     across, up = ([point[n] for point in series.points] for n in (0, 1))
     if len(set(across)) < 2:
         return []
