@@ -234,7 +234,9 @@ def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tupl
 
 def main() -> None:
     """Test the mutations that have no row yet, or with `--again` the survivors."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=Path, help="for the clone and mutations.csv")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)

@@ -130,7 +130,9 @@ def report(material: Material, kind: str, games: list[Played]) -> None:
 
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("materials", nargs="+", metavar="MATERIAL")
     parser.add_argument("--tables", type=Path, required=True)
     parser.add_argument("--rules", default="wxf", choices=[rules.value for rules in Rules])

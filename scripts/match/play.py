@@ -187,7 +187,9 @@ def parse_options(texts: list[str]) -> dict[str, str]:
 
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("engines", nargs=2, metavar="PROTOCOL:COMMAND")
     parser.add_argument("--option-1", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--option-2", action="append", default=[], metavar="NAME=VALUE")

@@ -212,7 +212,9 @@ def main() -> int:
 
     It is 1 if a decided score contradicts the tables, or values of full-width searches differ.
     """
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, count in (("claims", 1_000), ("kept", 100)):
         command = commands.add_parser(name)

@@ -21,7 +21,9 @@ MEN = 5
 
 def main() -> None:
     """Read the statistics, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tables", type=Path)
     parser.add_argument("--rules", default="wxf")
     options = parser.parse_args()

@@ -240,7 +240,9 @@ class Table:
 
 def main() -> None:
     """Play the games, and write the file of positions."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path)
     parser.add_argument("--games", type=int, default=1_000)
     parser.add_argument("--nodes", type=int, default=500)

@@ -232,7 +232,9 @@ def write(layers: Layers, scale: float) -> None:
 
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("games", type=Path, nargs="+")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=10)
