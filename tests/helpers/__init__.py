@@ -1,4 +1,4 @@
-"""Shared test code: tables built once, random positions, planted errors.
+"""Test code that several folders share: tables built once, random positions, planted errors.
 
 paths            folders of the repository and of the test data
 sources          source files, for the house tests
@@ -11,13 +11,13 @@ fileserver       HTTP server of a folder
 cprograms        compile and run programs of the C reader
 debian           sources of Debian packages
 built            tables built in this process
-solutions        solutions of materials in memory
+solutions        materials solved in memory
 memory_tables    tables in memory with values that a test may change
 random_tables    small table files of random values
 random_outcomes  small win-draw-loss files of random outcomes
 mutations        damaged table files
-certificates     certificates of small tables
-boards           arrays of boards
+certificates     certificates of small tables (records that a table was proved)
+boards           arrays of boards: all placements of a material, or random ones
 rows             random rows of a set of positions
 strategies       random positions and games
 loops            random loops with checks and chases
@@ -26,9 +26,9 @@ onearmed         candidates for patterns if only one side can attack
 regions          comparison with the naive solver on some positions
 agreement        comparison with pyffish's referee
 play             games between `best_move` and a defender
-starts           starting positions of these games
-defences         defenders in these games
-tournament       series of these games
+starts           positions from which the games of `play` start
+defences         rules by which the defender of `play` chooses moves
+tournament       series of games of `play` from many positions
 engines          tables whose `best_move` is chosen by a mock engine
 tracing          evaluation and static exchange of one position
 """

@@ -1,4 +1,4 @@
-"""Comparison with pyffish's referee, and the rule clause behind each difference.
+"""Compare the referee of repetitions with pyffish's, and find the rule clause behind a difference.
 
 pyffish (Fairy-Stockfish, AXF rules) is independent, but known to differ from the rule book in
 diagram D105. For each disagreement the naive referee judges again with one, two or three clauses
@@ -77,7 +77,7 @@ def compare(seed: int, loops: int) -> Agreement:
 
 
 def explain(position: Position, loop: list[Move], verdict: str) -> str:
-    """Return the fewest clauses (up to three) whose removal from the rules gives this verdict.
+    """Return the fewest clauses (up to three) without which the naive referee gives this verdict.
 
     The names are joined by `+`; `UNEXPLAINED` if no three clauses suffice.
     """

@@ -27,7 +27,10 @@ def source() -> str:
 
 
 def violations(driver: Any) -> list[str]:
-    """Open all sections of the current page, and list its violations: rule, element, reason."""
+    """Open all sections of the current page, and list its violations of `TAGS` as text.
+
+    Each entry has the rule, the element and the reason.
+    """
     driver.execute_script(
         "for (const folded of document.querySelectorAll('details')) folded.open = true;"
     )

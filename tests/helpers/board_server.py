@@ -24,7 +24,8 @@ from tests.helpers.paths import ROOT
 class Demo:
     """A running `tbgen serve`: its address, its process, and its directory of tables.
 
-    `entry` is the address that allows a visitor to start builds; None if the server builds nothing.
+    `url` has no trailing slash. `entry` is the address that allows a visitor to start builds; None
+    if the server builds nothing.
     """
 
     url: str

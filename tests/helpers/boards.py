@@ -45,7 +45,7 @@ def all_boards(material: Material) -> Boards:
 def random_boards(material: Material, count: int, seed: int) -> Boards:
     """Return up to `count` random placements of a material.
 
-    Of `count` draws those are left out in which two pieces share a square.
+    Makes `count` draws, and drops those in which two pieces share a square.
     """
     rng = np.random.default_rng(seed)
     boards = np.zeros((count, SQUARES), np.uint8)
@@ -60,6 +60,6 @@ def random_boards(material: Material, count: int, seed: int) -> Boards:
 
 
 def exchanged(boards: Boards) -> Boards:
-    """Return the boards with the colours exchanged; the other side is then to move."""
+    """Return the boards with colours exchanged and ranks turned; the other side is then to move."""
     flipped = boards[:, _FLIP]
     return np.ascontiguousarray(np.where(flipped > 0, flipped ^ 8, 0), np.uint8)

@@ -1,4 +1,7 @@
-"""Actions on the board in a browser: find, wait, click squares, touch."""
+"""Actions on the page of the board in a browser: find elements, wait, click squares, touch.
+
+`driver` is a Selenium driver; a square has its ICCS name, such as `e0`.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Builder(builder.Builder):
     ) -> None:
         """Build materials and their supporting tables.
 
-        metric : of these materials, None: chosen automatically. DTM needs supporting tables in DTM
+        metric : metric of these materials; None chooses it. DTM needs supporting tables in DTM
         force : rebuild finished tables of these materials, but not their supporting tables
         """
         work = work_for(materials, metric, force=force)

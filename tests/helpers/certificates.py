@@ -1,4 +1,7 @@
-"""Valid and invalid certificates of small tables, for the tests of certificate chains."""
+"""Certificates (records that a table was proved) of small tables, for tests of their chains.
+
+A certificate names the supporting tables on which the proof depends, its premises, by digest.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,17 @@ from tests.helpers.random_tables import random_planes, spec_of, write
 
 
 def small_table(directory: Path, material: str, seed: int = 0) -> TableName:
-    """Write a table of random values under its standard name; the seed determines its digest."""
+    """Write a table of random values under its standard name, and return the name.
+
+    The seed determines the values, and so the digest.
+    """
     spec = spec_of(material)
     write(directory, spec, random_planes(spec, seed, distinct=4))
     return spec.name
 
 
 def name_of(text: str) -> TableName:
-    """Parse a table name such as `KRK.none.dtm`."""
+    """Parse a table name without suffix, such as `KRK.none.dtm`."""
     name = TableName.parse(f"{text}.xqt")
     assert name is not None
     return name

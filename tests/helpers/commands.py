@@ -145,7 +145,7 @@ class Engine:
         self._process.stdin.flush()
 
     def hear(self, word: str) -> list[str]:
-        """Return the engine's output up to and including the first line that begins with a word."""
+        """Return the engine's output up to and including the first line that begins with `word`."""
         heard: list[str] = []
         while not heard or not heard[-1].startswith(word):
             heard.append(self._lines.get(timeout=ANSWER_SECONDS))

@@ -1,7 +1,7 @@
 """Compile and run programs of the C reader, each compiled once per test run.
 
-The sources are contrib/ and the test programs (harnesses) in tests/probing. A harness reads
-records, a side to move and ninety piece codes, and writes an answer of four numbers for each
+The sources are contrib/ and the test programs (harnesses) in tests/probing. A harness reads records
+of 91 bytes: a side to move and ninety piece codes. For each it writes four numbers, the answer
 (tests/probing/xqprobe_harness.c).
 """
 
@@ -100,7 +100,7 @@ def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
 
 
 def harness(name: str = "harness", *flags: str) -> Path:
-    """Return the test program that answers records by the C reader, compiled under this name.
+    """Return the path of the test program that answers records, compiled under this name.
 
     flags : options of the compiler; `-O2` by default
     """
@@ -118,7 +118,7 @@ def library() -> Path:
 
 
 def mock_engine() -> Path:
-    """Return the mock engine, a small program that calls contrib/adapter.h as real engines do."""
+    """Return the path of the mock engine, which calls contrib/adapter.h as real engines do."""
     sources = [ROOT / "tests" / "probing" / "mock_engine.cpp", CONTRIB / "adapter.cpp"]
     sources.append(library() / "libxqprobe.a")
     compiler = ["g++", "-std=c++17", "-O2"]
@@ -126,7 +126,7 @@ def mock_engine() -> Path:
 
 
 def adapter_threads() -> Path:
-    """Return a program whose threads probe while the tables change, under the thread sanitizer."""
+    """Return the path of a program whose threads probe while tables change, with ThreadSanitizer."""
     sources = [ROOT / "tests" / "probing" / "adapter_threads.cpp", CONTRIB / "adapter.cpp"]
     sources += [amalgamation() / "xqprobe.cpp"]
     compiler = ["g++", "-std=c++17", *THREADS]

@@ -1,4 +1,4 @@
-"""Defenders that play against `best_move`: each chooses a legal move by its own rule.
+"""Defences: rules by which a defender chooses its moves against `best_move`.
 
 Moves of longest resistance are those that the table values best for the defender.
 """
@@ -43,7 +43,7 @@ def offending(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posi
 
 
 def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose the best check, or the best move if there is none."""
+    """Choose the check that is best for the defender, or the best move if there is no check."""
     del rng, game
     return next((move for move in moves if move.check), moves[0])
 
@@ -51,7 +51,7 @@ def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posit
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
     """Choose a move of longest resistance to a position with the fewest occurrences in the game.
 
-    So a defender who must offend for ever repeats no short cycle of moves.
+    A defender who must check or chase for ever then repeats no short cycle of moves.
     """
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)
@@ -70,9 +70,9 @@ DEFENCES: dict[str, Defence] = {
 def hunter(tables: GameTablebase) -> Defence:
     """Return a defender that leads its opponent into loops in which the opponent can only offend.
 
-    Among the moves without capture to a position that the opponent can draw only by checks and
-    attacks, the defender chooses the position that has occurred most often. Without such a move the
-    choice is random.
+    It considers the moves without capture after which the opponent can draw only by checks and
+    attacks. Of them it chooses the one to the position that has occurred most often. Without such a
+    move the choice is random.
     """
 
     def hunt_on(

@@ -1,4 +1,4 @@
-"""Language checks of pages: find English words, and characters of the other Chinese script."""
+"""Language checks of pages: find English words, and simplified characters in traditional text."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def shown(page: str) -> list[str]:
 def misfits(page: str, language: str) -> list[str]:
     """List the texts of a Chinese page that are not in its language or script.
 
-    They have English words, English punctuation, or characters of the other Chinese script.
+    They have English words, English punctuation, or, in `zh-Hant`, simplified characters.
     """
     found = []
     for text in shown(page):

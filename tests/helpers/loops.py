@@ -78,8 +78,8 @@ def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Mo
 def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[Move]] | None:
     """Return a legal position and moves that lead back to it; None if none is found.
 
-    Each side repeats its own cycle of 2, 3 or 4 moves (a tour, with one or two pieces). The loop
-    ends when both tours end at the same time.
+    Most loops are of four plies (`_there_and_back`). In the others each side repeats its own tour,
+    a cycle of 2, 3 or 4 moves, until both tours end at the same time.
     """
     position = random_position(rng, ARMED)
     if rng.random() < 0.7:
@@ -137,10 +137,10 @@ def _next_of_tour(
 ) -> Move | None:
     """Choose a move for one side of a loop that is being built; None if there is none.
 
-    tour : moves of this side so far; a tour is a cycle of moves that ends where it began
-    length : number of moves that the tour is to have
+    The last moves of a tour bring displaced pieces back to their squares in the position `start`.
 
-    The last moves bring displaced pieces back to their squares in the position `start`.
+    tour : moves of this side so far
+    length : number of moves that the tour is to have
     """
     moves = quiet_moves(now)
     if not moves:

@@ -72,16 +72,16 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
 
 
 def completed(table: Table, arrays: Arrays) -> tuple[Index, Compared, ForcedDraws]:
-    """Run the passes of the proof over a loaded table; return its index and their results.
+    """Prove a loaded table in memory; return the proof's index and the results of its passes.
 
-    The passes fill the planes in memory, and check every position.
+    The passes fill the planes in `arrays`, and compare every position with its moves.
     """
     passes = Passes(table.layout, 1, no_progress)
     return passes.index, *passes.compare(arrays)
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return the nodes (2 * slot + side to move) whose slot the index itself uses.
+    """Return those nodes (2 * slot + side to move) whose slot the index itself uses.
 
     A position and its mirror image may have two slots; the index gives only one of them.
     """

@@ -85,7 +85,7 @@ def _parts(data: bytes) -> tuple[bytearray, list[list[int]], list[bytes], bytes]
 
 
 def mutants(data: bytes, count: int, seed: int) -> Iterator[tuple[bytes, bool]]:
-    """Yield `count` files that differ from `data`, with True where the checksums are correct."""
+    """Yield `count` damaged copies of a file, each with True if its checksums are correct."""
     rng = random.Random(seed)
     for number in range(count):
         if number % 2:

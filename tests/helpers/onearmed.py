@@ -1,9 +1,9 @@
-"""Materials with only one attacking side ("armed"): candidates for offences and for patterns.
+"""Materials with only one attacking side ("armed"): search for loops that would decide positions.
 
-The solver searches no patterns in such materials, and their tables have no orders. This module
-checks that there are none. A candidate is a drawn position in which every legal move loses or is
-the same offence: a check, or a chase of one piece. A pattern is the largest set of candidates in
-which the other side can answer every offence by a move that stays in the set.
+The solver searches no loops in such materials, and their tables have no orders. This module checks
+that there are none. A candidate is a drawn position in which every legal move loses or is the same
+offence: a check, or a chase of one piece. A pattern is the largest set of candidates in which the
+other side can answer every offence by a move that stays in the set.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def one_armed_materials(men: int) -> list[Material]:
 def find_candidates(
     table: Table, supporting: Callable[[Material], Table], rule_set: RuleSet
 ) -> Candidates:
-    """Search a correct table for the candidates that the module defines.
+    """Search a correct table for candidates and patterns, as the module defines them.
 
     supporting : function that returns the supporting table of a material
     """

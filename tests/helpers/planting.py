@@ -124,7 +124,7 @@ class Target:
         return side, int(rng.choice(self.legal[side]))
 
     def child(self, position: Position, move: tuple[int, int]) -> Node | None:
-        """Return the node after a move; None for a capture, which leads to another table."""
+        """Return the node after a move (source, target); None for a capture (another table)."""
         after = position.after(*move)
         if after.material.name != self.material:
             return None
@@ -221,9 +221,9 @@ def several(target: Target, kind: str, rng: random.Random) -> Change | None:
 
 
 def regions(target: Target) -> Iterator[Change]:
-    """Yield the changes of regions: `next order` and `no orders` per order, `loop` per winner.
+    """Yield changes of many values: `next order` and `no orders` per order, `loop` per winner.
 
-    `loop` is left out if the table has more than `MOST` draws, or none of them is in a loop.
+    `loop` is left out if the table has more than `MOST` draws, or if no draw is in a loop.
     """
     for first in range(1, target.orders + 1):
         meant = target.nodes(lambda value, first=first: value.order >= first)

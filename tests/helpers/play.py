@@ -43,7 +43,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Game:
-    """A finished game: its positions, its ending, and the referee's last verdict."""
+    """A game as it ended: its positions, its ending, and the referee's last verdict."""
 
     positions: list[Position]
     ending: Ending
@@ -60,7 +60,10 @@ class Game:
 def play_won(
     tables: GameTablebase, start: Position, defence: Defence, rng: random.Random, plies: int
 ) -> Game:
-    """Play a won position: best_move for the winner, a defence for the other side."""
+    """Play a won position: best_move for the winner, a defence for the other side.
+
+    plies : number of plies after which the game ends as `Ending.OPEN`
+    """
     root = tables.probe(start)
     winner = start.side if root.outcome == Outcome.WIN else start.side.other
     game = [start]

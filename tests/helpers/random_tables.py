@@ -76,7 +76,7 @@ def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float =
 
 
 def source_of(planes: Planes) -> Callable[[int, int, int], NDArray[Any]]:
-    """Return the function (side, first slot, count) by which `write_table` gets codes of planes."""
+    """Return the function (side, first slot, count) with which `write_table` reads these planes."""
     return lambda side, first, count: planes[side][first : first + count]
 
 
@@ -138,10 +138,10 @@ def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
 
 
 def check_tiles(file: TableFile | WdlFile) -> None:
-    """Check the codes and digests that reading a file by tiles (its parts) gives.
+    """Check the codes and digests that a file gives when it is read tile by tile (in parts).
 
-    Reading must pass each code of a block to the numbering function once; the digests must be
-    those of the contents.
+    Each code of a block must be passed once to the function that numbers the codes. The digests
+    must be those of the contents.
     """
     asked: list[int] = []
 
@@ -170,7 +170,7 @@ def with_valid_checksum(data: bytes) -> bytes:
 
 
 def with_statistics(data: bytes, text: bytes) -> bytes:
-    """Return a table file with another text as its statistics, as a forger would write it.
+    """Return a table file in which a forger replaced the statistics by another text.
 
     Sizes and checksums fit; the digest stays that of the old contents.
     """

@@ -1,4 +1,7 @@
-"""Random rows of a set of positions, and their compressed form (records)."""
+"""Random rows of a set of positions, and their compressed form (records).
+
+A row is the ninety positions that differ only in the square of one piece, the inner one.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ WORD = (1 << 45) - 1
 
 
 def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
-    """Return random rows, uint64 (count, 2): sets of squares of the inner piece as 90 bits.
+    """Return random rows, uint64 (count, 2): two words of 45 bits, one bit for each square.
 
     density : share of bits that are set; some rows are empty, some full
     """

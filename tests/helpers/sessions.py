@@ -34,7 +34,7 @@ def normalised(line: str) -> str:
 
 
 def agrees(printed: str, shown: str) -> bool:
-    """Return whether a printed line matches the shown one."""
+    """Return whether a printed line matches a shown one; times and text for `...` may differ."""
     if shown.endswith(" " + OMITTED):
         return normalised(printed).startswith(normalised(shown.removesuffix(OMITTED)))
     return normalised(printed) == normalised(shown)

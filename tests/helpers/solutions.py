@@ -1,4 +1,4 @@
-"""Solutions of materials in memory, each computed once per run."""
+"""Materials solved in memory, each once per process."""
 
 from functools import cache
 

@@ -29,7 +29,7 @@ def python_files(*folders: str) -> list[Path]:
 
 
 def pages() -> list[Path]:
-    """List every Markdown page in the root folder, in docs/ and in tests/."""
+    """List every Markdown page in the root folder, in docs/ and in tests/, subfolders included."""
     return [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md")),
             *sorted(ROOT.glob("tests/**/*.md"))]  # fmt: skip
 

@@ -67,9 +67,9 @@ def is_endangered(tables: GameTablebase, position: Position) -> bool:
 def endangered(
     tables: GameTablebase, material: str, limit: int, rng: random.Random, attempts: int = 200
 ) -> list[Position]:
-    """Choose endangered draws, up to `limit` for either side to move.
+    """Choose endangered draws at random, up to `limit` for each side to move.
 
-    Examines at most `attempts` slots for each of these positions.
+    Examines at most `attempts * limit` draws of each side.
     """
     file = tables.table(material)
     result: list[Position] = []

@@ -53,6 +53,8 @@ def place(
     """Place pieces in this order on free squares, and return the position.
 
     Returns None if the area of a piece has no free square.
+
+    men : (side, kind) of each piece
     choose : function that returns one of the free squares of a piece's area
     """
     board = bytearray(SQUARES)
@@ -90,7 +92,7 @@ def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> 
 
 
 def random_game(rng: random.Random, start: Position, plies: int) -> Iterator[Position]:
-    """Yield the positions of a random game of at most `plies` moves, the start included."""
+    """Yield the positions of a random game of at most `plies` moves, from `start` on."""
     position = start
     for _ in range(plies):
         yield position

@@ -1,4 +1,4 @@
-"""Series of games of every defence against `best_move`, from many positions of a material."""
+"""Series of games: every defence against `best_move`, from many positions of a material."""
 
 from __future__ import annotations
 
@@ -48,11 +48,12 @@ def play_all(
     """Play every defence against best_move, from decided and from drawn positions of a material.
 
     Decided positions are those that the rules of repetition decide, for either side to move.
+
     per_code : most decided positions for each side to move and each value
     limit : most decided positions in all, drawn from these; direct wins are also played against
         every reply
     draws : most draws for each side to move in which a check keeps the draw, played for both sides;
-        up to twice as many endangered draws are added
+        up to twice as many endangered draws (`tests.helpers.starts`) are added
     dangers : most endangered draws for each side to move, played against every reply
     """
     rng = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Independent oracles, and tests of those that belong to this project.
+"""Independent oracles (slow or foreign programs for comparison), and tests of the project's own.
 
 naive             solver of whole endgames, written from the prose of the rules
 naive_referee     referee of repetitions, written from the rules

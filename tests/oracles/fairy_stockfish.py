@@ -1,4 +1,7 @@
-"""pyffish (Fairy-Stockfish) as an independent oracle for moves, in this project's notation."""
+"""pyffish (Fairy-Stockfish) as an independent oracle for moves, checks and repetition verdicts.
+
+Positions and moves are those of this project; the module translates the notation.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ def result_without_moves(position: Position) -> int:
 
 
 def perft(position: Position, depth: int) -> int:
-    """Return the leaf count of the move tree according to pyffish."""
+    """Return the number of move sequences of `depth` plies according to pyffish."""
 
     def count(moves: list[str], left: int) -> int:
         replies = pyffish.legal_moves(VARIANT, position.fen, moves)

@@ -23,7 +23,7 @@ MAX_DEPTH = 3
 class NaiveFilter:
     """Filter of the moves in the last position of a game.
 
-    `kept` are the moves that the filter allows; None if it cannot decide.
+    `kept` has the moves that the filter allows; None if it cannot decide within `MAX_DEPTH`.
     """
 
     def __init__(self, tables: GameTablebase, game: Sequence[Position]) -> None:

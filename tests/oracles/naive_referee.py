@@ -1,4 +1,4 @@
-"""Naive referee, written from the prose of the rules alone.
+"""Naive referee of repetitions, written from the prose of the rules alone (docs/referee.md).
 
 Uses sets of pairs (attacker id, victim id), as the reference procedure does:
 
@@ -61,7 +61,7 @@ Board = dict[Square, tuple[int, str, int]]
 
 
 def read(position: Position) -> Board:
-    """Map (file, rank) to (side, letter, id)."""
+    """Return the board of a position: (file, rank) mapped to (side, letter, id of the piece)."""
     board: Board = {}
     for square, code in enumerate(position.board):
         if code:
@@ -207,7 +207,7 @@ def levels(position: Position, loop: Sequence[Move], on: Clauses | None = None) 
 def victims(boards: Sequence[Board], i: int, side: int, on: Clauses) -> set[int]:
     """Return the ids of the pieces that a side chases by ply number `i` of a loop.
 
-    The boards are those between the plies; the last one equals the first.
+    boards : board before each ply and after the last; the last equals the first
     """
     attacks = pairs(boards[i + 1], side, False, on)
     new = attacks - pairs(boards[i], side, True, on) if on.new else attacks

@@ -1,12 +1,13 @@
-"""The engine's full-width search as a plain alpha-beta over positions.
+"""The engine's full-width search as a plain alpha-beta over positions, the oracle of its tests.
 
     repeated    the referee's verdict, with one exception (below)
     in check    one ply deeper
     depth 0     quiescence: stand pat, and captures that lose nothing; in check, every move
     no move     lost
 
-The exception is a win of the side to move at the root. It does not count if the position occurred
-only once before, and before the root. The opponent may still deviate then.
+The exception is a repetition that the referee gives to the side that moves at the root. It does
+not count if the position occurred only once before, and before the root. The opponent may still
+deviate then.
 
 No hash table, move ordering or reductions, and no state kept between positions. It shares with the
 compiled search the evaluation and the exchange on a square, which have tests of their own, and the

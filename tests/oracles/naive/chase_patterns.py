@@ -1,6 +1,7 @@
 """Forced perpetual chases among the positions of a material: docs/values.md, "Patterns, exactly".
 
-For one prospective winner W against one offender O, among the undecided positions:
+For one prospective winner W against one offender O, who chases W's piece V, among the undecided
+positions:
 
     (position, V)             O to move: every move is won for W, or chases V into the pattern
     (position, V, attackers)  W to move: some move answers the chase and leads into the pattern
@@ -75,7 +76,7 @@ class Step(NamedTuple):
 
 
 class Chasing:
-    """Search for perpetual chases by O that W wins, in one round of the solver after another.
+    """Search for perpetual chases by O that W wins, called once in each round of the solver.
 
     A round decides the positions of one order.
     """

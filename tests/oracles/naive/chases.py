@@ -1,7 +1,7 @@
 """Chases of a move under every rule set, on dictionaries: docs/referee.md, section 2.
 
-`Terms` are the rule sets as data, defined independently. Points are those of that section; Q is the
-square of the attacker, V of the victim, S the side of Q.
+`Terms` are the rule sets as data, defined independently. "Point" means a point of that section.
+An attacker on square Q attacks a victim on square V; S is the attacker's side.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Exact solution of the perpetual check game on tiny graphs, without candidates, rounds or orders.
 
-A play that leaves the graph or stops (no move: loss) is decided there. An endless play is lost by
-the side all of whose moves are checks from some move on, if the other side's are not; otherwise
-it is a draw. There are two solutions, independent of `patterns` and of each other:
+W is the prospective winner, O the opponent. A play that leaves the graph or stops (no move: loss)
+is decided there. An endless play is lost by the side all of whose moves are checks from some move
+on, if the other side's are not; otherwise it is a draw. There are two solutions, independent of
+`patterns` and of each other:
 
-- `by_parity_game`: for a prospective winner W, O's moves without check have label 3, W's moves
-  without check label 2, all checks label 1. W wins an endless play if and only if the highest
-  recurring label is even (O checks perpetually, W does not). Zielonka's algorithm solves this
-  parity game.
+- `by_parity_game`: O's moves without check have label 3, W's moves without check label 2, all
+checks label 1. W wins an endless play if and only if the highest recurring label is even (O checks
+perpetually, W does not). Zielonka's algorithm solves this parity game.
 - `by_strategies`: try all choices of one move of W per position (such strategies suffice in a
-  parity game), and search for a play by which O escapes. Only for very small graphs.
+parity game), and search for a play by which O escapes. Only for very small graphs.
 """
 
 from __future__ import annotations

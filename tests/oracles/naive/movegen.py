@@ -53,7 +53,7 @@ def _ray(square: int, way: tuple[int, int]) -> tuple[int, ...]:
 
 
 def _as_red(square: int, letter: str) -> int:
-    """Return the square as its piece's owner sees it: rotated by half a turn for Black."""
+    """Return the square as its piece's owner sees it: with the ranks turned for Black."""
     return square if letter.isupper() else square - square % 10 + 9 - square % 10
 
 

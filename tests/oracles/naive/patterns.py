@@ -45,7 +45,8 @@ class Verdict(NamedTuple):
 class Game:
     """A graph of positions of one material: side to move, checks, and moves between the positions.
 
-    `exits` has the verdicts of the positions outside, by node from which a move leads there.
+    All are indexed by node. Sides are 0 (Red) and 1; `moves` has the nodes that moves lead to. `exits`
+    has the verdicts of positions outside the graph, by the node from which a move leads there.
     """
 
     side: Sequence[int]

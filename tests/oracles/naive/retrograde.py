@@ -58,7 +58,7 @@ def decide(
 
 
 class _Propagation:
-    """Verdicts found so far, and for each node the number of moves that may still avoid a loss."""
+    """Verdicts found so far, and for each node the number of moves not known to lose (`unrefuted`)."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -106,9 +106,9 @@ class _Propagation:
     def _parents(
         self, moves: Iterable[tuple[int, int]], order: int, plies: int
     ) -> list[tuple[int, int]]:
-        """Decide the nodes from which these moves lead to settled nodes, where that is possible.
+        """Decide nodes by their moves to settled positions; record and return them as (node, outcome).
 
-        Returns (node, outcome) of the nodes decided, and records them.
+        A node is won by a move to a loss, and lost when its last move leads to a win of the opponent.
 
         moves : (node, outcome of the position that its move leads to)
         """

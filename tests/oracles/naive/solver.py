@@ -262,9 +262,9 @@ class Solution:
         return max((v.plies for v in self.verdicts if v.order == 0), default=0)
 
     def max_rule_distance(self) -> int | None:
-        """Return the longest distance to a direct win of positions that the rules decide.
+        """Return the longest distance, in plies, of a rule-decided position to a direct win.
 
-        In plies: 255 less the smallest rule value. None if the rules decide nothing.
+        None if the rules decide no position.
         """
         return max((v.plies for v in self.verdicts if v.order), default=None)
 

@@ -1,9 +1,9 @@
 """Exact solution of games on tiny graphs in which both sides check and chase.
 
-A `StreakGame` has positions of one side only: at each this side chooses an option, and the rival
-one of the option's steps. A step has the pieces chased by each side; the king is one more victim,
-whose chase is a check. An endless play is judged by levels: a side has level 2 if it checks on
-every move from some point on, level 1 if it chases the same piece on every move, else 0.
+A side plays against a rival. At each position of a `StreakGame` the side chooses an option, and
+the rival one of the option's steps. A step has the pieces chased by each side; the king is one
+more victim, whose chase is a check. An endless play is judged by levels: a side has level 2 if it
+checks on every move from some point on, level 1 if it chases the same piece on every move, else 0.
 
 `solved` turns this into a parity game, solved by Zielonka's algorithm. A condition is "does not
 check" or "does not chase V", for one side; the levels depend on which conditions recur. Vertices
