@@ -56,7 +56,7 @@ class Ended(NamedTuple):
 
 
 def tbgen(*arguments: str | Path | bytes) -> list[str | bytes]:
-    """Return the command line, a list, that runs `tbgen` by this Python."""
+    """Return the command line, as a list, that runs `tbgen` with this Python."""
     words = [word if isinstance(word, bytes) else str(word) for word in arguments]
     return [sys.executable, "-P", "-m", "tbgen", *words]
 
@@ -218,7 +218,7 @@ class Tally:
 
 
 class Budget:
-    """Limit of a campaign: a number of tries, and seconds counted from the first try on."""
+    """Limit of one part of a campaign: tries, and seconds counted from the first try."""
 
     def __init__(self, count: int, seconds: float | None) -> None:
         self._count = count

@@ -51,7 +51,7 @@ def build(directory: Path, *names: str) -> list[str | bytes]:
 
 
 class Site:
-    """Finished tables for comparison, the seconds that their build took, and their digests."""
+    """A directory of finished tables, the seconds that their build took, and their digests."""
 
     def __init__(self, folder: Path) -> None:
         self.finished = folder / "finished"

@@ -91,7 +91,7 @@ FAULTS = (
 
 
 class Job(NamedTuple):
-    """A command that is to meet faults of the disk, and the check of the files that it leaves.
+    """A command during which the disk fails, and the check of the files that it leaves.
 
     Only calls on files below the path `under` can fail.
     """
@@ -210,10 +210,10 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
 
 
 def _what_is_in(directories: tuple[Path, ...]) -> object:
-    """Return the paths below directories with a digest of each file, for comparison.
+    """Return (path, digest) of everything below some directories, to compare two states.
 
-    JSON files may contain time stamps, so only their keys count. Of directories and of files
-    with several hard links only the path counts.
+    JSON files may contain time stamps, so only their keys count. Of directories and of files with
+    several hard links only the path counts.
     """
     return frozenset(
         (str(path), _form(path)) for directory in directories for path in directory.rglob("*")

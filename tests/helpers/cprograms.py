@@ -126,7 +126,7 @@ def mock_engine() -> Path:
 
 
 def adapter_threads() -> Path:
-    """Return the path of a program whose threads probe while tables change, with ThreadSanitizer."""
+    """Return the path of a program whose threads probe while tables change (thread sanitizer)."""
     sources = [ROOT / "tests" / "probing" / "adapter_threads.cpp", CONTRIB / "adapter.cpp"]
     sources += [amalgamation() / "xqprobe.cpp"]
     compiler = ["g++", "-std=c++17", *THREADS]

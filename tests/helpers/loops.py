@@ -78,8 +78,8 @@ def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Mo
 def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[Move]] | None:
     """Return a legal position and moves that lead back to it; None if none is found.
 
-    Most loops are of four plies (`_there_and_back`). In the others each side repeats its own tour,
-    a cycle of 2, 3 or 4 moves, until both tours end at the same time.
+    Often tries a loop of four plies first (`_there_and_back`). In other loops each side repeats its
+    own tour, a cycle of 2, 3 or 4 moves, until both tours end at the same time.
     """
     position = random_position(rng, ARMED)
     if rng.random() < 0.7:

@@ -74,7 +74,7 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
 def completed(table: Table, arrays: Arrays) -> tuple[Index, Compared, ForcedDraws]:
     """Prove a loaded table in memory; return the proof's index and the results of its passes.
 
-    The passes fill the planes in `arrays`, and compare every position with its moves.
+    The passes fill the planes in memory, and check every position.
     """
     passes = Passes(table.layout, 1, no_progress)
     return passes.index, *passes.compare(arrays)

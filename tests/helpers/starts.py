@@ -69,7 +69,7 @@ def endangered(
 ) -> list[Position]:
     """Choose endangered draws at random, up to `limit` for each side to move.
 
-    Examines at most `attempts * limit` draws of each side.
+    Examines at most `attempts * limit` slots for each side to move.
     """
     file = tables.table(material)
     result: list[Position] = []

@@ -48,7 +48,7 @@ def judged(fen: str, moves: str) -> Judgement:
 
 @cache
 def book() -> list[tuple[dict[str, str], Judgement]]:
-    """Return the diagrams of the book with their judgements."""
+    """Return the diagrams of the rule book, as entries of the data file, with their judgements."""
     return [(case, judged(case["fen"], " ".join(case["moves"]))) for case in BOOK]
 
 

@@ -43,7 +43,7 @@ def searched(unwon: np.ndarray) -> ChaseSetting:
 
 
 def sets_of(squares: list[list[int]]) -> np.ndarray:
-    """Return each list of squares as a set of bits, uint64 (n, 2)."""
+    """Return each list of squares as a row of bits, uint64 (n, 2)."""
     return np.array(
         [
             [sum(int(bitsets.BIT[square, word]) for square in each) for word in range(2)]

@@ -1,6 +1,6 @@
 """Journals, in which the solver appends records: a code, and the set of positions that have it.
 
-Every position must get its code, and the records added after any moment must be found.
+A journal must give every position its code, and find the records added after a given moment.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ class Verdict(NamedTuple):
 class Game:
     """A graph of positions of one material: side to move, checks, and moves between the positions.
 
-    All are indexed by node. Sides are 0 (Red) and 1; `moves` has the nodes that moves lead to. `exits`
-    has the verdicts of positions outside the graph, by the node from which a move leads there.
+    The lists are indexed by node. Sides are 0 (Red) and 1; `moves` lists the nodes that moves lead
+    to. `exits` has the verdicts of positions outside the graph, by the node that a move leads from.
     """
 
     side: Sequence[int]

@@ -58,7 +58,7 @@ def decide(
 
 
 class _Propagation:
-    """Verdicts found so far, and for each node the number of moves not known to lose (`unrefuted`)."""
+    """Verdicts found so far, and for each node the number of its moves not known to lose."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -106,9 +106,9 @@ class _Propagation:
     def _parents(
         self, moves: Iterable[tuple[int, int]], order: int, plies: int
     ) -> list[tuple[int, int]]:
-        """Decide nodes by their moves to settled positions; record and return them as (node, outcome).
+        """Decide nodes by their moves to settled positions; record and return (node, outcome).
 
-        A node is won by a move to a loss, and lost when its last move leads to a win of the opponent.
+        A node is won by a move to a loss, and lost when all its moves lead to wins of the opponent.
 
         moves : (node, outcome of the position that its move leads to)
         """
