@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,6 +20,7 @@ from tbgen import open_tablebase
 from tbgen.board.language.i18n import LANGUAGES, TEXTS, read_csv, traditional
 from tbgen.board.language.words import Chinese, material_name
 from tbgen.board.web import pages
+from tbgen.board.web.endgames import matrix
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.routes import create_app
 from tbgen.board.web.view import View
@@ -339,6 +341,17 @@ def test_pages_are_small(client: TestClient) -> None:
     for path in PAGES:
         answer = client.get(path, headers={"accept": "text/html", "accept-encoding": "gzip"})
         assert int(answer.headers["content-length"]) < 60_000, path
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_longest_distance_of_zero_is_not_shown(language: str) -> None:
+    """A table without wins of order 0 has no longest win: its cell reads `=`, not `0 plies`."""
+    with open_tablebase(demo().tables) as tables:
+        figures = replace(tables.table("KRKN").statistics, max_distance=0)
+    view = View(Position.from_fen(KNIGHT.replace("_", " ")), language=language)
+    cell = matrix({Material.parse("KRKN"): figures}, view)
+    assert ">=</a>" in cell
+    assert f"0 {view.text('plies')}" not in cell
 
 
 def test_settings_of_a_view_are_in_its_addresses() -> None:

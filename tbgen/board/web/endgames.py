@@ -184,7 +184,7 @@ def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[s
         "rules": view.text(f"rules_{store.tables.rule_set.unlimited}"),
         "metric": view.text(figures.metric),
         "legal": f"{figures.legal:,}",
-        "longest": view.words.distance(figures.max_distance) if orders_of(figures) else "",
+        "longest": view.words.distance(figures.max_distance) if figures.max_distance else "",
         "rule_decided": rule,
         "size": format_bytes(file["bytes_on_disk"]),
         "build_time": time,
@@ -310,8 +310,8 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
 
 
 def _longest(figures: TableStatistics, view: View) -> str:
-    """Return the longest distance of a table in plies; empty if nothing is won."""
-    return f"{figures.max_distance} {view.text('plies')}" if orders_of(figures) else ""
+    """Return the longest distance of a table in plies; empty if no move wins."""
+    return f"{figures.max_distance} {view.text('plies')}" if figures.max_distance else ""
 
 
 def _cell(material: Material, figures: TableStatistics, view: View) -> str:
