@@ -163,16 +163,14 @@ def work(descriptor: int) -> None:
     descriptor : inherited file descriptor of the connection
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent, which sends SIGTERM
-    take_signals()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    # The parent has ended, or has sent SIGTERM.
-    with (
-        contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt),
-        Connection(descriptor) as connection,
-    ):
-        while True:
-            message = connection.recv_bytes()
-            connection.send(attempt(_call, message))
+    # The parent has ended, or has sent SIGTERM, which may also come before the first job.
+    with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):
+        take_signals()
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+        with Connection(descriptor) as connection:
+            while True:
+                message = connection.recv_bytes()
+                connection.send(attempt(_call, message))
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -127,6 +128,25 @@ def test_a_lock_held_after_an_interruption_does_not_block_closing(tmp_path: Path
         future._condition.acquire()  # never released
     assert (tmp_path / "cleaned").exists()
     assert not future.done()
+
+
+STOPPED_AT_ITS_START = """
+import os, signal, sys, threading
+from tbgen.scheduling.processes import work
+threading.Thread.start = lambda thread: os.kill(os.getpid(), signal.SIGTERM)
+work(int(sys.argv[1]))
+"""
+
+
+def test_a_process_stopped_at_its_start_prints_nothing() -> None:
+    """A SIGTERM before the first job ends a worker like a later one: without a traceback."""
+    ours, theirs = multiprocessing.Pipe()
+    with ours, theirs:
+        stopped = subprocess.run(
+            [sys.executable, "-c", STOPPED_AT_ITS_START, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+    assert (stopped.returncode, stopped.stderr) == (0, "")
 
 
 PARENT = """
