@@ -312,15 +312,15 @@ def whole(tables: Path) -> set[str]:
 )
 def test_a_signal_leaves_complete_certificates(tables: Path, stop: signal.Signals) -> None:
     process = start(tables)
-    deadline = time.monotonic() + 120
-    while not list(tables.glob("K*.proof.json")) and time.monotonic() < deadline:
+    while process.poll() is None and not list(tables.glob("K*.proof.json")):
         time.sleep(0.01)
     process.send_signal(stop)
     _, stderr = process.communicate(timeout=60)
     found = whole(tables)
     # Usually KRKN is not proven yet, but the test does not depend on it.
     if process.returncode:
-        assert (process.returncode, stderr) == (130, "error: interrupted\n")
+        said = [line for line in stderr.splitlines() if not line.startswith("compiling ")]
+        assert (process.returncode, said) == (130, ["error: interrupted"])
     assert found
     again = settled(tables, "KRKN")
     assert {material for material, by in again.items() if by == "certificate"} == found
