@@ -118,8 +118,12 @@ def _system_hint(error: OSError) -> str:
         return "close other programs, or raise the limit that was set (ulimit -n)"
     if error.errno == errno.EBADF:
         return "standard input or output is closed"
-    if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+    if error.errno == errno.ENOTDIR:
+        return "a file stands where a directory is needed; name a directory"
+    if error.errno != errno.ENOENT:
         return ""
+    if Path(str(error.filename or "")).is_absolute():
+        return "check the path"
     try:
         looked_in = Path.cwd()
     except OSError:

@@ -214,7 +214,7 @@ def test_the_directory_of_a_suggested_build_is_quoted(tmp_path: Path) -> None:
 def test_no_tables_directory(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     assert_says(run("probe", KRK, "--tables", nowhere), 1, "KRK", "tbgen build KRK")
-    assert_says(run("ls", "--tables", nowhere), 2, "nowhere")
+    assert_says(run("ls", "--tables", nowhere), 2, "nowhere", "check the path")
     assert not nowhere.exists()
 
 
@@ -238,7 +238,7 @@ def test_tables_directory_is_a_file(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for command in (("probe", KRK), ("stats", "KRK"), ("ls",)):
-        assert_says(run(*command, "--tables", file), 2, "Not a directory")
+        assert_says(run(*command, "--tables", file), 2, "Not a directory", "name a directory")
 
 
 def copy_of(tables_dir: Path, tmp_path: Path, change: object) -> Path:
