@@ -81,7 +81,7 @@ def index_of(
 ) -> list[Entry]:
     """Return the entries of all tables and certificates in a directory, sorted by name.
 
-    Reads every byte of the files.
+    Reads every byte of the files, and verifies every checksum of the tables.
 
     report : called with the name of each file before it is read
     digest_of_values : computes the digest of each table's values; without it, `values` are None
@@ -96,6 +96,7 @@ def index_of(
         size, sha256 = hash_of(path)
         if path.name.endswith(SUFFIX):
             with TableFile(path, name=name) as file:
+                file.check()
                 digest = file.header.digest.hex()
                 if digest_of_values is not None:
                     values = digest_of_values(file).hex()

@@ -290,6 +290,12 @@ def test_round_trip_of_an_index(tables_dir: Path, tmp_path: Path) -> None:
         assert (entry.digest is None) == entry.file.endswith(".json")
     with pytest.raises(FetchError):
         fetch_index([DirectorySource(tmp_path / "no")])
+    table = tmp_path / "KRK.check.dtm.xqt"
+    sound = table.read_bytes()
+    table.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))  # the statistics are the end of the file
+    with pytest.raises(CorruptTableError, match="statistics"):
+        index_of(tmp_path)
+    table.write_bytes(sound)
     (tmp_path / KRK.file).write_bytes(b"nothing")
     with pytest.raises(CorruptTableError):
         index_of(tmp_path)
