@@ -163,8 +163,8 @@ def advisories(needed: list[Package]) -> tuple[int | None, str]:
 def main() -> int:
     """Print the packages and a JSON summary; return the exit status.
 
-    The status is 1 if a needed package has a bad licence or a known advisory. With `--advisories`
-    it is also 1 if pip-audit gave no result.
+    It is 1 if a needed package has a bad licence or a known advisory, or with `--advisories` if
+    pip-audit gave no result.
     """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

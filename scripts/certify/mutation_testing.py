@@ -131,7 +131,7 @@ def _mutable(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def mutations_of(path: str, source: str) -> list[Mutation]:
-    """Return every mutation of a file, in the order of its lines."""
+    """Return every mutation of the file `path` with text `source`, in the order of its tree."""
     found = []
     for node in _mutable(ast.parse(source)):
         new = _changed(node)
@@ -147,7 +147,10 @@ def mutations_of(path: str, source: str) -> list[Mutation]:
 
 
 def choose(root: Path, packages: Sequence[str], count: int, seed: int) -> list[Mutation]:
-    """Return `count` random mutations of packages, uniform over all places, sorted by package."""
+    """Return `count` random mutations of packages, uniform over all places in these packages.
+
+    They are sorted by package, in the order of `PACKAGES`.
+    """
     places = [
         mutation
         for package in packages
@@ -272,10 +275,11 @@ def main() -> None:
 
 
 _Rows = dict[Mutation, tuple[str, str, float]]
+"""State, failed test and wall seconds of each mutation, as `try_out` returns them."""
 
 
 def _read(path: Path) -> _Rows:
-    """Return the rows of earlier runs."""
+    """Return the rows of earlier runs; empty if there is no file."""
     if not path.exists():
         return {}
     with path.open(newline="", encoding="utf-8") as file:

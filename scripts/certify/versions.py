@@ -84,7 +84,7 @@ def lower_ends(*extras: str) -> list[str]:
 
 
 def requirements(*extras: str) -> list[str]:
-    """List the requirements in pyproject.toml, with those of some extras."""
+    """List the requirements in pyproject.toml as written, with those of some extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = [project["optional-dependencies"][extra] for extra in extras]
     return [*project["dependencies"], *itertools.chain(*named)]
@@ -100,7 +100,7 @@ def expected() -> str:
 
 
 def installed(folder: Path, wanted: list[str]) -> str:
-    """Create an environment with these packages, and return the path of its interpreter."""
+    """Create an environment with the packages `wanted`, and return the path of its interpreter."""
     venv.create(folder / "venv", with_pip=True)
     python = str(folder / "venv" / "bin" / "python")
     install([python, "-m", "pip", "install"], wanted)
@@ -139,7 +139,7 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
 
 
 def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) -> None:
-    """Run tests, and print their output if they fail."""
+    """Run a command of pytest, count its tests in `tally`, and print its output if they fail."""
     ended = run(command, environment=environment, patience=_TIMEOUT_SECONDS, cwd=ROOT)
     said = ended.stdout.decode("utf-8", "replace")
     if ended.status != OK:
@@ -208,6 +208,7 @@ def extras(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 PARTS = {"quick": quick, "oldest": oldest, "newest": newest, "extras": extras}
+"""Parts by name; they put findings into `tally`, and use neither `budget` nor `seed`."""
 
 if __name__ == "__main__":
     main("versions", __doc__, PARTS, 1)

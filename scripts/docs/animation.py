@@ -99,7 +99,7 @@ def play() -> list[Scene]:
 
 
 def scene_of(number: int, scene: Scene) -> tuple[str, str]:
-    """Return the style rules and the SVG groups of scene `number`."""
+    """Return the style rules and the SVG groups of a scene; `number` makes their names unique."""
     words = "".join(
         f'<text class="words" x="400" y="{HEIGHT - 28 + 54 * line}">{escape(text)}</text>'
         for line, text in enumerate(scene.words)

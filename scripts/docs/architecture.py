@@ -225,9 +225,10 @@ def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
 
 
 def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
-    """Return the x coordinates of a floor's places, in order, near `wanted`, without overlap.
+    """Return x coordinates of the centres of a floor's boxes, from left to right.
 
-    Isotonic least squares: neighbours that would overlap are pooled.
+    Isotonic least squares: neighbours that would overlap are moved together. `wanted` is in the
+    order of `row`.
     """
     offsets, at = [], 0.0
     for place in row:

@@ -44,9 +44,12 @@ RECORD_ROWS = 10
 
 
 class Words(NamedTuple):
-    """Texts of one language: the page as a template, and the column titles of its tables.
+    """Texts of one language for the page.
 
-    `outcomes` and `verdicts` name the outcomes for Red and the verdicts of books.
+    `text` is the template of the page; `missing` and `one_attacker` are templates of sentences in
+    it. `classical`, `longest`, `orders` and `shares` are column titles of its tables. `outcomes`
+    and `verdicts` name the outcomes for Red and the verdicts of books. `comma` joins names, and
+    `nowhere` stands for an empty list.
     """
 
     file: Path
@@ -196,7 +199,7 @@ class Endgame(NamedTuple):
 
 
 class Book(NamedTuple):
-    """A classical endgame in books; `verdict` is win, draw or divided."""
+    """Verdict of a book on a classical endgame, with the endgame's name: win, draw or divided."""
 
     material: str
     name: str
@@ -264,7 +267,7 @@ def share(part: float) -> str:
 
 
 def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """Return the Markdown table of the classical endgames, with the results of tables."""
+    """Return the Markdown table of the endgames in `books` that `known` has (rows by material)."""
     rows = []
     for book in books:
         if (found := known.get(book.material)) is None:
@@ -280,7 +283,7 @@ def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) ->
 
 
 def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """Return the names of the endgames in which tables contradict a book, as text."""
+    """Return the names of the endgames whose tables contradict a book, joined into one text."""
     return words.comma.join(
         book.material for book in books
         if (found := known.get(book.material)) is not None and differs(book, found)

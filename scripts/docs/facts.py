@@ -110,8 +110,8 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
 def rules_compared(rows: Sequence[Fact]) -> str:
     """Return a Markdown table of the draws under each of `RULES`, and a sentence with counts.
 
-    The table has the `LISTED_ROWS` materials with the largest decrease of draws from `none` to
-    `wxf`, among those whose draws differ.
+    The table has the `LISTED_ROWS` materials that lose the largest share of draws from `none` to
+    `wxf`.
     """
     by_name: dict[str, dict[str, Fact]] = {}
     for row in rows:
@@ -135,13 +135,13 @@ def rules_compared(rows: Sequence[Fact]) -> str:
 
 
 def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Difference]:
-    """List the materials whose outcomes differ between two rule sets, most positions first."""
+    """List the materials whose outcomes differ between the two rule sets, most positions first."""
     found = [row for row in rows if (row.first, row.second) == pair and row.differ]
     return sorted(found, key=lambda row: (-row.differ, row.material))
 
 
 def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Difference]]:
-    """Choose the rows whose positions are drawn, for each pair of rule sets.
+    """Choose the rows whose positions get a diagram, for each pair of rule sets.
 
     The materials with the most differences come first; no material occurs twice.
     """

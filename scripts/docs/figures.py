@@ -43,8 +43,9 @@ CHUNK = 1 << 16
 class Fact(NamedTuple):
     """Row of one table; wins and draws count positions with Red, the side named first, to move.
 
-    `longest` and `longest_by_rules` are FENs, empty where there is no such position. `offence`,
-    "check" or "chase", decides the position `longest_by_rules`.
+    `longest` is the FEN of a position at `max_distance` plies, `longest_by_rules` of one farthest
+    from its loop; they are empty where there is no such position. `offence`, "check" or "chase",
+    decides the latter. `checks` and `chases` count direct wins by perpetual check and chase.
     """
 
     material: str
@@ -84,10 +85,10 @@ class Zugzwangs(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """Row of a loop from a collection: its verdict, and the table's value of its first position.
+    """Row of a loop from `CASES`: its verdict, and the table's value of its first position.
 
-    `diagram` is the federation's number, empty for other loops; outcome and order are for the side
-    to move.
+    `case` is its id there; `diagram` is the federation's number, empty for other loops. Outcome,
+    order and plies are those of the value, for the side to move.
     """
 
     case: str
@@ -105,8 +106,8 @@ class Difference(NamedTuple):
     """Row of a material and a pair of rule sets: the positions whose outcomes differ.
 
     `fen` is an example of least order, and then of fewest plies to the loop. `first_outcome` and
-    `second_outcome` are its outcomes under the two rule sets, for the side to move. All three are
-    empty if no position differs.
+    `second_outcome` are its outcomes under the two rule sets, for the side to move. These fields
+    are empty if no position differs.
     """
 
     material: str
@@ -149,7 +150,7 @@ FILES: dict[type, Path] = {
 
 
 def read(kind: type[Row], path: Path | None = None) -> list[Row]:
-    """Read the rows of a CSV file, by default the one in `FILES`."""
+    """Read the rows of a CSV file as `kind`, by default from the file in `FILES`."""
     kinds = get_type_hints(kind)
     with (path or FILES[kind]).open(newline="", encoding="utf-8") as file:
         return [
@@ -159,7 +160,7 @@ def read(kind: type[Row], path: Path | None = None) -> list[Row]:
 
 
 def write(kind: type[Row], rows: Iterable[Row], path: Path | None = None) -> None:
-    """Write a CSV file, by default the one in `FILES`."""
+    """Write rows of class `kind` to a CSV file, by default to the one in `FILES`."""
     with (path or FILES[kind]).open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(kind._fields)
@@ -167,9 +168,9 @@ def write(kind: type[Row], rows: Iterable[Row], path: Path | None = None) -> Non
 
 
 def offence(tables: GameTablebase, fen: str) -> str:
-    """Return the offence, "check" or "chase", of the loop that decides a position.
+    """Return the offence, "check" or "chase", of the loop that decides the position `fen`.
 
-    Empty if the line of best play does not reach the loop.
+    Empty for an empty FEN, or if the line of best play does not reach the loop.
     """
     found = find_mechanism(tables, Position.from_fen(fen)) if fen else None
     return "" if found is None else str(found.offence)
@@ -202,7 +203,11 @@ def fact(found: TableStatistics, tables: GameTablebase) -> Fact:
 
 
 def materials_of(tables: Tablebase, rules: str) -> Iterator[Material]:
-    """Yield the materials of a directory under a rule set, with all orders and minor chases."""
+    """Yield the materials that have a table under a rule set, with all orders and minor chases.
+
+    Left out are tables of limited orders, and those without chases of protected pieces by advisors
+    and elephants.
+    """
     for name in tables.available():
         if name.rules == rules and not name.orders and name.rule_set.minor_chases:
             yield name.material
@@ -246,7 +251,7 @@ def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
 
 
 def all_zugzwangs(directory: Path, names: Sequence[str]) -> list[Zugzwangs]:
-    """List the rows of facts-zugzwangs.csv, for materials that have mutual zugzwangs."""
+    """List the rows of facts-zugzwangs.csv: the named materials that have mutual zugzwangs."""
     with open_tablebase(directory, rules="wxf", orders=0) as tables:
         rows = [zugzwangs(tables, name) for name in names]
     return [row for row in rows if row.fen]
@@ -323,10 +328,9 @@ def difference(first: TableFile, second: TableFile) -> Difference:
 
 
 def differences(directory: Path) -> list[Difference]:
-    """List the rows of facts-rules.csv: one for each pair of rule sets in `PAIRS` and material.
+    """List the rows of facts-rules.csv: one for each material and pair of rule sets in `PAIRS`.
 
-    These are the materials in which both sides can attack and which have tables under both rule
-    sets.
+    The materials are those in which both sides can attack, with tables under both rule sets.
     """
     found = []
     for pair in PAIRS:

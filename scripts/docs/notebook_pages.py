@@ -48,7 +48,7 @@ def rendered(path: Path) -> Rendered:
 
 
 def _outputs(cell: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield the outputs of a cell as pairs of text and picture, of which one is empty."""
+    """Yield a pair (text, PNG picture) for each output of a cell; one of the two is empty."""
     for output in cell["outputs"]:
         if output["output_type"] == "stream":
             yield "".join(output["text"]), b""
@@ -60,7 +60,7 @@ def _outputs(cell: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add a page for each notebook, with its figures."""
+    """Add to `files` a page for each notebook, with its figures; return `files`."""
     for notebook in [file for file in files if file.src_uri.endswith(".ipynb")]:
         page, figures = rendered(Path(str(notebook.abs_src_path)))
         files.append(File.generated(config, _page_of(notebook.src_uri), content=page))

@@ -52,8 +52,10 @@ class Item(NamedTuple):
 def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[Item]:
     """Yield the fields of an object, each followed by the fields of the objects inside it.
 
-    An object with the same fields as an earlier one is replaced by a reference to it. `seen`
-    maps fields to the path of the first object that has them, and is updated.
+    An object with the same fields as an earlier one is replaced by a reference to it.
+
+    seen : path of the first object with some fields, by these fields as JSON; updated
+    prefix : path of the object in the answer, with a dot at its end; empty for the answer
     """
     for name, field in schema["properties"].items():
         inner = field.get("items", field)
@@ -71,9 +73,9 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
 
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
-    """Yield pairs (field, True if its key is in `known`); `known` has the keys of described fields.
+    """Yield pairs (field, True if it is known); fields inside a known field are left out.
 
-    Fields inside a known one are left out.
+    known : keys of the fields that earlier answers describe
     """
     inside: tuple[str, ...] = ()
     for item in found:

@@ -31,9 +31,11 @@ LOST_BY_REPETITION = "the rules of repetition"
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """Conditions that end a game: rules, number of occurrences, tables, plies without a capture.
+    """Conditions that end a game.
 
-    A game of `quiet_plies` plies without a capture is drawn; None removes this limit.
+    `occurrences` of a position make a repetition that is judged by `rules`. With `tables`, a
+    position after a capture ends the game if it is in a table. A game of `quiet_plies` plies
+    without a capture is drawn; None removes this limit.
     """
 
     rules: Rules
@@ -90,6 +92,8 @@ def play_game(
 ) -> Played:
     """Continue a game from an opening; `players` and `limits` are indexed by side.
 
+    opening : moves played from `start` before the engines begin
+
     An engine loses if it plays an illegal move, does not answer, gives up or exceeds its clock, or
     if its process ends. Either both limits have a clock or none has.
     """
@@ -121,7 +125,7 @@ def play_game(
 
 
 def save(path: Path, names: str, played: Played) -> None:
-    """Append a game to a file: engines, Red's points, the reason, FEN and moves."""
+    """Append a game to a file: `names` of both engines, Red's points, reason, FEN and moves."""
     text = " ".join(move.iccs for move in played.moves)
     with path.open("a", encoding="utf-8") as games:
         games.write(f"{names}\t{played.points}\t{played.reason}\t{played.start.fen}\t{text}\n")

@@ -72,7 +72,10 @@ def sampled_positions(
 
 
 class Trial:
-    """A series of games of the engine against its opponent, with its judges and its file."""
+    """A series of games of the engine against its opponent, with the file of saved games.
+
+    `draws` judges games from drawn positions; `wins` judges the others, without a limit of plies.
+    """
 
     def __init__(self, options: argparse.Namespace) -> None:
         settings = {"EGTBPaths": str(options.tables.resolve()), "Rules": options.rules}
@@ -108,7 +111,7 @@ class Trial:
 
 
 def is_spoilt(kind: str, played: Played) -> bool:
-    """Return whether the engine got a worse result than the tables give."""
+    """Return whether the engine got a worse result than the tables give a start of this kind."""
     return played.points_of(played.start.side) < (0.5 if kind == DRAWN else 1.0)
 
 
@@ -145,10 +148,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play all positions; return the exit status.
-
-    It is 1 if a result was spoilt, an engine does not start, or saved games have other starts.
-    """
+    """Play all positions; return 1 if a result was spoilt, or after an error, else 0."""
     options = arguments()
     spoilt, share = 0, len(options.materials)
     try:

@@ -77,7 +77,7 @@ def _is_even(searcher: Searcher, position: Position) -> bool:
 
 
 def _scattered(rng: random.Random, men: int) -> Position | None:
-    """Place random pieces on random squares of their areas; None if two pieces share a square."""
+    """Place `men` random pieces on random squares of their areas; None if two share a square."""
     board = bytearray(SQUARES)
     first = rng.choice(list(Side))
     for side, count in ((first, (men + 1) // 2), (first.other, men // 2)):

@@ -64,7 +64,9 @@ class Standing:
     pairs: list[float] = field(default_factory=list)
     """Points of the first engine in each pair of games, 0 to 2."""
     tally: Counter[float] = field(default_factory=Counter)
+    """Number of games by points of the first engine: 1, 0.5 or 0."""
     reasons: dict[str, Counter[float]] = field(default_factory=dict)
+    """A tally for each reason of the end of a game."""
 
     def add(self, pair: Sequence[tuple[Played, Side]]) -> None:
         """Add two games of one opening; each comes with the colour of the first engine."""
@@ -143,7 +145,11 @@ class Match:
 
     @staticmethod
     def _moves_made(played: Played, opening: int, first: Side) -> tuple[int, int]:
-        """Count the moves that each engine made in a game, those of the first engine first."""
+        """Count the moves that each engine made in a game, those of the first engine first.
+
+        opening : number of moves of the opening, which no engine made
+        first : side of the first engine
+        """
         made = len(played.moves) - opening
         begins = Side((played.start.side + opening) % 2)
         mine = (made + (begins == first)) // 2
@@ -164,7 +170,7 @@ class Match:
 
 
 def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
-    """Return the limits of each engine for a move."""
+    """Return the limits of the first and of the second engine."""
     if options.clock:
         seconds, increment = options.clock
         return (Limit(clock=Clock(seconds, seconds, increment)),) * 2
@@ -181,7 +187,7 @@ def parse_clock(text: str) -> tuple[float, float]:
 
 
 def parse_options(texts: list[str]) -> dict[str, str]:
-    """Parse texts NAME=VALUE."""
+    """Parse texts NAME=VALUE; returns the values by name."""
     return dict(text.split("=", 1) for text in texts)
 
 

@@ -43,7 +43,7 @@ class Clock(NamedTuple):
     increment: float
 
     def after(self, side: Side, seconds: float) -> Clock:
-        """Return the clock after a side has used so many seconds for a move."""
+        """Return the clock after a side has used `seconds` for a move, with the increment added."""
         left = seconds - self.increment
         if side == Side.RED:
             return self._replace(red=self.red - left)

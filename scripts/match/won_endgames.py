@@ -53,7 +53,7 @@ SPEED_NODES = 300_000
 
 
 def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position]:
-    """Choose up to `count` random positions that the side to move wins by the rules.
+    """Choose up to `count` random positions that the side to move wins by the rules of repetition.
 
     They are of many materials, with orders in `ORDERS`. Fewer positions are returned if the tables
     have no more.
@@ -74,9 +74,9 @@ def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position
 
 
 def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) -> Position | None:
-    """Choose a random position of a table that the side to move wins by the rules.
+    """Choose a random position of a table that the side to move wins by the rules of repetition.
 
-    The order is in `ORDERS`. Returns None if no such position is found. Codes are drawn uniformly,
+    The order is in `ORDERS`. Returns None if no such position is found. Values are drawn uniformly,
     however many positions have them.
     """
     decided = []
@@ -115,10 +115,10 @@ def longest_resistance(
 def play_out(
     tables: GameTablebase, engine: Player, start: Position, limit: Limit, plies: int, seed: int
 ) -> str:
-    """Play a game, and return its result as a word.
+    """Play a game of at most `plies` plies, and return its result as a word.
 
     "won", "thrown away" (the win is lost by the table), "judged" (against the engine), "repeated",
-    "open" (the plies are over) or "gave up".
+    "open" (the plies are over) or "gave up". `seed` is for the defender's choices.
     """
     rng = random.Random(seed)
     game, moves = [start], []

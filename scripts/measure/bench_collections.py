@@ -42,7 +42,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 
 MEN, LARGEST = 5, 10
-"""Most men of a material in the set; dask leaves out the `LARGEST` largest tables."""
+"""Most men of a material in the set of `--goals`; with dask its ten largest are left out."""
 
 SET_SECONDS, SET_BYTES, SET_BUSY = 100, 145e6, 0.9
 YARDSTICK_SECONDS = 1.5
@@ -77,7 +77,7 @@ class Cost(NamedTuple):
 def measured(folder: str, *command: str) -> Cost:
     """Run a tbgen command on a folder of tables, and return its cost.
 
-    The cost includes size and digests of all tables in the folder afterwards.
+    Size and digests are those of all tables in the folder after the command.
     """
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     tbgen(*command, "--tables", folder)
@@ -89,7 +89,11 @@ def measured(folder: str, *command: str) -> Cost:
 
 
 def built(wanted: Sequence[str], *how: str) -> Cost:
-    """Build the materials `wanted` into an empty folder with the options `how`; return the cost."""
+    """Build tables in an empty temporary folder, and return the cost.
+
+    wanted : arguments of `tbgen build` that select the materials
+    how : more options of `tbgen build`
+    """
     with tempfile.TemporaryDirectory() as folder:
         return measured(folder, "build", *wanted, *how)
 
@@ -100,7 +104,12 @@ def has_dask() -> bool:
 
 
 def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
-    """Build in each way and print a line for each; return whether all digests are equal."""
+    """Build in each way and print a line for each; return whether all digests are equal.
+
+    wanted : as for `built`
+    jobs : number of processes, or of dask workers
+    rounds : number of builds in each way
+    """
     ways = [("--jobs", "1"), ("--jobs", str(jobs))]
     if has_dask():
         ways.append(("--dask", f"local:{jobs}"))

@@ -32,10 +32,12 @@ ONE_BLOCK = 0  # the smallest possible cache
 
 
 def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
-    """Print the sizes of tables, the largest first, and sums.
+    """Print the sizes of our tables, the largest first, and sums.
 
-    The sums are over the tables that both generators have. Tables that only the other generator has
-    follow without a size of ours. Without `peer` all our tables are printed.
+    With `peer`, only materials that both generators have are listed and summed; materials that only
+    the other generator has follow.
+
+    files : our tables, by name of material
     peer : CSV file with the other generator's sizes, or None
     """
     theirs: dict[str, int] = {}
@@ -63,7 +65,7 @@ def positions_of(files: list[TableFile], count: int) -> list[Position]:
 
 
 def print_times(label: str, seconds: list[float]) -> None:
-    """Print mean, median and 99th percentile in microseconds."""
+    """Print mean, median and 99th percentile of times in microseconds."""
     micros = np.array(seconds) * 1e6
     print(
         f"{label}: mean {micros.mean():.1f} us, median {np.median(micros):.1f} us, "

@@ -195,7 +195,10 @@ def bench_tables(
     repeat: int,
     studied: float | None,
 ) -> None:
-    """Measure tables; print a line for each, then the goals."""
+    """Measure tables, each `repeat` times; print a line for each, then the goals.
+
+    peers, studied : as for `summary` and `own_goals`
+    """
     table = Table(
         material="<10", slots=">12,d", wall_s=">8.2f", CPU_s=">8.2f", CPU_ratio=">9.3f",
         peak_MiB=">9.0f", allowed=">9.0f", peak_ratio=">10.2f", file_MiB=">9.2f",

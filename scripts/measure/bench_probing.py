@@ -54,13 +54,13 @@ def best_rate(run: Callable[[], object], probes: int) -> float:
 
 
 def batch(tablebase: Tablebase) -> float:
-    """Measure `probe_many` with all positions in one call."""
+    """Return the rate of `probe_many` with all positions in one call."""
     positions = sample(tablebase, POSITIONS)
     return best_rate(lambda: tablebase.probe_many(positions), POSITIONS)
 
 
 def single(tablebase: Tablebase) -> float:
-    """Measure `probe` with one position at a time, each a new `Position` without caches."""
+    """Return the rate of `probe` with one position a call, each a new `Position` without caches."""
     boards = [(position.board, position.side) for position in sample(tablebase, POSITIONS // 10)]
 
     def run() -> None:
@@ -85,7 +85,7 @@ def arrays(
 
 
 def numba(tablebase: Tablebase) -> float:
-    """Measure probes by pieces and squares inside a compiled loop."""
+    """Return the rate of probes by pieces and squares inside a compiled loop."""
     from tbgen.compiling.jit import kernel
     from tbgen.probing import OK, NumbaTables, probe
 
@@ -108,7 +108,7 @@ def numba(tablebase: Tablebase) -> float:
 
 
 def c(tablebase: Tablebase) -> float:
-    """Measure the C reader; positions are arrays of ninety piece codes."""
+    """Return the rate of the C reader; positions are arrays of ninety piece codes."""
     rules = tablebase.rule_set.rules
     files = [str(tablebase.path(name)) for name in probed(tablebase)]
     records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))

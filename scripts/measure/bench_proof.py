@@ -31,13 +31,13 @@ SMALLEST = "KNAKN"
 
 
 def prove(workshop: Workshop, name: str, **environment: str) -> Run:
-    """Prove a table in a process of its own."""
+    """Prove a table in a process of its own; return the cost. `environment` is as for `run`."""
     where = ("--rules", str(workshop.rules), "--tables", str(workshop.tables.resolve()))
     return run("verify", name, *where, "--threads", str(workshop.threads), **environment)
 
 
 def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> None:
-    """Measure tables; print a line for each, then the goals."""
+    """Build and prove each table `repeat` times; print a line for each, then both ratios."""
     table = Table(
         material="<10", build_s=">8.2f", prove_s=">8.2f", ratio=">6.2f",
         build_MiB=">10.0f", prove_MiB=">10.0f", MiB_ratio=">10.2f",

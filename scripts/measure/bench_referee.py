@@ -50,7 +50,7 @@ def shuffling_game(rng: random.Random, plies: int) -> list[Move]:
 
 
 def push_and_judge(history: History, moves: list[Move]) -> None:
-    """Play moves in `history`, and judge the game after each of them."""
+    """Play moves in `history`, and judge the game after each of them. `history` keeps the moves."""
     for move in moves:
         history.push(move)
         history.verdict()
@@ -59,7 +59,7 @@ def push_and_judge(history: History, moves: list[Move]) -> None:
 def operations_per_second(start: str, games: list[list[Move]], seconds: float) -> float:
     """Return the push-and-judge operations per CPU second, measured for at least `seconds`.
 
-    Plays and judges all games repeatedly. Taking the moves of a game back is not measured.
+    Plays and judges all games from the FEN `start` repeatedly. Taking moves back is not measured.
     """
     history = History(Position.from_fen(start))
     operations, spent = 0, 0.0
@@ -73,7 +73,7 @@ def operations_per_second(start: str, games: list[list[Move]], seconds: float) -
 
 
 def main() -> None:
-    """Compile, then print one line per kind of sequence."""
+    """Compile the kernels, then print a line for each kind of games."""
     parser = arguments(__doc__)
     parser.add_argument("--seconds", type=float, default=1.5, help="CPU seconds for each kind.")
     options = parser.parse_args()

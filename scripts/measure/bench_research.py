@@ -28,7 +28,11 @@ from tbgen import Outcome, find, open_tablebase, read_table
 
 
 def placements(chess: Any, pieces: str) -> Any:
-    """Yield every legal position of some pieces, either side to move."""
+    """Yield every legal position of some pieces as a `chess.Board`, either side to move.
+
+    chess : the module python-chess
+    pieces : letters of a FEN, such as `KRkn`
+    """
     for squares in permutations(range(64), len(pieces)):
         for side in (chess.WHITE, chess.BLACK):
             board = chess.Board(None)
@@ -86,12 +90,12 @@ def zugzwangs_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def only_moves_ours(tables: Path) -> Any:
-    """Find wins by one move alone with tbgen."""
+    """Find wins by exactly one of several moves with tbgen."""
     return find("KRKN", tables, outcome=Outcome.WIN, only=True).columns()
 
 
 def only_moves_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Find wins by one move alone with python-chess."""
+    """Find wins by exactly one of several moves with python-chess."""
     found = []
     for board in boards:
         if tables.probe_wdl(board) <= 0:
@@ -120,7 +124,7 @@ def lines(task: Callable[..., Any]) -> int:
 
 
 def random_boards(chess: Any, pieces: str, count: int) -> list[Any]:
-    """Draw legal positions of some pieces on random squares."""
+    """Draw `count` legal positions of pieces (letters of a FEN) on random squares."""
     chance, found = random.Random(1), []
     while len(found) < count:
         board = chess.Board(None)

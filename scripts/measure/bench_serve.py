@@ -55,6 +55,7 @@ def fens_of(tables: Path, count: int) -> list[str]:
 async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: list[float]) -> int:
     """Send requests from a queue on one connection; return the number of failures.
 
+    targets : time at which a request is due, and its path; an empty path ends the client
     took : list to which the seconds of each request are added, from the time it was due
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -74,9 +75,9 @@ async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: lis
 
 
 async def load(port: int, paths: list[str], rate: float, clients: int) -> tuple[list[float], int]:
-    """Send requests at a rate (per second) by several clients.
+    """Send requests of `paths` at a rate (per second) by several clients.
 
-    Returns the seconds that each took, and the number of failures.
+    Returns the seconds that each request took, and the number of failures.
     """
     targets: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
     took: list[float] = []
@@ -100,7 +101,10 @@ SEARCHING_CLIENTS = 4
 
 
 async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, int]:
-    """Request a page on a new connection; return its seconds and compressed bytes."""
+    """Request a page on a new connection; return its seconds and compressed bytes.
+
+    client : address of this machine from which the request comes
+    """
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", port, local_addr=(client, 0) if client != "127.0.0.1" else None
     )
@@ -116,7 +120,10 @@ async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, i
 
 
 async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
-    """Measure a single reader: clicks, heat maps, and probes beside heavy requests of others."""
+    """Measure a single reader: clicks, heat maps, and probes beside heavy requests of others.
+
+    pid : process of the server
+    """
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     heats = []
     for fen, path in zip(fens, paths, strict=True):
@@ -159,7 +166,7 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
 
 
 async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str, object]:
-    """Measure pages of new positions while other clients search without a pause."""
+    """Measure pages of new positions while other clients search a table without a pause."""
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     half = len(paths) // 2
     alone = [await get(port, path) for path in paths[:half]]

@@ -44,7 +44,11 @@ COLD = 2_000
 
 
 class Sample:
-    """Random legal positions of all tables that have a win-draw-loss file."""
+    """Random legal positions of all tables that have a win-draw-loss file.
+
+    `pieces` and `squares` are uint8 (n, most men), with zeros behind the last piece. `counts` (of
+    men), `sides` (to move) and `outcomes` are int64 (n,).
+    """
 
     def __init__(self, tablebase: Tablebase, materials: tuple[Material, ...]) -> None:
         """Draw random legal positions, about equally many of each material."""
@@ -104,7 +108,7 @@ def probe_found(  # type: ignore[no-untyped-def]
 ):
     """Count the positions whose probe with a known material fails or returns another outcome.
 
-    found : int64 (n,), results of `find_wdl`; the others as in `probe_all`
+    found : int64 (n,), results of `find_wdl`; other arguments as in `probe_all`
     """
     wrong = 0
     for i in range(len(counts)):
@@ -129,7 +133,7 @@ def read_all(data, places):  # type: ignore[no-untyped-def]
 
 
 def find_all(buffers: WdlBuffers, sample: Sample) -> NDArray[np.int64]:
-    """Return the result of `find_wdl` for each position, int64 (n,)."""
+    """Return the result of `find_wdl`, which numbers files, for each position, int64 (n,)."""
     there = np.arange(sample.pieces.shape[1]) < sample.counts[:, None]
     weights = np.where(there, np.int64(1) << 4 * sample.pieces.astype(np.int64), 0)
     keys, which = np.unique(weights.sum(axis=1), return_inverse=True)
@@ -138,7 +142,7 @@ def find_all(buffers: WdlBuffers, sample: Sample) -> NDArray[np.int64]:
 
 
 def report_warm(tablebase: Tablebase) -> None:
-    """Print warm probes a second, by numba and from Python."""
+    """Print warm probes a second: in compiled loops, and of boards from Python."""
     tables = WdlTables(tablebase)
     tablebase.hold_wdl()
     buffers, sample = tables.buffers, Sample(tablebase, tables.materials)
@@ -192,7 +196,7 @@ def report_cold(tablebase: Tablebase) -> None:
 
 
 def report_opening() -> None:
-    """Print the milliseconds to open a directory with names of all files of three to five men."""
+    """Print the milliseconds to open a folder with empty files of all materials of 3 to 5 men."""
     materials = [material for men in (3, 4, 5) for material in materials_of(men)]
     with tempfile.TemporaryDirectory() as folder:
         for material in materials:

@@ -31,8 +31,9 @@ GIB = 1 << 30
 def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], int]:
     """Return the jobs that can run in `memory` bytes, and the number of those that use the disk.
 
-    planned : tables with their estimated costs on one thread, supporting tables first; the jobs are
-        in the same order
+    planned : tables with their estimated costs on one thread, supporting tables first
+
+    The jobs are in the order of `planned`. Tables that depend on a missing job have none either.
     """
     usual = measurements().wall_per_cpu
     jobs: dict[str, Job] = {}

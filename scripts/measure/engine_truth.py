@@ -73,7 +73,10 @@ KINDS = {
 
 
 class Truth:
-    """Searches compared with tables; `wrong` counts the contradictions."""
+    """Searches compared with tables.
+
+    `wrong` counts contradictions, and positions whose full-width searches differ in value.
+    """
 
     def __init__(self, tables: GameTablebase) -> None:
         self.tables = tables
@@ -96,6 +99,7 @@ class Truth:
 
         until_decided : end after the first iteration with a decided score
         searcher : None for the searcher with one thread and a hash table
+        limits : other arguments of `Searcher.think`, such as `depth` or `nodes`
         """
         searcher = searcher or self.searcher
         searcher.clear()
@@ -108,7 +112,10 @@ class Truth:
         return found
 
     def is_true(self, position: Position, score: int, outcome: int) -> bool:
-        """Return whether a score agrees with the table or is undecided; print a contradiction."""
+        """Return whether a score agrees with the table or is undecided; print a contradiction.
+
+        outcome : the table's, 1, 0 or -1 for the side to move
+        """
         if not scores.is_decided(score) or (score > 0) - (score < 0) == outcome:
             return True
         self.wrong += 1
@@ -120,7 +127,9 @@ class Truth:
     ) -> None:
         """Search random positions, compare decided scores with the table, and print the counts.
 
-        Depths are 1 to `depth` in turn; with `nodes` each search has that many nodes instead.
+        count, seed : size and seed of the random sample of positions
+        depth : depths are 1 to `depth` in turn
+        nodes : nodes of every search, in place of depths; None for depths
         """
         file = self.tables.table(Material.parse(name))
         columns = sampled_columns(file, count, seed)
@@ -208,10 +217,7 @@ class Truth:
 
 
 def main() -> int:
-    """Run `claims` or `kept`; return the exit status.
-
-    It is 1 if a decided score contradicts the tables, or values of full-width searches differ.
-    """
+    """Run `claims` or `kept`; return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

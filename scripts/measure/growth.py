@@ -31,7 +31,10 @@ from tbgen.indexing.rulesets import Rules
 def row_of(
     material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes, orders: int
 ) -> Measured:
-    """Return the row of measured.csv for a measured table."""
+    """Return the row of measured.csv for a measured table.
+
+    orders : highest order of any position of the table
+    """
     layout = Layout.of(material)
     first, second = outcomes.wins
     return Measured(
@@ -42,7 +45,10 @@ def row_of(
 
 
 def read_growth(path: Path) -> tuple[str, list[Measured]]:
-    """Read the date and machine of the measurements, and the rows; a bad file ends the script."""
+    """Return date and machine of the measurements in measured.csv, and the rows.
+
+    A bad file ends the script.
+    """
     try:
         return read_measured(path)
     except (OSError, ValueError, KeyError) as error:
@@ -51,7 +57,10 @@ def read_growth(path: Path) -> tuple[str, list[Measured]]:
 
 
 def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
-    """Write the rows, sorted by rules, index size and name."""
+    """Write measured.csv with the rows sorted by rules, index size and name.
+
+    where : date and machine of the measurements
+    """
     text = io.StringIO()
     text.write(f"# {where}\n")
     writer = csv.DictWriter(text, [field.name for field in fields(Measured)], lineterminator="\n")

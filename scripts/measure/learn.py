@@ -59,7 +59,7 @@ def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float
     """Return the ratio of the run's CPU seconds to those in the file of measured costs.
 
     It is the median over the tables that both have, with more than `CLOCK_SECONDS` in the file; 1
-    if there are none.
+    if there is no such table.
     """
     known = {(row.material, row.rules): row.cpu_seconds for row in measured}
     ratios = [
@@ -71,10 +71,10 @@ def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float
 
 
 def merged(run: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
-    """Return the measured costs of all tables: those of a run, and older ones at the run's speed.
+    """Return the measured costs of all tables: rows of a run, and older ones scaled to its speed.
 
     Build records have no peak of memory. A row of the run takes it from the older row of its table,
-    else 0.
+    else it is 0.
     """
     new = {(row.material, row.rules): row for row in run}
     old = {(row.material, row.rules): row for row in measured}

@@ -1,8 +1,9 @@
 """Measure the cost of building single tables, with one process for each table.
 
     read_peer(path)      ->    costs of another generator, by material
-    prepare(material)          build the supporting tables and compile the kernels
-    measure(material)    ->    Measurement: CPU and wall seconds, peak memory, file size
+    Workshop             ->    directory of tables:
+        .prepare(material)         build the supporting tables and compile the kernels
+        .measure(material)         Measurement: CPU and wall seconds, peak memory, file size
 
 The seconds of a process include the start of the interpreter and the loading of the kernels. The
 build record beside a table has the seconds of the table alone.
@@ -54,7 +55,9 @@ class Run(NamedTuple):
 
 
 def run(*command: str, **environment: str) -> Run:
-    """Run tbgen in a process, and return its cost; a failure ends the script with its message.
+    """Run a tbgen command, and return its cost; a failure ends the script with tbgen's message.
+
+    environment : variables set in addition to those of this process
 
     Python caches its bytecode, as in an installed package.
     """
@@ -77,11 +80,14 @@ def run(*command: str, **environment: str) -> Run:
 
 
 EVERY_KERNEL = "KNAKN"
-"""Smallest material whose build needs every kernel, with chases that neither side can leave."""
+"""Smallest material whose build calls every kernel: in some positions both sides must chase on."""
 
 
 def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -> Run:
-    """Build a table and its supporting tables in an empty directory."""
+    """Build a table and its supporting tables in an empty temporary directory; return the cost.
+
+    environment : as for `run`
+    """
     with tempfile.TemporaryDirectory() as tables:
         where = ("--rules", str(rules), "--tables", tables)
         return run("build", material, *where, **environment)
@@ -100,8 +106,8 @@ def compile_kernels(rules: Rules) -> None:
 class Measurement:
     """Costs of building one table.
 
-    `process` has those of the whole process. `table_cpu` and `table_wall` are seconds without the
-    process's start.
+    `process` is the cost of the whole process. `table_cpu` and `table_wall` are the seconds in the
+    build record, without the process's start.
     """
 
     process: Run
@@ -109,24 +115,27 @@ class Measurement:
     table_wall: float
     file_bytes: int
     supporting_bytes: int
-    """Size of the supporting tables that were read."""
+    """Total size of the files of the supporting tables."""
 
 
 @dataclass(frozen=True)
 class Workshop:
-    """Directory in which tables of one rule set are built and measured."""
+    """Directory in which tables of one rule set are built with `threads` threads, and measured."""
 
     tables: Path
     rules: Rules
     threads: int
 
     def build(self, name: str, *options: str) -> Run:
-        """Build a table and its missing supporting tables in a process of its own."""
+        """Build a table and its missing supporting tables in a process of its own; return the cost.
+
+        options : more options of `tbgen build`
+        """
         where = ("--rules", str(self.rules), "--tables", str(self.tables.resolve()))
         return run("build", name, *where, "--threads", str(self.threads), *options)
 
     def path(self, material: Material) -> Path:
-        """Return the path of a table."""
+        """Return the path of a material's table, which has been built."""
         name = finished_table(self.tables, material, RuleSet(self.rules))
         assert name is not None, material.name
         return self.tables / name.filename
@@ -168,7 +177,7 @@ class Workshop:
 
 @dataclass(frozen=True)
 class Peer:
-    """Cost of one material with the other generator; `index_size` is in slots."""
+    """Cost of building one material with another generator; `index_size` is in slots."""
 
     cpu: float | None
     """CPU seconds, None if they were not measured."""
@@ -204,13 +213,16 @@ def read_peer(path: Path) -> dict[str, Peer]:
 
 @contextmanager
 def workshop(options: argparse.Namespace) -> Iterator[Workshop]:
-    """Yield the workshop of --tables, or of a temporary folder, with --rules and --threads."""
+    """Yield a workshop in the folder of `options.tables`, or in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         yield Workshop(options.tables or Path(folder), Rules(options.rules), options.threads)
 
 
 def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:
-    """Yield endless random legal positions of some layouts, with the colours of their tables."""
+    """Yield random legal positions without end, each of a random layout, either side to move.
+
+    Red has the pieces that the material names first.
+    """
     while True:
         layout = rng.choice(layouts)
         position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))

@@ -42,7 +42,10 @@ Prediction = tuple[Measured, float, int]
 
 
 def contains(larger: Material, smaller: Material) -> bool:
-    """Return whether `smaller` is `larger` or arises from it by captures, in either colouring."""
+    """Return whether captures can turn `larger` into `smaller`; equal materials count, too.
+
+    The colours of one of them may be exchanged.
+    """
     return any(
         all(
             more >= less
@@ -68,7 +71,7 @@ def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Predicti
 
 
 def beyond(men: int, rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict each `wxf` table of more than `men` men from the measurements of smaller ones."""
+    """Predict each `wxf` table of more than `men` men from the tables of at most `men` men."""
     forgotten = {name for name in known.tables if Material.parse(name).men > men}
     for row in rows:
         if row.rules == Rules.WXF and row.material in forgotten:
@@ -97,12 +100,16 @@ def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction
 
 
 def factor(predicted: float, actual: float) -> float:
-    """Return the error of a prediction as a factor: 2.0 for twice or half as much."""
+    """Return the error of a prediction, 1 or more: 2.0 for twice or half the actual cost."""
     return max(predicted / actual, actual / predicted)
 
 
 def share(factors: Iterable[float], limit: float = FACTOR) -> str:
-    """Format the number of factors within a limit: `41 of 45 (91 %), the worst 1.62`."""
+    """Describe how many predictions are good: `41 of 45 (91 %), the worst 1.62`.
+
+    factors : errors of the predictions, from `factor`
+    limit : largest error of a good prediction
+    """
     listed = list(factors)
     within = sum(value <= limit for value in listed)
     worst = max(listed, default=1.0)

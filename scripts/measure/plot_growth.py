@@ -90,7 +90,10 @@ class Law:
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: title, label and kind of the horizontal axis, points, and lines through them."""
+    """One diagram: title, points, and lines through them.
+
+    `across` labels the horizontal axis; `logarithmic` holds for both axes.
+    """
 
     title: str
     across: str
@@ -124,7 +127,7 @@ def even_law(series: Series, scale: float, unit: str) -> list[Law]:
 
 
 def slope_law(series: Series) -> list[Law]:
-    """Return a list of the least-squares line; empty for fewer than two different x."""
+    """Return a list of the least-squares line through the points; empty for fewer than two x."""
     across, up = ([point[n] for point in series.points] for n in (0, 1))
     if len(set(across)) < 2:
         return []
@@ -143,7 +146,7 @@ def described(panels: Sequence[Panel]) -> str:
 
 
 def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
-    """Write an SVG of panels side by side; equal input gives equal bytes."""
+    """Write an SVG of panels side by side, above a caption; equal input gives equal bytes."""
     with rc_context({"svg.hashsalt": "tbgen", "font.size": 9}):
         figure, places = pyplot.subplots(1, len(panels), figsize=(4.4 * len(panels), 4.2))
         for panel, place in zip(panels, np.atleast_1d(places), strict=True):
@@ -166,7 +169,7 @@ def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
 
 
 def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
-    """Return the diagrams of seconds, of bytes, and of orders."""
+    """Return the diagrams of seconds and bytes, and if there are large tables that of orders."""
     # Build records have four decimals, so the shortest times are 0 and have no logarithm.
     seconds = [Series("tbgen", [(row.index_size, row.cpu_seconds)
                                 for row in rows if row.cpu_seconds > 0])]  # fmt: skip
@@ -199,7 +202,11 @@ def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
 def measure(
     materials: Sequence[Material], workshop: Workshop, path: Path, where: str, repeat: int
 ) -> None:
-    """Measure the materials that the file lacks, and add their rows."""
+    """Measure the materials that the CSV file `path` lacks, and add their rows.
+
+    where : date and machine, for the first line of the file
+    repeat : number of builds of a table, of which the cheapest counts
+    """
     rows = read_growth(path)[1] if path.exists() else []
     present = {(row.material, row.rules) for row in rows}
     for material in materials:

@@ -36,8 +36,8 @@ def share_of(part: int, drawn: int, positions: int) -> Share:
 
     drawn, part : size of a random sample, and the number of its positions with the property
 
-    The error is 0 if the sample is complete. It is computed with one more position of either
-    kind, since it would be 0 if all drawn ones were alike.
+    The standard error is 0 if the sample is complete. It is computed as if the sample had one more
+    position with the property and one more without; else a sample of equal ones had error 0.
     """
     likely = (part + 1) / (drawn + 2)
     left = (positions - drawn) / max(1, positions - 1)
@@ -45,7 +45,7 @@ def share_of(part: int, drawn: int, positions: int) -> Share:
 
 
 def weighted(shares: Sequence[Share], weights: Sequence[float]) -> Share:
-    """Return the mean of shares with weights, and its error."""
+    """Return the weighted mean of shares, with its standard error."""
     parts = np.array(weights) / sum(weights)
     means, errors = np.array(shares).T
     return Share(float(parts @ means), math.sqrt(float(parts**2 @ errors**2)))

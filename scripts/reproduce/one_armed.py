@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def show(name: str, counts: Sequence[int]) -> None:
-    """Print a line of the table."""
+    """Print a line of the table: `counts` are four numbers of candidates, and that of patterns."""
     *may, patterns = counts
     print(f"{name:10} " + " ".join(f"{count:11,}" for count in may) + f" {patterns:9,}", flush=True)
 

@@ -43,8 +43,9 @@ FIGURES = DOCS / "planted-errors.csv"
 MATERIALS = (
     "KNK", "KNKB", "KRKA", "KPPK", "KPKP", "KRKP", "KNKN", "KRKN", "KRAKR", "KNKCA", "KNKPP",
 )  # fmt: skip
-"""Materials from small to large: single and twin inner pieces, pawns, advisors and elephants, one
-and two attacking sides; perpetual checks of four orders in KNKCA, and chases in KNKPP.
+"""Materials from small to large: with one or two equal pieces in the inner part of the index, with
+pawns, advisors and elephants, one or two attacking sides; KNKCA has perpetual checks of four
+orders, KNKPP has chases.
 """
 
 RULE_SETS = {str(each): each for each in
@@ -75,8 +76,8 @@ Outcome = tuple[list[Row], float]
 def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Change]:
     """Yield the changes to plant in a table, whole regions first.
 
-    Then come `singles` changes of one code, of all kinds in turn, with changes of several codes in
-    between.
+    Then come `singles` changes of one code, of all kinds in turn. Every so many of them (`PAIRS`,
+    `SHIFTS`) a change of several codes follows.
     """
     yield from regions(target)
     planted = dict.fromkeys(SINGLE, 0)
@@ -95,7 +96,10 @@ def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Cha
 
 
 def plant(material: str, rules: str, singles: int, seconds: float, seed: int) -> Outcome:
-    """Plant changes in one table until there are enough, or the time is over."""
+    """Plant changes in one table: whole regions, `singles` changes of one code, and those between.
+
+    It ends early after `seconds` wall seconds.
+    """
     started = time.process_time()
     target = Target(material, RULE_SETS[rules])
     if not target.is_sound():
@@ -118,13 +122,13 @@ def plant(material: str, rules: str, singles: int, seconds: float, seed: int) ->
 
 
 def show(rows: list[Row], seconds: float) -> None:
-    """Print the figures of one table as a line."""
+    """Print the figures of one table, and the CPU seconds that it took, as a line."""
     parts = ", ".join(f"{row.kind} {row.found}/{row.planted}" for row in rows)
     print(f"{rows[0].material:6} {rows[0].rules:11} {seconds:6.0f} CPU s  {parts}", flush=True)
 
 
 def total(rows: list[Row]) -> str:
-    """Format the sums over rows as `1000 of 1000`: changes found, and changes planted."""
+    """Format sums over rows as `1000 of 1000`: changes found of changes planted."""
     return f"{sum(row.found for row in rows)} of {sum(row.planted for row in rows)}"
 
 

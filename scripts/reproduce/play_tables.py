@@ -3,8 +3,8 @@
     python scripts/reproduce/play_tables.py [MATERIAL ...] [--rules R] [--positions N] [--draws N]
                                   [--dangers N] [--tables DIR]
 
-Moves are those of `best_move` with the history of the game. From positions that the repetition
-rules decide, it must reach mate, a won table, or a loop that the referee gives to the winner; from
+One side plays the moves of `best_move` with the history of the game. From positions that it wins by
+the repetition rules, it must reach mate, a won table, or a loop that the referee judges won; from
 drawn positions it must not lose. Every reply is tried in direct wins, and in endangered draws, in
 which only checks and attacks draw. `tests.helpers.defences` has the defenders. Prints a table of
 results by material and rule set. Exit status 1 if a game failed.

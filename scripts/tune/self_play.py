@@ -66,7 +66,7 @@ def _moves_of_root(state, moves):
     """Write the legal moves of the root; returns their number.
 
     state : `State`, inout
-    moves : int32 (MAX_MOVES,), out
+    moves : int32 (MAX_MOVES,), out; each is source << 7 | target
     """
     row, side, ply = state.root, state.root_side, state.root - state.root
     captures = generate(state, row, side, ply, ply, ply == 0)
@@ -81,10 +81,10 @@ def _moves_of_root(state, moves):
 
 @borrowing_kernel
 def _play_at_root(state, move):
-    """Play a move of the game.
+    """Play a move of the game, so that the position after it becomes the root.
 
     state : `State`, inout
-    move : int64
+    move : int64; source << 7 | target
     """
     push(state, state.root, state.root_side, move >> 7, move & 127)
     state.root += 1
@@ -200,7 +200,7 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
 
 
 class Table:
-    """State of the search, hash table, and buffers for the positions of one game."""
+    """State of the search with `nodes` nodes a move, hash table, and buffers for one game."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes

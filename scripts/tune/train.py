@@ -52,7 +52,11 @@ class Layers(NamedTuple):
 
 
 class Positions(NamedTuple):
-    """Training positions, and the target points of Red."""
+    """Training positions (n rows).
+
+    `boards` is uint8 (n, 90), `sides` int8 (n,), `phases` float32 (n,), from 0 in an ending to 1 in
+    an opening, `wanted` float32 (n,), the target points of Red, 0 to 1.
+    """
 
     boards: NDArray[np.uint8]
     sides: NDArray[np.int8]
@@ -147,7 +151,7 @@ def logistic(values: Floats) -> Floats:
 
 
 def loss(predicted: Floats, wanted: Floats) -> float:
-    """Return the mean cross-entropy."""
+    """Return the mean cross-entropy of predicted and wanted points, both 0 to 1."""
     return float(-np.mean(wanted * np.log(predicted) + (1 - wanted) * np.log(1 - predicted)))
 
 
@@ -173,7 +177,7 @@ def zeros(layers: Layers) -> Layers:
 
 
 class Trainer:
-    """Adam optimiser on batches; the learning rate falls to 0 along a cosine."""
+    """Adam optimiser on batches; the learning rate falls to 0 along a cosine of `steps` batches."""
 
     def __init__(self, positions: Positions, options: argparse.Namespace, steps: int) -> None:
         self.positions, self.options, self.steps = positions, options, steps
@@ -188,7 +192,7 @@ class Trainer:
         return outputs * (1.0 - 2.0 * self.positions.sides[rows]), gradients
 
     def step(self, rows: NDArray[np.int64]) -> None:
-        """Update the weights from a batch."""
+        """Update the weights from a batch; `rows` are indices of positions."""
         gradients = self.evaluate(rows)[1]
         self._step += 1
         rate = self.options.rate * (1 + np.cos(np.pi * self._step / self.steps)) / 2
