@@ -76,9 +76,9 @@ def loser_of(line: Mainline) -> Side | None:
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """Return a caption for each ply, by its label; mate or stalemate for a last ply that ends so.
+    """Return a caption for each ply: its label, or for the last ply the mate or stalemate it gives.
 
-    loser : side whose checks and chases are numbered, since they lose as a loop; None for neither
+    loser : side that loses by the loop, whose checks and chases are numbered; None without one
     """
     found, offences = [], 0
     for frame in frames:
@@ -170,7 +170,7 @@ class PiecePath:
     taken: float | None = None
 
     def at(self, second: float, pace: Pace, flip: bool) -> tuple[float, float] | None:
-        """Return x and y of the piece in the picture at a second; None once it is captured."""
+        """Return x and y of the piece in picture units at a second; None once it is captured."""
         if self.taken is not None and second >= self.taken:
             return None
         x, y = map(float, place(self.square, flip))

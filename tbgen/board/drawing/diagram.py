@@ -36,6 +36,7 @@ from tbgen.notation.naming import file_number
 
 WIDTH, HEIGHT = 960, 1074
 VIEW_BOX = f"-80 -84 {WIDTH} {HEIGHT}"
+"""View box of a diagram, in picture units: two neighbouring squares are 100 apart."""
 
 _PALACES = "M300 0L500 200M500 0L300 200M300 900L500 700M500 900L300 700"
 
@@ -47,7 +48,7 @@ _MARKED = (
 
 
 def place(square: int, flip: bool) -> tuple[int, int]:
-    """Return x and y of a square in the picture; `flip` draws Black below."""
+    """Return x and y of a square in picture units; with `flip`, Black is below."""
     rank, file = divmod(square, FILES)
     return (100 * (8 - file), 100 * rank) if flip else (100 * file, 100 * (9 - rank))
 
@@ -279,6 +280,7 @@ def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) ->
 def symbols(pieces: str, *, with_board: bool = False) -> str:
     """Return the SVG definitions of the fourteen pieces, to which diagrams refer.
 
+    pieces : one of `PIECE_SETS`
     with_board : whether to define an empty board, too, for thumbnails
     """
     found = []
@@ -362,7 +364,8 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
 def _disc(square: int, css: str, point: Point, look: Look) -> str:
     """Return the SVG of a disc with a short text, inside a link.
 
-    The link is labelled with the square, the outcome and the text, for screen readers.
+    The link is labelled with the square, the outcome and the text, for screen readers. `css` and
+    the outcome are its classes.
     """
     x, y = place(square, look.flip)
     name = point_name(square, look.language)

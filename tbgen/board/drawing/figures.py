@@ -99,7 +99,10 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
 
 
 def share_bar(numbers: Sequence[int]) -> str:
-    """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG, with text."""
+    """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG, with text.
+
+    numbers : numbers of positions that Red wins, that are drawn, and that Black wins
+    """
     legal, parts, x = sum(numbers) or 1, [], 0.0
     for name, number in zip(("red", "draw", "black"), numbers, strict=True):
         width = 100 * number / legal
@@ -113,7 +116,12 @@ def share_bar(numbers: Sequence[int]) -> str:
 
 
 def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
-    """Return the SVG of a histogram's axis, of ticks at plies, and of lines at powers of ten."""
+    """Return the SVG of a histogram's axis, of ticks at plies, and of lines at powers of ten.
+
+    Lengths are in picture units. `width` is that of the axis, `step` that of a bar, `scale` the
+    height of a factor of ten, `below` the height under the axis (0 if no bars are there).
+    `longest` is the greatest number of plies, `most` the greatest number of positions of a bar.
+    """
     apart = next(
         gap
         for gap in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**6)

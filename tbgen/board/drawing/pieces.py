@@ -69,10 +69,9 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 
 
 def strokes_path(*parts: _Part) -> tuple[str, str]:
-    """Return the strokes of a character, composed of some parts, as SVG paths: heavy and thin ones.
+    """Return the heavy and the thin strokes of a character, each as the `d` of an SVG path.
 
-    Each path is the `d` of an SVG path. Each part is fitted into its box. Near-horizontal strokes
-    are thin.
+    Each part of the character is fitted into its box. Near-horizontal lines are thin.
     """
     heavy: list[str] = []
     thin: list[str] = []

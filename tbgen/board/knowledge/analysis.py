@@ -106,10 +106,12 @@ def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> 
 def last_mistake(
     store: TableStore, positions: Sequence[Position], moves: Sequence[Move]
 ) -> Mistake | None:
-    """Return the mistake that the last move of a game was.
+    """Return the `Mistake` that the last move of a game made, if any.
 
-    None if the last move kept the outcome of the best move, if a value is unknown, or if the game
-    has no moves. Raises like `TableStore.probe`.
+    None if the move kept the outcome of the best move, if a value is unknown, or if the game has no
+    moves. Raises like `TableStore.probe`.
+
+    positions : positions of the game, one more than there are moves
     """
     if not moves:
         return None

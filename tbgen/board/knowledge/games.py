@@ -31,9 +31,10 @@ def game_text(
 ) -> str:
     """Return the PGN text of a game, two moves to a line; without moves, that of best play.
 
-    positions : those of the game, one more than there are moves
-    notation : of the moves, one of `MOVE_NOTATIONS`
-    language : of comments and the name of the endgame
+    positions : positions of the game, one more than there are moves; best play starts at the first
+    notation : notation of the moves, one of `MOVE_NOTATIONS`
+    language : language of comments and of the name of the endgame
+
     Raises like `Tablebase.probe`. If the table for best play is missing, the text has no moves.
     """
     start = positions[0]

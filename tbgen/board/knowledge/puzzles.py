@@ -74,12 +74,15 @@ def find_puzzle(
     seed: int | None = None,
     level: str = "",
 ) -> Position:
-    """Return a random position of a material in which exactly one move keeps the outcome `aim`.
+    """Return a random puzzle: a position in which exactly one move keeps the outcome `aim`.
 
-    This move is no capture. `aim` is a win or a draw. Wins of order 0 have at least `SHORTEST`
-    plies, wins by repetition any number. `seed` makes the choice repeatable. `level` is one of
-    `LEVELS`, or empty for any. Only a sample of the table is examined: raises `NothingFoundError`
-    if the sample has no such position, and otherwise like `Tablebase.probe`.
+    This move is no capture. Wins of order 0 have at least `SHORTEST` plies, wins by repetition any
+    number. Only a sample of the table is examined. Raises `NothingFoundError` if the sample has no
+    puzzle, and like `Tablebase.probe`.
+
+    aim : a win or a draw, for the side to move
+    seed : seed of the random choice; an equal seed gives an equal puzzle, None a random one
+    level : one of `LEVELS`, "" for any
     """
     chance = random.Random(seed)
     first, kinds = chance.randrange(ROUNDS), _kinds(aim, level)
@@ -99,10 +102,10 @@ def find_puzzle(
 def search_puzzle(
     store: TableStore, material: Material, aim: Outcome = Outcome.WIN, level: str = ""
 ) -> Position:
-    """Return a puzzle as `find_puzzle` does, but from a search of the whole table.
+    """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
-    Loads the compiler. Raises `NothingFoundError`, with a hint that depends on whether the material
-    has a puzzle of another level.
+    Loads the compiler. Raises `NothingFoundError` if no puzzle is found; its hint suggests another
+    level if the material has a puzzle of one, else another endgame.
     """
     chance = random.Random()
     for kind in _kinds(aim, level):
@@ -118,7 +121,10 @@ def search_puzzle(
 
 
 def _kinds(aim: Outcome, level: str) -> list[Query]:
-    """Return the queries for positions whose values fit a level: by repetition, and others."""
+    """Return queries for the positions that may be puzzles of a level, "" for any level.
+
+    First the positions decided by repetition, except for the easy level, then the others.
+    """
     least = SHORTEST if aim == Outcome.WIN else 0
     plies = (LONG + 1 if level == LEVELS[-1] else least, LONG if level == LEVELS[0] else NO_END)
     kinds = [Query(outcome=aim, orders=(1, NO_END)), Query(outcome=aim, orders=(0, 0), plies=plies)]
@@ -161,7 +167,7 @@ BEGINNER_SHARE = 0.25
 
 
 def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> Move:
-    """Return the opponent's move in a position at one of `STRENGTHS`.
+    """Return the opponent's move in a position, at the strength "best", "varied" or "beginner".
 
     "best" plays the suggested move, which `facts` must have. "varied" plays a random move that
     keeps the outcome. "beginner" does, too, but with probability `BEGINNER_SHARE` plays any legal
@@ -209,9 +215,9 @@ def comparable(store: TableStore) -> list[Material]:
 
 
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
-    """Return the day's position that is won only under the rules in use; None if none is found.
+    """Return the day's position that is won by repetition, but is no win under another rule set.
 
-    At most `ATTEMPTS` tables are searched.
+    At most `ATTEMPTS` tables are searched; None if they have no such position.
     """
     number = day.toordinal()
 

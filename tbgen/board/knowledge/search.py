@@ -87,10 +87,13 @@ def search(
 ) -> Found:
     """Return at most `most` positions of a table; another `seed` gives other positions, if any.
 
-    With `sort`, one of `tbgen.finding.query.SORTS`, the positions found in time are sorted and the
-    first ones returned. Mirror images are left out. Kernels are compiled on first use. Raises like
-    `Tablebase.probe` and `tbgen.find`, and `InputError` for `differs` without a table of another
-    rule set, and if studies would take too long.
+    seconds : time limit
+    sort : one of `tbgen.finding.query.SORTS`; the positions found in time are sorted, and the first
+        `most` returned
+
+    Mirror images are left out. Kernels are compiled on first use. Raises like `Tablebase.probe` and
+    `tbgen.find`, and `InputError` for `differs` without a table of another rule set, and if studies
+    would take too long.
     """
     if wanted.study and not can_search_studies(store, material):
         raise InputError(
@@ -126,10 +129,10 @@ def positions_of_value(
     most: int = SHOWN,
     seconds: float = SECONDS,
 ) -> Found:
-    """Return at most `most` positions with a value in `wanted`, without loading the compiler.
+    """Return at most `most` positions with a value in `wanted`, found within `seconds`.
 
-    Of `wanted` only the conditions that `ValueFilter` tests are applied: value, `zugzwang` and
-    `differs`. Raises like `Tablebase.probe`.
+    Does not load the compiler. Tests only the conditions of `wanted` that `ValueFilter` knows:
+    value, `zugzwang` and `differs`. Raises like `Tablebase.probe`.
     """
 
     def find() -> Found:
@@ -158,6 +161,9 @@ class _TileScan:
 
     The table is searched by tiles, sets of its slots (numbers of placements). A few placements of
     each tile come first, for variety; later rounds take more of each tile.
+
+    scan : selects the slots with a matching value
+    first : number of placements to examine in the first round, in all tiles together
     """
 
     def __init__(self, file: TableFile, scan: ValueFilter, seed: int, first: int) -> None:
@@ -180,8 +186,8 @@ class _TileScan:
     def positions(self) -> Iterator[Position | None]:
         """Yield the legal positions found, with None in between.
 
-        None is yielded before each tile and for a slot without a position, so that the caller can
-        test its time limit.
+        None is yielded before each tile, and for a slot without a position, with an illegal one or
+        with a mirror image, so that the caller can test its time limit.
         """
         each, left, layout = self._each, self._tiles, self._file.layout
         while left:

@@ -80,7 +80,8 @@ class Facts:
     error, and `moves` may still contain values after captures. `suggested` is the move to play,
     given the history of the game; None if no move is known to be best. `judgement` is the referee's
     verdict if the position is a repetition. `forbidden` maps moves that lose at once by repetition
-    to the referee's judgement. `rules` is the rule set of these judgements.
+    to the referee's judgement; None if no history is given. `rules` is the rule set of these
+    judgements.
     """
 
     position: Position
@@ -120,12 +121,14 @@ def winner_of(side: Side, outcome: Outcome) -> Side | None:
 
 
 class TableStore:
-    """The tables of one directory, for the board.
+    """Tables of one directory, and answers about them for the board.
 
-    Tables that are added to the directory are noticed. `workshop` estimates the cost of missing
-    tables and may build them; `tables_option` is the option that names the directory in the command
-    shown for building them. `opponent` plays positions without a table. `compared` is another
-    directory, with tables of other rule sets to compare with.
+    tables : the open tables
+    directory : watched for tables that are added or removed; None for no watching
+    workshop : estimates the cost of missing tables, and may build them
+    tables_option : option that names the directory, for suggested commands that build tables
+    opponent : plays positions without a table
+    compared : another directory, with tables of other rule sets to compare with
     """
 
     def __init__(
@@ -206,7 +209,7 @@ class TableStore:
         return self.cached(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
-        """Return best play of both sides; raises like `Tablebase.probe`."""
+        """Return best play of both sides, at most `plies` plies; raises like `Tablebase.probe`."""
         plies = min(plies, MAX_LINE)
         return self.cached(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
@@ -368,7 +371,7 @@ class TableStore:
         return found
 
     def _figures_of(self, material: Material) -> tuple[TableName, TableStatistics, dict[str, Any]]:
-        """Return a table's name and its `statistics`; cached until the tables change."""
+        """Return a table's name and the result of `statistics`; cached until the table changes."""
         _ = self.fingerprint
         kept = self._statistics
         if material not in kept:

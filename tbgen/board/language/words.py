@@ -41,7 +41,7 @@ def piece_name(code: int, language: str) -> str:
 
 
 def point_name(square: int, language: str) -> str:
-    """Return `e4`, or in Chinese file and rank as Red counts them: `五路第5线`."""
+    """Return the name of a square: `e4`, or in Chinese file and rank as Red counts: `五路第5线`."""
     rank = square // 9 + 1
     line = "底线" if rank == 1 else f"第{rank}线"
     return localise(language, square_name(square), f"{file_name(Side.RED, square)}{line}")
@@ -192,7 +192,7 @@ def _cited(articles: Sequence[str], rules: Rules) -> str:
 
 
 def result_name(winner: Side | None, language: str) -> str:
-    """Return `Red wins`, `Black wins` or `Draw`."""
+    """Return `Red wins`, `Black wins`, or `Draw` if `winner` is None."""
     if winner is None:
         return text(language, "drawn")
     return text(language, "wins", side=winner)

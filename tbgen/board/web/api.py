@@ -70,7 +70,7 @@ class Api:
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, request: Request) -> Answer:
-        """Return value and moves of a position, or of the last one of a game."""
+        """Return value and moves of a position or of a game's last one; 404 without a table."""
         view, store = _view(request), self._store
         game = bool(view.moves)
         facts = store.probe_game(view.positions, view.moves) if game else store.probe(view.start)
@@ -128,7 +128,7 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """Return the tables, or those of one endgame in any spelling of its name.
+        """Return the figures of all tables, or of those of one endgame (`name`, in any spelling).
 
         A table that cannot be read is listed with its error.
         """
@@ -139,7 +139,7 @@ class Api:
         return Answer({"tables": [self._entry(name) for name in names]})
 
     def table(self, request: Request) -> Answer:
-        """Return the statistics of one table, with the state of its proof.
+        """Return the statistics of one table and the state of its proof.
 
         The fields are those of `tbgen stats --json` except `file`, `values` and `checked`.
         """
@@ -154,7 +154,7 @@ class Api:
         return Answer({"material": material.name, "histogram": figures.to_json()["histogram"]})
 
     def search(self, request: Request) -> Answer:
-        """Return positions of a table that meet the query, and their share of all that match."""
+        """Return positions of a table that meet the query, as JSON, CSV or PGN."""
         material, query = _material(request), request.query_params
         fields, view = fields_of(query), read_view(query, parse_position(START_FEN))
         limit = _number(request, "limit", SHOWN, (1, MOST_SHOWN))
@@ -190,7 +190,7 @@ class Api:
         )
 
     def graph(self, request: Request) -> Answer:
-        """Return all materials reachable by captures, down to the bare kings."""
+        """Return the materials reachable by captures, with the captures of each, as JSON."""
         material, graph = _graph(request)
         present = set(self._store.materials())
         nodes = [
@@ -207,7 +207,7 @@ class Api:
         return Answer({"material": material.name, "nodes": nodes})
 
     def dot(self, request: Request) -> Answer:
-        """Return the graph of captures in Graphviz' language DOT."""
+        """Return the captures between materials with tables as a graph in DOT, for Graphviz."""
         material, graph = _graph(request)
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
@@ -221,10 +221,9 @@ class Api:
     # -- the server --------------------------------------------------------------------------
 
     def health(self, request: Request) -> Answer:
-        """Return `ok` and the number of tables.
+        """Return status `ok` and the number of tables.
 
-        Also scans the tables and finds the first position, so that an error there makes the check
-        fail.
+        An error in scanning the tables or in finding the first position makes the check fail.
         """
         _ = self._store.fingerprint, self._store.first_position
         return Answer({"status": "ok", "tables": len(self._store.available())})
@@ -262,11 +261,11 @@ class Api:
 
 
 def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    """Return the JSON of a position: the fields of `tbgen probe --json`, then the board's own.
+    """Return the JSON of a position: the fields of `tbgen probe --json`, and those of the board.
 
-    Fields of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Fields
-    of a move: `fen` after it, `text` if the view's notation is not ICCS, and `forbidden` (the
-    referee's reason) if it loses by repetition.
+    The board adds to a position `terminal`, and for a game `suggested` (a move) and `judgement`. It
+    adds to a move `fen` after it, `text` if the view's notation is not ICCS, and `forbidden` (the
+    referee's reason) if it loses by repetition. `mechanism` is for the reasons of values.
     """
     position, result, moves = facts.position, facts.result, []
     for each in facts.moves:
@@ -304,7 +303,10 @@ def _view(request: Request) -> View:
 
 
 def _number(request: Request, name: str, default: int, limits: tuple[int, int]) -> int:
-    """Return a number of the query within limits; raise `RequestError` for anything else."""
+    """Return parameter `name` of the query as a number; `default` if it is absent.
+
+    Raises `RequestError` unless it is between the two limits, inclusive.
+    """
     text = request.query_params.get(name, "")
     if not text:
         return default
@@ -343,6 +345,6 @@ def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[
 
 
 def _saved(text: str, name: str, media_type: str) -> Answer:
-    """Return a text that browsers save as a file."""
+    """Return a text as a download with file name `name`."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Answer(text, media_type, headers=headers)

@@ -56,12 +56,12 @@ def assets() -> Mapping[str, Asset]:
 
 
 def address(name: str) -> str:
-    """Return the address of a file, with its fingerprint."""
+    """Return the address of the static file `name`, with its fingerprint."""
     return f"/static/{name}?v={assets()[name].fingerprint}"
 
 
 def bundle(scripts: Mapping[str, str]) -> str:
-    """Return several modules as one script; imported ones come first.
+    """Return JavaScript modules as one script, each after the modules that it imports.
 
     scripts : text of each module by name; imports and exports stand on lines of their own
     Raises `graphlib.CycleError` for cyclic imports.

@@ -50,7 +50,7 @@ TOO_LARGE_BYTES = 1 << 40
 """Memory of a build in bytes above which a table is called too large: no command is shown."""
 
 TOO_MANY = 400
-"""Bound of the number of tables that a material needs, above which it is called too large."""
+"""`closure_bound` of a material above which its table is called too large."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -70,9 +70,9 @@ ENTRY = f"/enter/{KEY}"
 
 
 class BuildEndpoints:
-    """Endpoints of one application that start, cancel and report builds; `routes` are their routes.
+    """Endpoints of one application that start, cancel and report builds; `routes` has their routes.
 
-    closing : returns whether the server is shutting down
+    workshop : runs the builds; closing : returns whether the server is shutting down
     on_error : turns a JSON error into a page
     """
 
@@ -94,7 +94,7 @@ class BuildEndpoints:
         ]
 
     async def enter(self, request: Request) -> Response:
-        """Set the cookie of a browser that has the key, and redirect to the board."""
+        """Set the cookie if the path has `KEY`, and redirect to the board."""
         if not _is_equal(request.path_params["key"], KEY):
             return self._refuse(request, _not_permitted())
         answer = RedirectResponse("/", 303, NOT_STORED)
@@ -134,7 +134,7 @@ class BuildEndpoints:
     async def _change(
         self, change: Callable[[Mapping[str, str]], None], request: Request
     ) -> Response:
-        """Check the permission of a form, call `change` with its fields, redirect to its page."""
+        """Check the permission of a form, call `change` with its fields, redirect to its `back`."""
         try:
             if is_forwarded(request.scope["headers"]):
                 hint = "ask by this machine's own address, without a proxy"
@@ -181,7 +181,7 @@ def _is_equal(text: str, secret: str) -> bool:
 
 
 def _cookie(request: Request) -> str:
-    """Return the name of the cookie, with the port: browsers share cookies between ports."""
+    """Return the cookie's name. It includes the port, as a browser's cookies are for all ports."""
     return f"tbgen-build-{request.url.port or 80}"
 
 
@@ -191,7 +191,7 @@ def _not_permitted() -> RequestError:
 
 
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the card (a framed section) of a missing table: needed tables, cost, build button."""
+    """Return the framed section of a missing table as HTML: needed tables, cost, build button."""
     material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, material, view, back, note, can_be_built(facts))
@@ -216,12 +216,11 @@ def _material_card(
     store: TableStore, material: Material, view: View, back: str, note: str = "",
     can_exist: bool = True,
 ) -> str:  # fmt: skip
-    """Return the card of the needed tables, with the button or the command that builds them.
+    """Return a framed section on the needed tables, with the button or the command to build them.
 
-    For a table that is too large the card has only a sentence.
+    For a table that is too large it is only a sentence.
 
-    back : address to return to after the build
-    note : HTML at the end of the card
+    back : address to return to after the build; note : HTML at the end of the section
     can_exist : whether the format has a table of this material
     """
     few = can_exist and closure_bound(material) <= TOO_MANY
@@ -243,11 +242,9 @@ def _material_card(
 
 
 def starter_cards(store: TableStore, view: View, back: str) -> str:
-    """Return cards of sets of endgames to build first, or the progress of the running build.
+    """Return framed sections of sets of endgames to build first, or the running build's progress.
 
-    Empty if the application has no workshop.
-
-    back : address to return to after the build
+    Empty if the application has no workshop. `back` is the address to return to after the build.
     """
     workshop = store.workshop
     if workshop is None:
@@ -267,7 +264,10 @@ def starter_cards(store: TableStore, view: View, back: str) -> str:
 
 
 def _progress_card(store: TableStore, progress: Progress, view: View, back: str) -> str:
-    """Return the progress of the build; the script updates it and reloads the page at the end."""
+    """Return the progress of the build as HTML; the script updates it, and at its end reloads.
+
+    back : address to return to after cancelling, or without scripts to look again
+    """
     stop = ""
     if store.workshop is not None and store.workshop.limits is not None:
         stop = _form("/build/cancel", {}, view.text("build_cancel"), back)
@@ -293,7 +293,7 @@ def progress_in_words(progress: Progress, language: str) -> str:
 
 
 def build_state(store: TableStore) -> str:
-    """Return a text that changes with the state of the build as pages show it, for their ETags."""
+    """Return a text that changes with what pages show of the build; part of their ETags."""
     progress = store.build
     if progress is None:
         return TOKEN
@@ -301,7 +301,7 @@ def build_state(store: TableStore) -> str:
 
 
 def build_page(store: TableStore, view: View) -> Answer:
-    """Return the page of the build and of the starter sets."""
+    """Return the page of the running build, or else of the sets to build first."""
     parts = starter_cards(store, view, with_settings("/build", view))
     return wide_page(view, view.text("build_title"), parts, "/build")
 
@@ -313,7 +313,10 @@ def running_build(store: TableStore) -> Progress | None:
 
 
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
-    """Return a notice if the last build, of a material if given, failed or was cancelled."""
+    """Return a notice if the last build failed or was cancelled; else an empty text.
+
+    material : only if the build was asked for this material; None for any build
+    """
     progress = store.build
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""
@@ -327,7 +330,10 @@ def _failure_note(store: TableStore, material: Material | None, view: View) -> s
 def _offer(
     store: TableStore, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
-    """Return the cost of building some materials, and the button or command that builds them."""
+    """Return the cost of building some materials, and the button or command to build them, as HTML.
+
+    asked : form fields that name the materials; back : address to return to after the build
+    """
     workshop, cost = store.workshop, store.cost(materials)
     takes, here = "", is_loopback(urlsplit(view.origin).netloc)
     if cost is not None:

@@ -74,7 +74,7 @@ class Sketch(Position):
         return position
 
     def faults(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return all faults of the arrangement: for each, key and fields of a message."""
+        """Return all faults of the arrangement; each is the key of a message and its fields."""
         found: list[tuple[str, dict[str, Any]]] = []
         counts = Counter(code for code, _ in self.pieces())
         for code, square in self.pieces():
@@ -105,7 +105,7 @@ class Sketch(Position):
     def with_piece(self, square: int, code: int) -> Sketch:
         """Return the arrangement with a square set to a piece code or `EMPTY`.
 
-        A king moves there, as each side has only one.
+        A king is moved there, as each side has only one.
         """
         board = bytearray(self.board)
         if code != EMPTY and piece_kind(code) == PieceType.KING:
@@ -116,7 +116,7 @@ class Sketch(Position):
 
 @dataclass(frozen=True)
 class Reading:
-    """Result of reading a text: the readable part of the board, and the first fault.
+    """Arrangement read from a text, as far as readable, and the first fault of the text.
 
     `problem` is the error of a malformed text, else None; `typed` is then the text itself. `bad`
     are the squares of a malformed rank.
@@ -132,7 +132,7 @@ def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
     """Return the arrangement that a query describes; `default` if the query has no position.
 
     Of a malformed FEN the readable part is kept. For other malformed text the board is that of the
-    query's parameter `was` (the previous FEN), or empty without it.
+    previous FEN (parameter `was`), or empty without it.
     """
     given, position = "", default
     try:
@@ -151,9 +151,9 @@ def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
 def editor_page(
     store: TableStore, view: View, reading: Reading, chosen: str = "", status: int = 200
 ) -> Answer:
-    """Return the arrangement, its outcome or faults, and the palette.
+    """Return the page of an arrangement: picture, outcome or faults, palette of pieces.
 
-    `chosen` is the palette's piece (a FEN letter, or `ERASER`) for pages without scripts.
+    chosen : FEN letter of the palette's selected piece or `ERASER`; used only without scripts
     """
     sketch = reading.sketch
     letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""
@@ -171,7 +171,7 @@ def editor_page(
 
 
 def _read_fen(given: str) -> Reading:
-    """Read the board of a FEN, even if illegal; of several faults the first is reported."""
+    """Return the readable part of a FEN, even if illegal; only the first fault is reported."""
     fields = given.replace("_", " ").replace("+", " ").split()
     rows = fields[0].translate(LETTER_ALIASES).split("/")
     board = bytearray(SQUARES)
@@ -223,14 +223,14 @@ def _verdict(store: TableStore, view: View, reading: Reading) -> str:
 
 
 def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
-    """Format a fault; sides, pieces and points are named in the language."""
+    """Return one of the `Sketch.faults` (key and fields) as text in the view's language."""
     names = {"piece": piece_name, "square": point_name}
     named = {name: names[name](fields[name], view.language) for name in names if name in fields}
     return view.text(key, **(fields | named))
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
-    """Return the links, by square, that put a chosen piece (its FEN letter) or erase one."""
+    """Return, by square, the links that put the chosen piece (a FEN letter) or erase one."""
     if not letter:
         return {}
     code = EMPTY if letter == ERASER else LETTERS_BY_CODE.index(letter)
@@ -242,7 +242,7 @@ def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
 
 
 def _palette(view: View, sketch: Sketch, chosen: str) -> str:
-    """Return the fourteen pieces and the eraser as links; the script makes them draggable."""
+    """Return links that choose a piece or the eraser; the script makes them draggable."""
     found = []
     for letter in (*LETTERS, *LETTERS.lower(), ERASER):
         if letter == ERASER:
@@ -262,7 +262,7 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 
 def _changes(view: View, sketch: Sketch) -> str:
-    """Return links to modified arrangements, and to the board turned round."""
+    """Return links that change the side to move, mirror, swap colours, clear and turn the board."""
     changes = {
         "side": Sketch(sketch.board, sketch.side.other),
         "mirror": sketch.moved(mirror=True),
@@ -296,7 +296,7 @@ def _form(view: View, reading: Reading) -> str:
 
 
 def _href(view: View, sketch: Sketch | None, piece: str = "") -> str:
-    """Return the editor's address for an arrangement, with a piece chosen in the palette.
+    """Return the editor's address for an arrangement, with palette piece `piece`.
 
     Without an arrangement, `@` is in place of the FEN, for the script to replace.
     """

@@ -1,4 +1,4 @@
-"""Position on other sites: content of an <iframe>, and tags that describe a link.
+"""Board for other sites: page of an <iframe>, and <head> tags for the preview of a link.
 
     /embed?fen=&moves=         board, outcome, link to the full page; no buttons
     /embed?fen=&mode=line      best play as animated picture
@@ -34,14 +34,14 @@ from tbgen.indexing import Position
 
 _POLICY = "content-security-policy"
 HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ancestors *")}
-"""Headers of the page that may be framed."""
+"""Headers of the <iframe> page: any site may frame it."""
 
 
 def embed_page(store: TableStore, view: View) -> Answer:
-    """Return the page for an <iframe>: picture or animation, title, outcome, link.
+    """Return the page for an <iframe>: picture, title, outcome, link to the full page.
 
-    The animation is shown for a view of mode `line`. Raises like `TableStore.probe`, and for a
-    line also like `TableStore.line`.
+    For mode `line` the picture is an animation. Raises like `TableStore.probe`, and for a line also
+    like `TableStore.line`.
     """
     facts = store.probe_game(view.positions, view.moves)
     line = view.mode == "line"
@@ -63,13 +63,13 @@ def embed_page(store: TableStore, view: View) -> Answer:
 
 
 def picture(view: View) -> str:
-    """Return the position as standalone SVG, with its last move marked."""
+    """Return the view's position as standalone SVG, with the last move marked."""
     last = view.moves[-1] if view.moves else None
     return draw(view.position, view.look, Marks(last), alone=True)
 
 
 def card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return Open Graph tags; empty without `view.origin`, with which their addresses begin."""
+    """Return Open Graph tags as HTML; empty without `view.origin`, as addresses need it."""
     if not view.origin:
         return ""
     path = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
@@ -88,9 +88,9 @@ def card(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[Frame]]:
-    """Return start position and frames of a view's game, at most `MOST_PLIES`.
+    """Return start position and frames of a view's game, at most `MOST_PLIES` frames.
 
-    Without moves these are the frames of best play, with its loop repeated. Then raises like
+    For a view without moves, return those of best play, with its loop repeated; this raises like
     `Tablebase.probe`.
     """
     if view.moves:
@@ -103,7 +103,7 @@ def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[Frame]
 
 
 def _title(facts: Facts, view: View) -> str:
-    """Return the name of the endgame, and the side to move unless the game has ended."""
+    """Return the name of the endgame and, unless the game has ended, the side to move, as text."""
     material = view.position.material
     name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
     turn = view.text("to_move", side=view.position.side)
@@ -111,9 +111,9 @@ def _title(facts: Facts, view: View) -> str:
 
 
 def _description(store: TableStore, facts: Facts, view: View) -> str:
-    """Return outcome and reason of the position or game, for the description of a link.
+    """Return outcome and reason of the position or game, as text.
 
-    For a game or puzzle it is only the reader's task, since values are hidden there.
+    In play mode, where values are hidden, return the reader's task.
     """
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")

@@ -47,13 +47,13 @@ from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.proofs import ProofState
 
 MAX_NODES = 400
-"""Most materials in a drawn graph of captures; the list of captures is always shown."""
+"""Largest `closure_bound` of a material whose graph of captures is drawn."""
 
 _ATTACKERS = {kind.name.lower(): kind for kind in PieceType if kind.is_attacker}
 
 
 def list_page(store: TableStore, view: View) -> Answer:
-    """Return all endgames by attacking piece type."""
+    """Return the page of all endgames with a table, by attacking piece type."""
     key = "list", store.readings, tuple(view.settings().items()), view.language
     overview, sections = store.cached(key, lambda: _overview(store, view))
     empty = ""
@@ -69,7 +69,10 @@ def list_page(store: TableStore, view: View) -> Answer:
 
 
 def material_page(store: TableStore, view: View, material: Material) -> Answer:
-    """Return the figures of one endgame; raises `RequestError` and `Tablebase.probe`'s errors."""
+    """Return the page of one endgame; raises like `TableStore.statistics`.
+
+    Raises `RequestError` if neither side has an attacker.
+    """
     if not material.needs_table:
         raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
     figures, file = store.statistics(material)
@@ -102,7 +105,7 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
 
 
 def _overview(store: TableStore, view: View) -> tuple[str, str]:
-    """Return the matrix of endgames, and the lists by attacking piece type, as HTML.
+    """Return the matrix of endgames, and their lists by attacking piece type, as HTML.
 
     The matrix is empty with fewer than two readable tables, the lists without tables.
     """
@@ -153,7 +156,7 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
 
 
 def _filters(view: View) -> str:
-    """Return filters of the list by text, class and state of proof; hidden without scripts."""
+    """Return fields that filter the list by text, class and proof; hidden without scripts."""
     box = view.message("filter")
     classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
     states = [state.name.lower() for state in ProofState]
@@ -172,7 +175,7 @@ def _filters(view: View) -> str:
 
 
 def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[str, Any]) -> str:
-    """Return the properties of a table as a list, such as class, longest win, size and proof."""
+    """Return properties of a table, such as class, longest win, size and proof, as an HTML list."""
     seconds, material = file["build_seconds"], Material.parse(figures.material)
     time = view.text("unknown_time") if seconds is None else time_in_words(seconds, view.language)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
@@ -199,7 +202,7 @@ def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[s
 
 
 def _puzzle(figures: TableStatistics, view: View) -> str:
-    """Return links to puzzles and to the search; empty for an endgame without wins."""
+    """Return links to puzzles and to the search; empty if neither side can win."""
     if not figures.red_to_move.wins + figures.black_to_move.wins:
         return ""
     path, search = f"/puzzle/{figures.material}", f"/search/{figures.material}"
@@ -223,14 +226,14 @@ def _results(view: View, figures: TableStatistics) -> str:
 
 
 def _by_winner(figures: TableStatistics, side: Side) -> list[int]:
-    """Return the numbers of Red's wins, draws and Black's wins with a side to move."""
+    """Return the numbers of positions with `side` to move: Red's wins, draws, Black's wins."""
     counts = figures.red_to_move if side == Side.RED else figures.black_to_move
     numbers = [counts.wins, counts.draws, counts.losses]
     return numbers if side == Side.RED else numbers[::-1]
 
 
 def _captures(store: TableStore, view: View, material: Material) -> str:
-    """Return the material after each capture, with a link if its table is present."""
+    """Return an HTML list of the captures: piece, then material, linked if its table is present."""
     present, items = set(store.materials()), ""
     for taken, child in material.captures().items():
         name = material_name(child, view.language)
@@ -245,7 +248,7 @@ def _captures(store: TableStore, view: View, material: Material) -> str:
 
 
 def _graph(store: TableStore, view: View, material: Material) -> str:
-    """Return the graph of at most `MAX_NODES` materials after captures, in rows by pieces."""
+    """Return the graph of captures as SVG, a row for each number of pieces; empty if too large."""
     if closure_bound(material) > MAX_NODES:
         return ""
     nodes = material.closure()
@@ -283,9 +286,9 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
 
 
 def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
-    """Return the matrix of endgames: attackers in rows, defenders in columns.
+    """Return the matrix of endgames: attacking armies in rows, defending armies in columns.
 
-    Armies (pieces of one side) with fewer pieces come first.
+    An army is the pieces of one side; those with fewer pieces come first.
     """
     rows = _armies(material.first for material in cells)
     columns = _armies(material.second for material in cells)
@@ -328,7 +331,7 @@ def _cell(material: Material, figures: TableStatistics, view: View) -> str:
 
 
 def _name(army: Army, side: Side, view: View) -> str:
-    """Return the letters of an army with its name as tooltip; in Chinese only the name."""
+    """Return the name of an army; in English its letters, with the name as tooltip."""
     words = army_name(army, side, view.language)
     if view.language != "en":
         return escape(words)
@@ -336,5 +339,5 @@ def _name(army: Army, side: Side, view: View) -> str:
 
 
 def _armies(armies: Iterable[Army]) -> list[Army]:
-    """Return the different armies (pieces of one side), those with fewer pieces first."""
+    """Return the different armies, those with fewer pieces first."""
     return sorted(set(armies), key=lambda army: (sum(army.strength), army.strength))

@@ -31,7 +31,7 @@ ADDRESS = "/files"
 
 
 class FileEndpoint:
-    """Endpoint of a directory; `requests` counts answers by name and status."""
+    """Endpoint of the listed files of `directory`; `requests` counts answers by name and status."""
 
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:
         self._directory = directory
@@ -39,7 +39,7 @@ class FileEndpoint:
         self._listed: tuple[tuple[int, ...], frozenset[str]] = (), frozenset()
 
     async def answer(self, request: Request) -> Response:
-        """Answer one request for a file of the directory: whole or a range of its bytes."""
+        """Answer a request for a file, whole or a range of its bytes."""
         answer: Response
         try:
             answer = await run_in_threadpool(self._answer, request.path_params["name"])
@@ -60,7 +60,7 @@ class FileEndpoint:
         return FileResponse(self._directory / name, headers=headers, stat_result=found)
 
     def _names(self) -> frozenset[str]:
-        """Return the file names in the index, reread after changes; empty without a valid index."""
+        """Return the files that the index lists, reread after changes; empty if it is invalid."""
         with contextlib.suppress(FileNotFoundError, BadIndexError), self._open(INDEX) as file:
             found = os.fstat(file.fileno())
             state = found.st_ino, found.st_size, found.st_mtime_ns
@@ -82,7 +82,7 @@ class FileEndpoint:
 
 
 class CompressionExceptFiles(GZipMiddleware):
-    """ASGI middleware: compresses all answers but files, whose ranges count uncompressed bytes."""
+    """ASGI middleware: compresses answers except files, whose ranges count uncompressed bytes."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request (ASGI): compress its answer, unless a file is requested."""

@@ -35,10 +35,7 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 EXCEPTIONS = 3
-"""Most diagrams of exceptions in a drawn endgame (wins).
-
-In other endgames at most `EXCEPTIONS - 1` draws and as many losses are shown.
-"""
+"""Most diagrams of wins in a drawn endgame; in others, one fewer of draws and of losses each."""
 
 CANDIDATES = 24
 """Number of exceptions of one outcome to search for; those with the fewest captures are shown."""
@@ -47,10 +44,7 @@ SECONDS = 0.5
 """Time limit in seconds of the search for exceptions of one endgame with one outcome."""
 
 DOCUMENT_SECONDS = 12.0
-"""Time in seconds after which a page begins no further search for exceptions.
-
-Later requests search the endgames that were left out.
-"""
+"""Seconds after which a page begins no further search for exceptions; later requests go on."""
 
 
 def handbook_page(store: TableStore, view: View) -> Answer:
@@ -67,10 +61,10 @@ def handbook_page(store: TableStore, view: View) -> Answer:
 
 
 def chapter_page(store: TableStore, view: View, name: str) -> Answer:
-    """Return the page of one attacker with diagrams, or of all for the name `all`.
+    """Return the page of one attacker with diagrams, or of all if `name` is `all`.
 
-    Other names are an attacker's letters, such as `KRN`. In print, each attacker of `all` starts a
-    new page. Raises `RequestError` if no table has this attacker.
+    Other names are an attacker's letters, such as `KRN`; raises `RequestError` without its tables.
+    In print, each attacker of `all` starts a new page.
     """
     found, title = _chapters(store), view.text("handbook")
     until = time.monotonic() + DOCUMENT_SECONDS
@@ -102,7 +96,7 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
 
 
 def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
-    """Return the handbook entries of all readable tables, by attacker."""
+    """Return the handbook entries of all readable tables, by the attacker's letters."""
 
     def find() -> dict[str, list[HandbookEntry]]:
         others = {
@@ -162,10 +156,10 @@ def _table(entries: list[HandbookEntry], view: View) -> str:
 def _sections(
     store: TableStore, view: View, entries: Sequence[HandbookEntry], until: float
 ) -> tuple[str, int]:
-    """Return a section for each endgame, and how many of them lack exceptions.
+    """Return a section for each endgame as HTML, and the number of those with unknown exceptions.
 
-    A section has a sentence, and diagrams of the longest win and of exceptions. It lacks exceptions
-    if their search was not begun before `until`, a `time.monotonic()`.
+    A section is a sentence, with diagrams of the longest win and of exceptions. These are unknown
+    if their search was not begun before `until`, a time of `time.monotonic()`.
     """
     parts, missing = "", 0
     for entry in entries:
@@ -210,8 +204,8 @@ def _exceptions(
 ) -> list[tuple[Position, Outcome]] | None:
     """Return the exceptions of an endgame, from the cache or by a search.
 
-    None if they are not cached and `until`, a `time.monotonic()`, has passed, or if the table
-    cannot be read.
+    None if they are not cached and the time `until` (of `time.monotonic()`) has passed, or if the
+    table cannot be read.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
     if entry.material not in kept:
@@ -223,7 +217,7 @@ def _exceptions(
 
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions, and choose those with the fewest captures."""
+    """Search for exceptions, and return the few with the fewest captures (`EXCEPTIONS`)."""
     shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     if entry.kind == "drawn":
         shares = {Outcome.WIN: entry.wins}
@@ -239,6 +233,6 @@ def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Posi
 
 
 def _capture_count(position: Position) -> int:
-    """Return the number of legal captures, counted for both sides as if each were to move."""
+    """Return the number of legal captures of both sides, each as if it were to move."""
     both = (position, Position(position.board, position.side.other))
     return sum(position.board[move.target] != EMPTY for each in both for move in legal_moves(each))

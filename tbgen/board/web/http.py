@@ -5,9 +5,9 @@
 
 An answer depends only on address, language and tables, so its ETag is known before it is computed.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
-waiting requests is bounded. Each request has a *lane*, a queue with threads of its own: short
-requests, position pages, long requests and searches do not wait for each other. Searches run in
-processes (`search_processes`). Work for a client that has disconnected is ended.
+waiting requests is bounded. A *lane* is a queue with its own threads; short requests, position
+pages, long requests and searches have one lane each, and so do not wait for each other. Searches
+run in processes (`search_processes`). Work for a client that has disconnected is ended.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ time, so more would not finish sooner, and would delay other requests.
 """
 
 MAX_LONG = 24
-"""Most running and waiting requests of each other lane; further ones are answered 503."""
+"""Most running and waiting requests of every lane but `PROMPT`; further ones are answered 503."""
 
 MAX_OF_CLIENT = 16
 """Most running and waiting requests of one client address; a browser sends six at once.
@@ -63,9 +63,7 @@ RETRY_SECONDS = 5
 """Value of `Retry-After` in answers with status 503."""
 
 MAX_AGE = 60
-"""Seconds for which a browser may reuse an answer without asking; tables may be built meanwhile.
-HTML pages are revalidated each time.
-"""
+"""Seconds for which a browser may reuse an answer without asking; HTML pages are revalidated."""
 
 _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
 
@@ -89,7 +87,7 @@ class Answer:
     headers: Mapping[str, str] | None = None
 
     def response(self, headers: Mapping[str, str] | None = None) -> Response:
-        """Return a Starlette response; `headers` are added unless the answer has them."""
+        """Return the Starlette response; the answer's own headers override `headers`."""
         is_json = isinstance(self.body, Mapping)
         body = json.dumps(self.body, ensure_ascii=False) if is_json else self.body
         headers = {**(headers or {}), **(self.headers or {})}
@@ -110,9 +108,9 @@ INTERNAL = RequestError(500, "something went wrong here", "see the server's log"
 
 
 def failure(error: Exception) -> Answer:
-    """Return the answer `{"error", "hint"}` to a failed request; re-raise unexpected errors.
+    """Return the answer `{"error", "hint"}` to a failed request, with a status of 4xx or 5xx.
 
-    Messages are those of the command line. They contain no paths of this machine.
+    Unexpected errors are raised again. Messages are those of the command line, without paths.
     """
     if isinstance(error, UnansweredError):
         status = 404 if isinstance(error, NothingFoundError) else 503
@@ -175,7 +173,7 @@ class EndpointRunner:
             raise AbandonedError
 
     def close(self) -> None:
-        """End the wait for all requests in progress; called from the event loop at shutdown."""
+        """End the wait for all running requests; called from the event loop at shutdown."""
         self.closed = True
         for gone in list(self._waiting):
             gone.cancel()
@@ -227,7 +225,10 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Run a request in a lane; raise `RequestError` if its client has too many in progress."""
+        """Run a request in a lane; raise `RequestError` if its client has too many in progress.
+
+        work : computes the answer; its event is set once the answer is no longer needed
+        """
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")
@@ -246,7 +247,10 @@ class EndpointRunner:
                 self._searching.remove(client)
 
     async def _run(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Run a request in a thread of its lane; raise `RequestError` if it cannot be answered."""
+        """Run a request in a thread of its lane; `work`, given an event, computes the answer.
+
+        Raises `RequestError` if too many requests wait, after the timeout, and at shutdown.
+        """
         free, abandoned = self._free[lane], Event()
         if not free.acquire(blocking=False):
             raise RequestError(503, "the server is busy", "try again in a moment")
@@ -272,7 +276,7 @@ class EndpointRunner:
         raise RequestError(503, "the answer takes too long", hint)
 
     def _etag(self, request: Request) -> str:
-        """Return the ETag; it is weak, since compressed and uncompressed answers share it."""
+        """Return the ETag; weak, since the compressed and the uncompressed answer share it."""
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'

@@ -1,9 +1,9 @@
 """Frame of every page, and HTML elements that pages share.
 
-    wide_page, board_page    ->  <html> head, modes and pages, <main id="main">, settings
+    wide_page, board_page    ->  <head>, <header> with links to modes and pages, <main>, settings
     link, table, ...         ->  elements with texts and attributes escaped
 
-The script replaces `main` when a link is followed; without scripts links load whole pages.
+The script replaces <main> when a link is followed; without scripts links load whole pages.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from tbgen.notation import MOVE_NOTATIONS
 
 
 def class_badge(kind: str, view: View) -> str:
-    """Return the badge of an endgame's class: `won`, `open` or `drawn`."""
+    """Return an endgame's class as HTML; `kind` is `won`, `open` or `drawn`."""
     return f'<span class="class {kind}">{view.message(f"class_{kind}")}</span>'
 
 
 def link(href: str, label: str, css: str = "", extra: str = "") -> str:
-    """Return an <a> element; `extra` holds further attributes as HTML."""
+    """Return an <a> element with class `css`; `extra` holds further attributes as HTML."""
     attribute = f' class="{css}"' if css else ""
     return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
 
@@ -39,23 +39,23 @@ def link(href: str, label: str, css: str = "", extra: str = "") -> str:
 def page_link(
     path: str, view: View, label: str, css: str = "", query: Mapping[str, str] | None = None
 ) -> str:
-    """Return a link to a page without a board, which keeps the view's settings."""
+    """Return a link to a page without a board; the view's settings are added to `query`."""
     return link(with_settings(path, view, query), label, css)
 
 
 def figures_link(material: Material, view: View) -> str:
-    """Return a link to the page of an endgame's figures."""
+    """Return a link to the page of an endgame, which has the statistics of its table."""
     return page_link(f"/endgames/{material}", view, view.text("all_figures"))
 
 
 def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
-    """Return a <details> element; `content` is HTML."""
+    """Return a <details> element with class `css`, folded unless `is_open`; `content` is HTML."""
     opened = " open" if is_open else ""
     return f'<details class="{css}"{opened}><summary>{escape(summary)}</summary>{content}</details>'
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
-    """Return a <table> element; cells are HTML, names of columns are plain text."""
+    """Return a <table> element with class `css`; `head` is plain text, cells are HTML."""
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     return (
@@ -83,7 +83,7 @@ def copy_button(content: str, view: View) -> str:
 
 
 def turn_buttons(view: View) -> str:
-    """Return buttons that turn the board, and show it in full screen (hidden without scripts)."""
+    """Return a link that turns the board, and a button for full screen (hidden without scripts)."""
     enter, leave = (view.message(key) for key in ("whole_screen", "leave_screen"))
     flip = link(view.href(flip=not view.flip), view.text("flip"), "button flip")
     return (
@@ -104,10 +104,11 @@ def page(
 ) -> Answer:
     """Return a whole page.
 
+    title : plain text; main : HTML of the <main> element, css : its class
     address : returns the address of this page for a view with other settings
-    data : data attributes of `main` for the script
-    css : class of `main`
+    data : attributes `data-NAME` of <main>, by NAME, for the script
     head : further tags of <head>, as HTML
+    status : HTTP status
     """
     data = data or {}
     theme = f' data-theme="{view.theme}"' if view.theme else ""
@@ -139,7 +140,7 @@ def board_page(
     view: View, title: str, verdict: str, stage: str, side: str = "", css: str = "workspace",
     **how: Any,
 ) -> Answer:  # fmt: skip
-    """Return a page with a board, in sections of HTML of which empty ones are left out.
+    """Return a page with a board, in up to three sections of HTML; empty sections are left out.
 
     verdict : outcome; stage : board and buttons; side : moves and panels; how : passed to `page`
     """
@@ -173,13 +174,16 @@ def wide_page(
 
 
 def with_settings(path: str, view: View, query: Mapping[str, str] | None = None) -> str:
-    """Return the address of a page without a board, with its query and the view's settings."""
+    """Return the address of a page without a board: path, query and the view's settings."""
     whole = {**(query or {}), **view.settings()}
     return f"{path}?{urlencode(whole)}" if whole else path
 
 
 def _navigation(view: View, on_board: bool) -> str:
-    """Return links to the modes of the board and to other pages, and the search box."""
+    """Return the content of <header>: links to modes of the board and to pages, search box.
+
+    on_board : whether the page has a board, and so marks the link of its mode as current
+    """
     shown = view.back(0)
     links = []
     for mode in MODES:

@@ -7,8 +7,8 @@ A *film* is a game that the board plays ply by ply, with a caption and arrows fo
     rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
                 orange for a chase), and the loser's way out (green); text with the winner's reply
 
-Every ply is a link to the board after it (`at=`), so the film can be read without scripts.
-`knowledge.analysis` defines and finds the ladder.
+At each *rung* of a ladder the loser leaves a loop for a loss of lower order; the last one leads to
+mate (`knowledge.analysis`). Each ply is a link to the board after it (`at=`), also without scripts.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ from tbgen.tables import Outcome
 
 
 def film_page(store: TableStore, view: View) -> Answer:
-    """Return the page of best play, or of its ladder (`view.ladder`), for the script to animate."""
+    """Return the page of best play as a film, or of the ladder if `view.ladder`.
+
+    Without a table, a page with status 404 that offers to build it.
+    """
     view, plays = replace(view, plays=False), view.plays
     facts, endgame = store.probe(view.position), view.position.material.name
     if facts.missing is not None:
@@ -116,7 +119,10 @@ def film_page(store: TableStore, view: View) -> Answer:
 
 
 def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
-    """Return the buttons of the film; steps are links, which also work without scripts."""
+    """Return the buttons of the film; steps are links, which also work without scripts.
+
+    last : plies of the film; loop : plies before the loop, or None; ply : plies shown
+    """
     steps = [
         ("first", "«", 0),
         ("back", "‹", max(0, ply - 1)),
@@ -144,7 +150,10 @@ def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
 
 
 def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: int) -> str:
-    """Return the moves of a film, linked to the boards after them; those of the loop are marked."""
+    """Return the moves of a film as links to the boards after them; those of the loop are marked.
+
+    name : key of the heading; loop : plies before the loop, or None; ply : plies shown
+    """
     position, items = view.position, []
     for number, frame in enumerate(frames, 1):
         label = view.move_name(position, frame.move)
@@ -165,7 +174,7 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
 def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
     """Return the ladder of the losing side: for each rung a small board and the loser's choices.
 
-    Empty if the position is not decided by repetition.
+    Empty if the position is not decided by repetition. `line` is best play from the position.
     """
     rungs = ladder(store, view.position)
     if not rungs:
@@ -223,7 +232,7 @@ def _rung(view: View, rung: Rung) -> str:
 
 
 def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Arrow]]:
-    """Return the loser's choices in words and arrows: to stay in the loop, or to leave it."""
+    """Return the loser's choices, to stay in the loop or to leave it, as phrases and as arrows."""
     kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
     arrows = [Arrow(*kept.choice.move, "check" if in_check(kept.choice.after) else "chase")]
     names = [view.move_name(rung.position, move.move) for move in rung.keeps]

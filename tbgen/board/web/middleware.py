@@ -59,9 +59,9 @@ pages, which may hold the token for builds.
 class RequestLimits:
     """ASGI middleware: refuses requests beyond the limits, and adds headers to every answer.
 
-    With `loopback_only`, requests for other host names are refused. Otherwise a foreign site could
-    make its name resolve to this machine (DNS rebinding), and its scripts could read the answers.
-    Only the paths in `posts` accept POST.
+    posts : paths that accept POST
+    loopback_only : refuse requests for other host names. Otherwise a foreign site could make its
+        name resolve to this machine (DNS rebinding), and its scripts could read the answers
     """
 
     def __init__(self, app: ASGIApp, posts: Container[str], loopback_only: bool = False) -> None:
@@ -92,9 +92,9 @@ class RequestLimits:
 
 
 def _in_origin_form(scope: Scope) -> Scope:
-    """Return a request with a path as its target, in place of a whole address (RFC 9112, 3.2.2).
+    """Return the request with a path as target, even if it came with a whole URL (RFC 9112, 3.2.2).
 
-    The host of such an address counts instead of the header.
+    The host of such a URL replaces the header `Host`.
     """
     whole = _ABSOLUTE.fullmatch(scope["path"])
     if whole is None:
@@ -124,7 +124,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
-    """Return the answer to a request beyond the limits, or to OPTIONS; None for others.
+    """Return the refusal of a request beyond the limits, or the answer to OPTIONS; else None.
 
     post : whether it is a POST to a path that accepts one
     """
@@ -187,7 +187,7 @@ class ForwardedHeaders:
 
 
 def _prefixing(send: Send, prefix: str) -> Send:
-    """Return an ASGI send function that puts a proxy's path prefix into the addresses of answers.
+    """Return an ASGI send function that puts a proxy's path prefix into the links of answers.
 
     A page is sent only when complete, as its length changes.
     """

@@ -70,10 +70,10 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Address for programs; `name` is its method of `Api`, `media` the type of its answer.
+    """Address for programs; `name` is its method of `Api`, `media` the media type of its answer.
 
-    The message in texts.csv with the path as its key is the summary. Parameters in the path are
-    required, and so is `fen`.
+    `parameters` are those of the query; `fen` and parameters in the path are required. The message
+    with the path as its key (texts.csv) is the summary.
     """
 
     path: str
@@ -197,7 +197,7 @@ def api_page(view: View) -> Answer:
 
 
 def _section(endpoint: Endpoint, view: View) -> str:
-    """Return the section of one address: a form, or a link if it has no parameters."""
+    """Return an address's section of the page: a form, or a link if it has no parameters."""
     address = endpoint.path.replace("{material}", _PARAMETERS["material"][1])
     tried = f"<p>{link(address, view.text('api_try'), 'button')}</p>"
     if endpoint.parameters:
@@ -215,7 +215,7 @@ def _section(endpoint: Endpoint, view: View) -> str:
 
 
 def refuse_unknown(path: str, known: Collection[str], asked: Iterable[str]) -> None:
-    """Raise `RequestError` for a parameter that the route `path` does not have."""
+    """Raise `RequestError` if the query parameters `asked` have one that is not in `known`."""
     for name in asked:
         if name not in known:
             hint = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"

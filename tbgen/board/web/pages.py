@@ -1,6 +1,6 @@
 """Endpoints of the HTML pages: each takes a request and returns a page or a redirect.
 
-Other modules make the contents; `routes` maps addresses to these endpoints.
+Other modules make the contents; `routes` has the addresses.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Pages:
         self._store = store
 
     def board(self, request: Request) -> Answer:
-        """Return the board page in the requested mode."""
+        """Return the board page in the requested mode; for an illegal position, the editor."""
         if request.query_params.get("mode") == "edit":
             return self._edit(request)
         try:
@@ -69,14 +69,15 @@ class Pages:
         return shown(self._store, view)
 
     def embed(self, request: Request) -> Answer:
-        """Return a position for an <iframe>."""
+        """Return the page of a position for an <iframe>."""
         return embed_page(self._store, self._view(request))
 
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
         """Return the editor page for the requested arrangement of pieces.
 
-        Links to other modes lead to the edited position, or to the first position while the edited
-        one is illegal. Raises `error`, the fault of a request, if the edited position is legal.
+        Links to other modes lead to the edited position; if that is illegal, to the first position.
+
+        error : error of a request in another mode; raised again if the edited position is legal
         """
         reading = read_sketch(request.query_params, self._store.first_position)
         if error is not None and reading.problem is None and not reading.sketch.faults():
@@ -88,11 +89,14 @@ class Pages:
         return editor_page(self._store, view, reading, chosen, 200 if error is None else 400)
 
     def of_settings(self, page: Callable[[TableStore, View], Answer]) -> Endpoint:
-        """Return the endpoint of a page that depends on the tables and the settings only."""
+        """Return the endpoint that calls `page` with the store and a view of the settings only."""
         return lambda request: page(self._store, self._settings_only(request))
 
     def endgame(self, request: Request) -> Answer:
-        """Return the page of a table, or its positions of one value; redirect other spellings."""
+        """Return the page of an endgame, or of its positions of one value if the query has `plies`.
+
+        Without a table, return the page that offers to build it. Other spellings are redirected.
+        """
         view = self._settings_only(request)
         asked = request.path_params["material"]
         material = parse_material(asked)
@@ -106,18 +110,21 @@ class Pages:
             return missing_page(self._store, view, material)
 
     def chapter(self, request: Request) -> Answer:
-        """Return a page of the handbook: endgames of one attacker, or of `all`, with diagrams."""
+        """Return a page of the handbook: the endgames of one attacker, or of all (`all`)."""
         view = self._settings_only(request)
         return chapter_page(self._store, view, request.path_params["attacker"])
 
     def search(self, request: Request) -> Answer:
-        """Return the positions of a table that meet the query."""
+        """Return the search page of an endgame: the form, and the positions that meet its query."""
         view = self._settings_only(request)
         material = Material.parse(request.path_params["material"])
         return search_page(self._store, view, material, request.query_params)
 
     def search_or_missing(self, search: Endpoint, request: Request) -> Answer:
-        """Return the answer of `search`, an endpoint in another process, or the missing page."""
+        """Return the answer of `search`, or without a table the page that offers to build it.
+
+        search : endpoint that runs `Pages.search` in another process
+        """
         material = Material.parse(request.path_params["material"])
         try:
             self._store.tables.table(material)
@@ -126,10 +133,10 @@ class Pages:
         return search(request)
 
     def sampled_puzzle(self, search: Endpoint, request: Request) -> Answer:
-        """Redirect to a random position with one good move.
+        """Redirect to a random position in which exactly one move keeps the outcome.
 
-        If a sample of the table has none, `search` runs `puzzle`, which searches the whole table,
-        in another process.
+        If a sample of the table has none, return the answer of `search`, an endpoint that runs
+        `Pages.puzzle` on the whole table in another process.
         """
         try:
             return self.puzzle(request, find_puzzle)
@@ -137,7 +144,10 @@ class Pages:
             return search(request)
 
     def puzzle(self, request: Request, find: Callable[..., Position] = search_puzzle) -> Answer:
-        """Redirect to a puzzle that `find` returns, by default one of the whole table."""
+        """Redirect to a puzzle of the requested material, task and level.
+
+        find : returns its position; by default after a search of the whole table
+        """
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"
         level = request.query_params.get("level", "")
@@ -147,7 +157,7 @@ class Pages:
         return _shown_puzzle(self._settings_only(request), position, task)
 
     def puzzle_of_the_day(self, request: Request) -> Answer:
-        """Redirect to the day's puzzle, in play mode."""
+        """Redirect to the day's puzzle; raises `RequestError` if no table has one."""
         position = puzzle_of_the_day(self._store, today())
         if position is None:
             raise RequestError(404, "no puzzle was found", "build a table of four pieces first")
@@ -168,10 +178,10 @@ class Pages:
         return _moved(view.href())
 
     def find(self, request: Request) -> Answer:
-        """Redirect to what was typed into the search box: an endgame, a position or a game.
+        """Redirect to the endgame, position or game that was typed into the search box.
 
-        The pieces of one side lead to their chapter of the handbook, or if they have no table, to
-        their endgame against a bare king.
+        The pieces of one side, such as `KRN`, lead to their chapter of the handbook, or without a
+        table to their endgame against a bare king. Raises `InputError` or `RequestError`.
         """
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)
@@ -203,7 +213,11 @@ class Pages:
         return _moved(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
-        """Redirect to the board after a game, or show it with a notice of an error in its text."""
+        """Redirect to the board after a game.
+
+        If the text has a wrong move or result, return the board before the wrong move or after the
+        game, with a notice. Raises the game's fault if already the first move is wrong.
+        """
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
             if not game.moves:
@@ -224,7 +238,10 @@ class Pages:
 
 
 def requested_view(request: Request, default: Position, names: Collection[str] = VIEW) -> View:
-    """Return the view that some parameters of a request describe (`read_view`)."""
+    """Return the view of those parameters of a request that are in `names` (`read_view`).
+
+    default : position of the view if the request has none
+    """
     query = {key: value for key, value in request.query_params.items() if key in names}
     view = read_view(query, default, request.headers.get("accept-language", ""))
     host = request.headers.get("host", "")

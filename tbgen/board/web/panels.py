@@ -1,4 +1,4 @@
-"""Panels beside a position: sections of a page, each an empty string if it has no content.
+"""Panels beside a position: sections of a page as HTML, each an empty string without content.
 
 A heat map shows the value of a position for each square that one piece might stand on.
 """
@@ -50,7 +50,7 @@ position's page is made.
 def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
     """Return the position's value under each rule set with a table, the one in use first.
 
-    Empty if only one value is known, if one side has no attackers, and after the end of a game.
+    Empty if only one value is known, if a side has no attackers, or if the game has ended.
     """
     if facts.over is not None or facts.result is None or not facts.position.material.both_armed:
         return []
@@ -59,11 +59,9 @@ def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
 
 
 def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
-    """Return a sentence on rule sets that give other outcomes; empty if there are none.
+    """Return a paragraph on the rule sets with another outcome than the one in use; empty if none.
 
-    The sentence ends with a link to more such positions of the endgame.
-
-    known : values from `rules_known`
+    The paragraph ends with a link to more such positions. `known` is from `rules_known`.
     """
     others = _otherwise(facts.position, known, view)
     if not others:
@@ -75,7 +73,7 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
 
 def _otherwise(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
-    """Return a text for each rule set whose outcome is not that of the first: name, result."""
+    """Return a text (name, result) for each rule set whose outcome is not that of the first."""
     return [
         view.text(
             "only_rules_else",
@@ -94,9 +92,9 @@ def _more(material: Material, view: View) -> str:
 
 
 def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
-    """Return the outcome under each rule set as a list; empty if `known` is empty.
+    """Return a list of the outcome under each rule set, open if outcomes differ.
 
-    known : values from `rules_known`
+    known : values from `rules_known`; if empty, so is the answer
     """
     if not known:
         return ""
@@ -115,7 +113,7 @@ def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
 def rules_boards(
     store: TableStore, material: Material, figures: TableStatistics, view: View
 ) -> str:
-    """Return small boards of the longest wins whose outcome differs under another rule set."""
+    """Return boards of the table's longest wins that have another outcome under other rules."""
     if material not in comparable(store):
         return ""
     found = []
@@ -131,7 +129,10 @@ def rules_boards(
 
 
 def where_panel(facts: Facts, view: View) -> str:
-    """Return links to choose the piece of the heat map, and to change the side to move."""
+    """Return links that choose the heat map's piece or change the side to move.
+
+    Empty if the position's value is unknown.
+    """
     if facts.result is None:
         return ""
     links = ""
@@ -150,9 +151,9 @@ def where_panel(facts: Facts, view: View) -> str:
 
 
 def heat(store: TableStore, view: View) -> dict[int, Point]:
-    """Return the points of the heat map of piece `view.where`, by square.
+    """Return, by square, the points of the heat map of the piece on `view.where`; empty if None.
 
-    Each point links to the position with the piece there. Empty if no piece is chosen.
+    A point is a link to the position with the piece there, with its outcome and value.
     """
     if view.where is None:
         return {}
@@ -166,10 +167,10 @@ def heat(store: TableStore, view: View) -> dict[int, Point]:
 
 
 def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a notice that the last move gave away a win or a draw; empty if it did not.
+    """Return a notice that the last move gave up a win or a draw; empty if it did not.
 
-    The notice names the better move, and the reply that exploits the mistake. It is also empty
-    after a verdict of the referee, which outweighs the table.
+    The notice names the better move, and the reply that exploits the mistake. Also empty after a
+    verdict of the referee, which outweighs the table.
     """
     if facts.over is not None and facts.over.why == "repetition":
         return ""
@@ -186,7 +187,10 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the endgame of a position: its histogram with the position's bar, and longest wins."""
+    """Return a folded section on the endgame: histogram, longest wins, proof and links.
+
+    The bar of the position is marked. Empty if the value or the statistics are unknown.
+    """
     if facts.result is None or facts.result.metric is None:
         return ""
     material = facts.position.material
@@ -216,9 +220,9 @@ def longest_boards(
 ) -> str:
     """Return the longest win of each side and order, as small boards; empty for a drawn endgame.
 
-    For each order and side to move, statistics have one position, that of the longest distance.
-    If none of these is a win of order 0 for a side, its longest win is searched in the table.
-    Tables of more than `MAX_SLOTS` slots are not searched; with `most`, the limit is `QUICK_SLOTS`.
+    Statistics have one position of each order and side to move, that with the longest distance. A
+    side without a win of order 0 among them has its longest win searched in the table, if the table
+    has at most `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
 
     most : maximum number of boards; None for all
     """
@@ -248,9 +252,9 @@ def longest_boards(
 def game_record(store: TableStore, view: View) -> str:
     """Return the moves played, in pairs; each links to the position after it.
 
-    When values are shown, each move has the referee's label: check, chase or nothing. The last
-    `VALUED_MOVES` moves also have their values for the side that moved, if the tables cover them.
-    Plies of a judged loop are marked.
+    In mode `read`, each move has the referee's label (check, chase or none), and the last
+    `VALUED_MOVES` have their values for the side that moved, if the tables cover them. Moves of a
+    loop that the referee judged are marked.
     """
     if not view.moves:
         return ""
@@ -281,9 +285,9 @@ def label_sign(label: str, view: View) -> str:
 
 
 def pairs(items: Sequence[str], view: View) -> str:
-    """Format moves in numbered pairs, as HTML: `1. h2e2 h9g7 2. h0g2`.
+    """Format moves (HTML, one each) in numbered pairs: `1. h2e2 h9g7 2. h0g2`.
 
-    If Black begins, `…` stands for Red's first move.
+    If Black begins in `view.start`, `…` stands for Red's first move.
     """
     found = list(items)
     if view.start.side == 1 and found:
@@ -296,11 +300,11 @@ def pairs(items: Sequence[str], view: View) -> str:
 
 
 def share_panel(facts: Facts, view: View) -> str:
-    """Return links to the position and its game or best play in other forms, and codes to copy.
+    """Return links to other forms of the position, its game or best play, and codes to copy.
 
     The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In play mode JSON is
-    left out, since it shows values. PGN and animation of a game without moves would be best play:
-    they are left out in play mode, and without a table.
+    left out, since it shows values. PGN and animation of a game without moves show best play: they
+    are left out in play mode, and without a table.
     """
     playing = view.mode == "play"
     # Pictures are opened where the reader's own language is not known.

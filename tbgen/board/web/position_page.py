@@ -74,10 +74,10 @@ MOST_ARROWS = 3
 def reading_page(
     store: TableStore, view: View, stated: str = "", fault: MoveTextError | None = None
 ) -> Answer:
-    """Return the look-up page of a position.
+    """Return the look-up page of the last position of a game.
 
-    stated : result in the PGN of the game, if it differs from the known one
-    fault : error of the first move of the game that could not be read or played
+    stated : result in the PGN of the game if it differs from the known one, else empty
+    fault : error of the first move of the game that could not be read or played; then status 400
     """
     facts = store.probe_game(view.positions, view.moves)
     mechanism = store.mechanism(facts)
@@ -106,7 +106,7 @@ def reading_page(
 
 
 def _fault_note(view: View, fault: MoveTextError | None) -> str:
-    """Return a notice on the move that ended the reading of a game: illegal or malformed."""
+    """Return a notice on the move that could not be read or played; empty if `fault` is None."""
     if fault is None:
         return ""
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
@@ -118,7 +118,7 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
 
 
 def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
-    """Return a notice that the result in a game's text contradicts the rules or the tables."""
+    """Return a notice that `stated`, the result in a game's text, is wrong; empty without it."""
     if not stated:
         return ""
     winners = {result: winner for winner, result in RESULTS.items()}
@@ -132,7 +132,7 @@ def _page(
     store: TableStore, facts: Facts, view: View, verdict: str, side: str,
     mechanism: Mechanism | None = None, status: int = 200,
 ) -> Answer:  # fmt: skip
-    """Return the page of the modes look-up and play; `verdict` and `side` are its sections."""
+    """Return the page of mode look-up or play; `verdict` and `side` are its sections as HTML."""
     picture = draw(facts.position, view.look, marks_of(store, facts, view, mechanism))
     return board_page(
         view, facts.position.material.name, verdict, picture + _controls(store, facts, view), side,
@@ -141,7 +141,7 @@ def _page(
 
 
 def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
-    """Return the marks of the board: links of pieces and targets, heat map, arrows."""
+    """Return the marks of the board: last move, links of pieces and targets, heat map, arrows."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
     for move in facts.moves:
@@ -173,7 +173,7 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
 
 
 def _effect(view: View, move: RootMove) -> tuple[str, str, str]:
-    """Return address after a move, outcome and value; in play mode the last two are empty."""
+    """Return a move's address, outcome and value; in play mode outcome and value are empty."""
     href = view.after(move.move).href()
     if view.mode == "play":
         return href, "", ""
@@ -207,7 +207,7 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
-    """Return the button that requests a hint, or the hint: first the piece, then the move."""
+    """Return the button that asks for a hint; once asked, the piece, and then the move."""
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
     piece = piece_name(facts.position.board[suggested.move.source], view.language)
@@ -222,9 +222,9 @@ def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
 def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
-    It is empty if no reply is due, or if neither a table nor an engine can reply. For the table's
-    best move it is the address of the position itself. For a weaker table and for the engine it is
-    an address under `/reply`, which chooses the move and redirects.
+    Empty if no reply is due, or if neither a table nor an engine can reply. For the table's best
+    move it is the address of that position. For a weaker table and for the engine it is an address
+    under `/reply`, where the move is chosen.
     """
     due = view.mode == "play" and not view.readers_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
@@ -235,13 +235,13 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _back_href(view: View) -> str:
-    """Return the address without the last move, or in play mode without the reader's last one."""
+    """Return the address before the last move, or in play mode before the reader's last move."""
     alone = view.mode != "play" or not view.readers_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
-    """Return the data for the script: addresses for keys, address and value of every move."""
+    """Return the script's data attributes: addresses for keys; address and value of every move."""
     data = {
         "mode": view.mode,
         "moves": json.dumps(
@@ -298,7 +298,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
-    """Return task and state of a puzzle; the script counts solved ones."""
+    """Return task and state of a puzzle as HTML; empty without a task."""
     if not view.task:
         return ""
     state = state_of(facts, view.human, view.task, begun=bool(view.moves))
@@ -321,7 +321,7 @@ def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _solution(store: TableStore, view: View) -> str:
-    """Return a folded note with the move that the reader of a lost puzzle should have made."""
+    """Return a folded link to the move that would have kept a lost puzzle's outcome, if known."""
     for number in range(1, len(view.moves) + 1):
         played = view.back(len(view.moves) - number)
         mistake = last_mistake(store, played.positions, played.moves)
@@ -334,7 +334,7 @@ def _solution(store: TableStore, view: View) -> str:
 
 
 def _practice(store: TableStore, view: View) -> str:
-    """Return strengths of the table, and links to puzzles of the first position's endgame."""
+    """Return links to strengths of the table, and to puzzles; empty without a table."""
     if view.start.material not in store.materials():
         return ""
     strengths, puzzles = [], []
@@ -356,7 +356,7 @@ def _practice(store: TableStore, view: View) -> str:
 
 
 def _score(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the number of moves in which the reader has won, and the fewest possible.
+    """Return the number of moves that the reader took to win, and the smallest possible, as HTML.
 
     Empty unless the game began with a win of order 0, and the reader has won by mate or stalemate.
     """

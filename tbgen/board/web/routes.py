@@ -185,9 +185,9 @@ def _route(
     known: Sequence[str],
     **how: Any,
 ) -> Route:
-    """Return a route that refuses parameters not in `known`.
+    """Return a route whose endpoint refuses query parameters that are not in `known`.
 
-    how : arguments of `EndpointRunner.endpoint`
+    name : under which requests are counted; how : arguments of `EndpointRunner.endpoint`
     """
 
     def checked(request: Request) -> Answer:
@@ -198,7 +198,7 @@ def _route(
 
 
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
-    """Answer the form of the search box as if its fields were the query of the address.
+    """Answer a POST of the search box, as if the form's fields were the query of the address.
 
     If they fit in an address, redirect to it, so that the page can be reloaded.
     """
@@ -272,7 +272,10 @@ async def _redirect_from_pai(request: Request) -> Response:
 
 
 def _error_page(request: Request, answer: Answer) -> Answer:
-    """Turn an error into an HTML page, with the requested board if its position can be read."""
+    """Return an error as HTML page, with the requested board if its position can be read.
+
+    answer : the error as JSON, with `error` and `hint`
+    """
     body = answer.body
     assert not isinstance(body, str | bytes)
     view, picture = requested_view(request, _ANY_POSITION, SETTINGS), ""

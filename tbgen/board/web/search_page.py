@@ -3,7 +3,7 @@
 /search/KRNKR?outcome=win&only=1&least=20      form, positions as small boards, share searched
 /search/KRNKR?outcome=win&only=1&sheet=1       exercises to print, with the solutions folded
 
-`search` finds the positions. The address holds the whole query.
+`knowledge.search` finds the positions. The address holds the whole query.
 """
 
 from __future__ import annotations
@@ -51,13 +51,14 @@ PRESETS: dict[str, dict[str, str]] = {
 
 _NUMBER = 'inputmode="numeric" pattern="[0-9]*" maxlength="5"'
 _PIECES = 'placeholder="{}" size="12" maxlength="60" autocomplete="off"'
-"""HTML attributes of the form's input field for pieces that must stand on given squares; the place
-is for an example in the language of the page.
-"""
+"""HTML attributes of the field for pieces on given squares; `{}` is for a localised example."""
 
 
 def search_page(store: TableStore, view: View, material: Material, query: QueryParams) -> Answer:
-    """Return the form and the positions found; raises like `Tablebase.probe`."""
+    """Return the search form with the positions found, or with `sheet=1` a page of exercises.
+
+    Without fields of a search in `query` nothing is searched. Raises like `Tablebase.probe`.
+    """
     path = f"/search/{material}"
     asked = fields_of(query)
     seed = number_of(query.get("seed", ""), 0)
@@ -88,9 +89,11 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
 def _sheet(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> Answer:
-    """Return the positions found as numbered exercises, without their values.
+    """Return the page of the positions found as numbered exercises, without their values.
 
-    The solutions are folded; what is folded is not printed. In print they begin a new page.
+    Solutions are folded, and printed (from a new page on) only if the reader has unfolded them.
+
+    asked : search fields of the query; seed : number that selects the sample of a large table
     """
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     shown, solutions = [], []
@@ -116,7 +119,7 @@ def _sheet(
 
 
 def fields_of(query: QueryParams) -> dict[str, str]:
-    """Return the fields of a search in the query of an address; `at` may be given several times.
+    """Return the search fields in the query of an address; several values of `at` are joined.
 
     Raises `RequestError` for any other field that is given twice.
     """
@@ -133,7 +136,10 @@ def fields_of(query: QueryParams) -> dict[str, str]:
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> str:
-    """Return the positions found, their share of all that match (`Found`), and links to more."""
+    """Return the positions found, their share of all that match, and links to more, as HTML.
+
+    asked : search fields of the query; seed : number that selects the sample of a large table
+    """
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     captions = [_caption(store, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):
@@ -168,7 +174,10 @@ def _caption(store: TableStore, position: Position, view: View) -> str:
 def _form(
     material: Material, asked: Mapping[str, str], view: View, offered: Collection[str]
 ) -> str:
-    """Return the search form; the fields `differs` and `study` only if in `offered`."""
+    """Return the search form, filled with the fields `asked`.
+
+    offered : names of presets; the fields `differs` and `study` appear only if among them
+    """
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}
     offences = {str(name): view.text(f"ply_{name}") for name in Offence}

@@ -57,7 +57,7 @@ which fork does not copy safely.
 
 
 class SearchProcess:
-    """Process that answers one request after another."""
+    """Process that answers requests, one at a time."""
 
     def __init__(self) -> None:
         self._connection, theirs = SPAWN.Pipe()
@@ -71,7 +71,7 @@ class SearchProcess:
     def ask(
         self, name: str, asked: Mapping[str, Any], store: TableStore, go_on: Callable[[], None]
     ) -> Any:
-        """Return the answer of an endpoint.
+        """Return the answer of an endpoint, an `Answer`.
 
         name : of the endpoint, "page", "json" or "puzzle"
         asked : ASGI scope of the request
@@ -115,7 +115,11 @@ class SearchProcesses:
             self._free.put(None)
 
     def compile(self) -> None:
-        """Search a small table, so that kernels are compiled before the first request."""
+        """Compile the search kernels before the first request, by searching a small table.
+
+        The table is the first one in which studies can be searched (`can_search_studies`). Without
+        any, nothing is compiled. Searches of readers wait until the common kernels are compiled.
+        """
         for material in self._store.materials():
             with contextlib.suppress(TablebaseError, OSError):
                 if can_search_studies(self._store, material):
@@ -135,7 +139,7 @@ class SearchProcesses:
             self._compiled.set()
 
     def endpoint(self, name: str) -> Callable[[Request], Answer]:
-        """Return an endpoint that a search process answers: "page", "json" or "puzzle".
+        """Return an endpoint that a search process answers; `name` is "page", "json" or "puzzle".
 
         A search waits while a process compiles, since another process would compile the same
         kernels. After `COMPILE_SECONDS` it is refused, with a hint to try again.

@@ -4,8 +4,7 @@
     first page  the day's position that is won only because of the rules, link to the day's puzzle,
                 longest wins of three endgames, wins of the highest orders of three
 
-A rare value needs a scan of the whole table, so only tables of at most `MAX_SLOTS` have links
-behind bars.
+A rare value needs a scan of the whole table, so bars of a table are links only up to `MAX_SLOTS`.
 """
 
 from __future__ import annotations
@@ -37,7 +36,12 @@ MAX_SLOTS = 40_000_000
 def linked_histogram(
     figures: TableStatistics, order: int, view: View, here: tuple[Side, int] | None = None
 ) -> str:
-    """Return the histogram of an order; bars link to their positions if the table is small."""
+    """Return the SVG histogram of distances of an order; empty if no position has this order.
+
+    Bars are links to their positions if the table has at most `MAX_SLOTS` slots per side.
+
+    here : winner and plies of the bar to mark; None for none
+    """
 
     def address(winner: Side, plies: int) -> str:
         if figures.index_size > MAX_SLOTS:
@@ -53,7 +57,7 @@ def _bar(winner: Side, order: int, plies: int) -> dict[str, str]:
 
 
 def bar_query(winner: Side, order: int, plies: int) -> Query:
-    """Return the query for positions that `winner` wins in `plies` of an order.
+    """Return the query for the positions of a histogram bar: `winner` wins in `plies` of an order.
 
     The winner is to move at odd plies of order 0, and at even plies of higher orders.
     """
@@ -96,9 +100,9 @@ def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
 
 
 def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> ExtremeWin | None:
-    """Find a longest win of order 0 with `winner` to move.
+    """Search a table for a longest win of order 0 with `winner` to move.
 
-    None if there is none, or if it is not found within the time limit of `positions_of_value`.
+    None if the table has none, or if it is not found within the time limit of `positions_of_value`.
     """
     lines = [line for line in figures.histogram if not line.order and line.side == winner]
     plies = max((line.plies or 0 for line in lines if line.outcome == Outcome.WIN), default=0)
@@ -112,10 +116,10 @@ def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> Ex
 def gallery_page(
     store: TableStore, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
-    """Return the positions behind a histogram bar as small boards.
+    """Return the page of the positions behind a histogram bar, as small boards.
 
-    `query` has the parameters `won`, `order` and `plies`. Raises `RequestError` if there are no
-    such positions, or if the table is too large to be searched.
+    `query` has `won`, `order` and `plies` of the bar. Raises `RequestError` if there are no such
+    positions, or if the table is too large to be searched.
     """
     figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
@@ -139,7 +143,7 @@ def gallery_page(
 
 
 def small_boards(shown: Iterable[tuple[Position, str]], view: View, mode: str = "read") -> str:
-    """Return positions with captions as small boards; each links to its page in a mode."""
+    """Return positions with captions as small boards, each linked to its page in mode `mode`."""
     boards = ""
     for position, said in shown:
         href = escape(view.at(position).href(mode=mode, human=position.side))
@@ -149,24 +153,19 @@ def small_boards(shown: Iterable[tuple[Position, str]], view: View, mode: str = 
 
 
 LONGEST, DEEPEST = 3, 3
-"""Largest numbers of boards on the first page: `LONGEST` of longest wins, `DEEPEST` of wins of the
-highest order. Each board is of another endgame.
-"""
+"""Most boards of longest wins, and of wins of the highest order, on the first page."""
 
 FEWEST = 3
-"""Least number of wins with which the first page shows a row of boards. A row that begins with the
-position of the day is always shown.
-"""
+"""Fewest wins with which the first page shows boards if there is no position of the day."""
 
 CHOSEN_SECONDS = 2.0
-"""Time in seconds that a first page waits for statistics; later pages show boards of more tables.
-
-The server reads all statistics in the background (`routes`).
+"""Most seconds that the first page waits for statistics. These are also read in the background,
+so later requests show boards of more tables.
 """
 
 
 def first_page_boards(store: TableStore, view: View) -> str:
-    """Return the boards of the first page; empty if there are too few."""
+    """Return the boards of the first page as HTML; empty if there are too few (`FEWEST`)."""
     figures = store.all_statistics(CHOSEN_SECONDS)
     chosen = store.cached(("chosen", len(figures)), lambda: _chosen(store, figures.values()))
     shown = []
@@ -193,10 +192,9 @@ def _chosen(
 ) -> list[tuple[ExtremeWin, Offence | None]]:
     """Return long wins and wins of high order for the first page, each with the deciding offence.
 
-    The winner is to move. First come the longest wins of order 0, with the offence None; the
-    longest of all is left out, since the board shows it first. Then come the wins of highest order
-    whose offence is found. Each part has one win at most of each table, and `LONGEST` or `DEEPEST`
-    wins at most.
+    The winner is to move. First come at most `LONGEST` longest wins of order 0, with the offence
+    None, without the longest of all, which the board shows. Then come at most `DEEPEST` wins of
+    highest order whose offence is found. Each of the two lists has at most one win of each table.
     """
     of_tables = ([win for win in longest_wins(figures) if win.has_move] for figures in tables)
     wins = list(filter(None, of_tables))

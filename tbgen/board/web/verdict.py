@@ -1,7 +1,7 @@
 """Outcome of a position and its moves, as parts of a page.
 
-`headline` is the outcome, `move_groups` the moves by outcome, `referee` the verdict on a
-repetition. Orders and values of all moves are in a section that is folded at first.
+`headline` is the outcome, `move_groups` the moves by outcome with a folded section of orders and
+stored values, `referee` the verdict on a repetition.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tbgen.rules.attacks import attacks
 from tbgen.tables import Metric, Outcome, RuleSet, Value
 
 MOST_LISTED = 12
-"""Most moves of the best outcome that are listed; further ones are folded."""
+"""Most moves of the best outcome that are shown; further ones are folded."""
 
 MOST_NAMED = 12
 """Most pieces of an endgame that is named in words; a larger one is named by letters."""
@@ -59,12 +59,12 @@ def moves_in_words(plies: int, view: View) -> str:
 
 
 def rules_name(rule_set: RuleSet, view: View) -> str:
-    """Return the text that describes how a rule set judges repetition."""
+    """Return the description of a rule set: its rules of repetition, as text."""
     return view.text(f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
 
 
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
-    """Return outcome, distance, reason, side to move and endgame of a position.
+    """Return outcome, distance, reason, side to move and endgame of a position, as HTML.
 
     After the end of a game: its result and reason in place of the position's value.
     """
@@ -102,19 +102,19 @@ def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
 
 
 def can_be_built(facts: Facts) -> bool:
-    """Return whether the missing table of a position can be built."""
+    """Return whether a position's table is missing and can be built."""
     return bool(getattr(facts.missing, "command", ""))
 
 
 def side_to_move(view: View) -> str:
-    """Return the side to move, in words and in colour."""
+    """Return the side to move as HTML: a coloured dot and words."""
     side = view.position.side
     lamp = f'<span class="lamp {side.name.lower()}"></span>'
     return lamp + view.message("to_move", side=side)
 
 
 def _endgame(view: View) -> str:
-    """Return the name of the endgame with a link to its figures."""
+    """Return the endgame in words (linked to its page) and letters; if large, letters only."""
     material = view.position.material
     name = f"<code>{material.name}</code>"
     if material.men > MOST_NAMED:
@@ -125,10 +125,11 @@ def _endgame(view: View) -> str:
 
 
 def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
-    """Return all moves in sections by outcome; those that give the outcome away are folded.
+    """Return all moves in sections by outcome, as HTML; empty after the end of a game.
 
-    Winning and losing moves that keep the outcome are a table with reasons; other moves are a list
-    with values. Empty after the end of a game.
+    Only the section with the outcome of the position is open (of the best move, if the position's
+    is unknown). Winning or losing moves in it are a table with reasons; all other moves are lists
+    with values. If no move has a known outcome, all are in one list without values.
     """
     if facts.over is not None:
         return ""
@@ -165,7 +166,7 @@ def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
 
 
 def _row(facts: Facts, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
-    """Return the cells of a move: link, value, reason with the tags best, capture and check."""
+    """Return a move's cells as HTML: link, value, reason with the tags best, capture and check."""
     refused = forbidden(facts, view, move.move)
     signs = (
         ("best", move.best and not refused), ("capture", move.capture), ("check", move.check),
@@ -181,7 +182,7 @@ def _row(facts: Facts, view: View, move: RootMove, mechanism: Mechanism | None) 
 
 
 def _chips(facts: Facts, view: View, moves: list[RootMove]) -> str:
-    """Return moves with their values, and the reasons as tooltips."""
+    """Return a list of moves with their values as HTML; reasons are tooltips."""
     chips = []
     for move in moves:
         reason = escape(explain_move(facts.result, move, words=view.words))
@@ -193,7 +194,7 @@ def _chips(facts: Facts, view: View, moves: list[RootMove]) -> str:
 
 
 def move_link(facts: Facts, view: View, move: RootMove) -> str:
-    """Return a link to the position after a move."""
+    """Return a link to the board page after a move."""
     label = view.move_name(facts.position, move.move)
     return link(view.after(move.move).href(), label, "move", f' data-move="{move.move.iccs}"')
 
@@ -208,7 +209,7 @@ def forbidden(facts: Facts, view: View, move: Move) -> str:
 
 
 def _technical(facts: Facts, view: View) -> str:
-    """Return a folded section of a page that lists order and value of every move."""
+    """Return a folded section with order and stored value of the position and of each move."""
     rows = [
         [
             f"<code>{escape(view.move_name(facts.position, move.move))}</code>",
@@ -226,7 +227,7 @@ def _technical(facts: Facts, view: View) -> str:
 
 
 def referee(facts: Facts, view: View) -> str:
-    """Return the referee's verdict on the repetition in a game, with its reason.
+    """Return the referee's verdict on the repetition in a game with its reason, as HTML.
 
     Empty if no repetition was judged.
     """
@@ -242,7 +243,7 @@ def referee(facts: Facts, view: View) -> str:
 
 
 def end_in_words(over: GameEnd, view: View) -> str:
-    """Return the winner of a finished game, and the reason."""
+    """Return the winner (or draw) of a finished game and the reason, as text."""
     result = result_name(over.winner, view.language)
     loser = "" if over.winner is None else over.winner.other
     why = view.text(f"over_{over.why}", side=loser)
@@ -250,7 +251,10 @@ def end_in_words(over: GameEnd, view: View) -> str:
 
 
 def chase_arrows(position: Position, mechanism: Mechanism | None) -> list[Arrow]:
-    """Return arrows from chasers to the victim, if they attack it now."""
+    """Return arrows from the chasing pieces to the chased one; only pieces that attack it now.
+
+    Empty unless the position is decided by a chase whose target is known.
+    """
     if mechanism is None or mechanism.offence != Offence.CHASE or mechanism.victim is None:
         return []
     victim = mechanism.victim.square

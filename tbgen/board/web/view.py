@@ -47,8 +47,8 @@ THEMES = ("", "light", "dark")
 STRENGTHS = ("best", "varied", "beginner")
 """Strengths of the table in play mode.
 
-They are: the best move, a random move that keeps the outcome, or a random move that sometimes gives
-the outcome away.
+The table plays the best move, a random move that keeps the outcome, or a random move that may lose
+the outcome.
 """
 
 CHOICES: Mapping[str, Sequence[str]] = {
@@ -76,10 +76,10 @@ class View:
     """Game and display settings of a page.
 
     `moves` were played from `start`. `CHOICES` has the values of `mode`, `pieces`, `theme`,
-    `board`, `task`, `strength` and `hint`. `human` is the reader's side in play mode. `chosen` is
-    the square of the selected piece, `where` that of the piece whose heat map is shown. `ply` is
-    the number of plies shown of a line. `plays` starts the line by itself, `ladder` shows all loops
-    to mate.
+    `board`, `task`, `strength` and `hint`. `flip` puts Black at the bottom; `notation` is that of
+    moves. `human` is the reader's side in play mode. `chosen` is the square of the selected piece,
+    `where` that of the piece whose heat map is shown; None for none. In line mode, the board after
+    `ply` plies is shown; `plays` starts the film by itself, `ladder` shows all loops to mate.
     """
 
     start: Position
@@ -134,12 +134,12 @@ class View:
         return replace(self, moves=(*self.moves, move), **_MOMENTARY)
 
     def back(self, plies: int = 1) -> View:
-        """Return the view with the last `plies` moves taken back."""
+        """Return the view with the last `plies` moves taken back, or all if there are fewer."""
         kept = self.moves[: max(0, len(self.moves) - plies)]
         return replace(self, moves=kept, **_MOMENTARY)
 
     def at(self, position: Position) -> View:
-        """Return the view of another position: a game that starts there, without moves and task."""
+        """Return the view of a new game from another position, without moves and task."""
         return replace(self, start=position, moves=(), task="", **_MOMENTARY)
 
     def href(self, **changes: Any) -> str:
@@ -188,7 +188,7 @@ class View:
         return Look(self.flip, self.pieces, self.notation, self.board, self.language)
 
     def settings(self) -> dict[str, str]:
-        """Return the non-default settings as query parameters."""
+        """Return the settings that differ from their defaults, as query parameters."""
         default = self.notation == default_notation(self.language)
         query = {
             "flip": "1" * self.flip,
@@ -199,7 +199,7 @@ class View:
         return {name: value for name, value in query.items() if value}
 
     def _choices(self, *names: str) -> dict[str, str]:
-        """Return the fields of these names that differ from their defaults."""
+        """Return those fields in `names` (keys of `CHOICES`) that differ from their defaults."""
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value != CHOICES[name][0]}
 
