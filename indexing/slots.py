@@ -158,14 +158,15 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 
 @scalar
 def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
-    """Return the lead of a placement of all defenders, and two bools (mirror rule, `layout`).
+    """Return the lead, the number of a placement of all defenders, and two bools.
 
-    The first is True if the lead is that of the placement's mirror image: the attackers must then
-    be mirrored, too. The second is True if the lead is its own mirror image, so that mirroring the
-    attackers alone gives an equal position. Both are False if leads are not reduced.
+    If leads are reduced, a placement and its mirror image share one lead (mirror rule, `layout`).
+    The first bool is True if that is the lead of the mirror image: the attackers must then be
+    mirrored, too. The second is True if the placement is its own mirror image, so that mirroring
+    the attackers alone gives an equal position. Both are False if leads are not reduced.
 
-    w, b : int, ranks of Red's and Black's defenders; or int64 (n,) in plain Python, where the
-        results are arrays, too
+    w, b : int, numbers of the placements of Red's and Black's defenders; or int64 (n,) in plain
+        Python, where the results are arrays, too
     """
     if not d[REDUCED]:
         return d[d[LEAD_BASE] + w] + b, w < 0, w < 0

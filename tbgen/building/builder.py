@@ -160,11 +160,12 @@ class Progress:
 
 @dataclass
 class Builder:
-    """Builder of tables of one rule set in one directory.
+    """Builder of tables of one rule set in one directory; `progress` receives its reports.
 
-    `memory` limits the bytes used at once (0: free memory), within the limits of the process. A
-    table that needs more keeps its arrays in unnamed files in `directory` while it is solved; the
-    bytes of the table do not change. `state_seconds` is the time between two checkpoints.
+    A table is solved by `threads` threads. `memory` limits the bytes used at once (0: free memory),
+    within the limits of the process. A table that needs more keeps its arrays in unnamed files in
+    `directory` while it is solved; the bytes of the table do not change. `state_seconds` is the
+    time between two checkpoints.
     """
 
     directory: Path
@@ -249,7 +250,7 @@ class Builder:
     ) -> tuple[MemoryNeed, int]:
         """Return the memory need of a table, and the memory allowed, in bytes.
 
-        width : bytes of a number in the solver's plane of captures
+        width : bytes per slot of the solver's array of values after captures
 
         Raises `NotEnoughMemoryError` if too little is allowed.
         """
@@ -266,7 +267,10 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage in memory if the arrays fit, else in files beside the tables."""
+        """Return storage in memory if the arrays fit, else in files beside the tables.
+
+        width : as in `_require_memory`
+        """
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:
             return Storage(self.directory)

@@ -166,10 +166,9 @@ class Collection:
     def require_disk(self, memory: int, threads: int, jobs: int = 1) -> tuple[int, int]:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
-        The first number has the finished files, and the temporary files of those `jobs` tables that
-        need most while they are built. Other arguments are as in `require_memory`. Raises
-        `InputError` if the finished files alone would take more than `_DISK_ERROR` times the free
-        bytes.
+        The first number counts the finished files, and the temporary files of the `jobs` tables
+        that have the largest ones. Other arguments are as in `require_memory`. Raises `InputError`
+        if the finished files alone would take more than `_DISK_ERROR` times the free bytes.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
@@ -219,6 +218,7 @@ class Collection:
         Finished tables that are not among `jobs` are checked in this process.
 
         jobs : the result of `jobs_of(work)`, or of `jobs()`
+        keep_going : as in `tbgen.scheduling.run.run`
         download : copies built tables to this directory, if workers write to another one
 
         Raises `InputError` if a built table is not in this directory afterwards.
@@ -274,8 +274,8 @@ def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """Return the number of processes for `--jobs auto`.
+    """Return the number of processes for `--jobs auto`, at most `cores`.
 
-    This is `cores`, or 1 if the jobs take at most `PARALLEL_SECONDS` together.
+    It is 1 if the jobs take at most `PARALLEL_SECONDS` together, else `cores`.
     """
     return cores if sum(job.seconds for job in jobs) > PARALLEL_SECONDS else 1

@@ -62,6 +62,7 @@ SLOPE_DEVIATION = 0.07
 """Prior standard deviation of the linear coefficients, per standard deviation of a feature."""
 
 _WIDTHS = np.array(([ATTACKER_SCALE] * 4 + [DEFENDER_SCALE] * 2) * 2)
+"""Length scales of the twelve piece counts of both armies."""
 
 
 class CostRegression:
@@ -152,8 +153,10 @@ class TrainingCase(NamedTuple):
 def training_case(measured: Measured, support: Support, traits: Traits) -> TrainingCase:
     """Return the training case of a measured table.
 
-    A file size or time below the least that estimates learn from gets infinite noise, so the
-    regression ignores it.
+    The regression ignores files of less than `LEAST_BYTES` and times below `LEAST_SECONDS`, since
+    their noise is infinite.
+
+    support : supporting tables with their traits; traits : those of the measured table
     """
     size, seconds = measured.file_bytes, measured.cpu_seconds
     of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
@@ -327,7 +330,10 @@ class Estimates:
         return round(size * self._measured.wxf_ratio(material, self._rules).file_bytes)
 
     def cpu_seconds(self, material: Material) -> float:
-        """Return a build's CPU seconds on the machine of the measurements."""
+        """Return the CPU seconds of a build on the machine of the measurements.
+
+        They are estimated unless the material was measured.
+        """
         if material.name in self._measured.tables:
             seconds = self._measured.tables[material.name].cpu_seconds
         else:
@@ -337,8 +343,8 @@ class Estimates:
     def wall_per_cpu(self) -> float:
         """Return wall seconds on this machine per CPU second of the measurements.
 
-        This is the median over the finished tables, or that of the measurements if none took long
-        enough.
+        This is the median over the finished tables of more than `CLOCK_SECONDS`, or the ratio of
+        the measurements if there are none.
         """
         ratios = [
             present.seconds / cpu

@@ -1,9 +1,10 @@
 """Features of a material, computed from its supporting tables, for estimates of its costs.
 
-    captures  ->  `Traits` of the supporting tables  ->  features, and a first guess
+    captures  ->  `Traits` of the supporting tables  ->  features, and a first guess of the
+                                                         material's own `Traits`
 
 Losing a piece rarely increases a side's wins. The share of positions that a side wins therefore
-lies between the shares after losing a piece and after capturing one. Where these differ widely,
+lies between the shares after losing a piece and after capturing one. Where these two differ widely,
 outcomes are mixed and the table is large. `estimate` learns the errors of the first guess.
 """
 
@@ -107,7 +108,7 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """Supporting tables of a material; `traits` are their sizes, times and outcomes by material."""
+    """Supporting tables of a material; `traits` has their sizes, times and outcomes by name."""
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material

@@ -76,16 +76,16 @@ def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
 
 @dataclass(frozen=True)
 class CostRatio:
-    """Ratio of a table's cost under other rules to its cost under `wxf`."""
+    """Ratios of a table's CPU seconds and file size under other rules to those under `wxf`."""
 
     seconds: float
     file_bytes: float
 
 
 def rooks_chase(material: Material) -> bool:
-    """Return whether a material is of the kind whose cost the rules on chases raise most.
+    """Return whether both sides have a rook, and there are three or more attackers in total.
 
-    These are materials with rooks on both sides, and three or more attackers in total.
+    The rules on chases raise the cost of these materials most.
     """
     attackers = sum(sum(army.strength[:4]) for army in material.armies)
     return all(army.rooks for army in material.armies) and attackers > 2
@@ -98,8 +98,8 @@ class Measurements:
     tables: Mapping[str, Measured]
     """Measured costs under `wxf`, by name of material."""
     wxf_ratios: Mapping[tuple[Rules, bool], CostRatio]
-    """Median of the cost under other rules divided by that under `wxf`, by (rule set,
-    `rooks_chase`), over tables in which both sides have attackers.
+    """Medians of the ratios of tables in which both sides have attackers, by rules other than `wxf`
+    and by the result of `rooks_chase`.
     """
     wall_per_cpu: float
     """Wall seconds per CPU second, on the machine of the measurements."""
@@ -129,10 +129,10 @@ class Measurements:
         return cls(tables, wxf_ratios, median(row.wall_seconds / row.cpu_seconds for row in long))
 
     def wxf_ratio(self, material: Material, rules: Rules) -> CostRatio:
-        """Return the ratio of a material's cost under `rules` to its cost under `wxf`.
+        """Return the ratios of a material's time and file size under `rules` to those under `wxf`.
 
-        It is the median over measured materials of the same kind (`rooks_chase`). It is 1 if a side
-        has no attacker, or if nothing of the kind was measured.
+        They are medians over the measured materials for which `rooks_chase` returns the same. Both
+        are 1 if a side has no attacker, or if no such material was measured under `rules`.
         """
         if not material.both_armed:
             return CostRatio(1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Costs of the phases of a table: seconds, share of the threads, sweeps, rows.
+"""Costs of the phases of a table: seconds, use of the threads, sweeps, rows.
 
     Profile    `Progress` that a builder reports to: it measures the cost between two reports, and
                forwards each report to the `Progress` of the caller
@@ -7,7 +7,8 @@
 
 A *sweep* is one pass over rows of a table; a row has ninety positions. Counts of sweeps and rows
 are the same on every machine. The time between two reports belongs to the phase of the earlier
-report. Other processes of the machine lower `busy`, but not CPU seconds.
+report. `busy` is the share of the time in which the threads computed; other processes of the
+machine lower it, but not CPU seconds.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Profile(Progress):
         self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Charge the previous phase, begin this one, forward the report; see `Progress.phase`."""
+        """Add the cost since the last report to its phase; begin a phase; forward the report."""
         self._charge()
         self._phase = (name, order)
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled
@@ -97,7 +98,7 @@ class Profile(Progress):
         self._show(list(self._costs.values()))
 
     def _charge(self) -> None:
-        """Add the seconds, sweeps and rows since the last report to the current phase."""
+        """Add the seconds, sweeps and rows since the last report to the phase of that report."""
         before, self._mark = self._mark, self._now()
         if self._costs:
             cost = self._costs[self._phase]

@@ -116,10 +116,10 @@ def materials_among(
     men: int | None = None,
     attackers: int | None = None,
 ) -> list[Material]:
-    """Return the materials among `present` that words and bounds select; all if none is given.
+    """Return the materials among `present` that words and bounds select.
 
-    A material that is named by itself is included even if it is not present. Raises like
-    `materials_of`.
+    All of `present` without words and bounds. A material that is named by itself is included even
+    if it is not present. Raises like `materials_of`.
     """
     return _chosen(words, Bounds(men, attackers), frozenset(present))
 

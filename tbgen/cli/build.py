@@ -149,6 +149,7 @@ def _check_first(
 ) -> None:
     """Raise an error if a set of tables cannot be built; print the totals of a long build.
 
+    memory : bytes, 0 for free memory; threads : number of threads that build one table
     jobs : number of tables built at once
     here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length
@@ -226,7 +227,12 @@ def _on_cluster(
     memory: int,
     keep_going: bool,
 ) -> tuple[SetProgress, Outcome]:
-    """Build on the workers of a dask cluster, which share the directory or exchange tables."""
+    """Build on the workers of a dask cluster.
+
+    via : address through which workers exchange tables; None if they share the directory
+    threads : number of threads that build one table
+    memory : bytes of a cluster on this machine, 0 for free memory
+    """
     from tbgen.scheduling.cluster import Cluster
 
     function: Callable[[Start], Built] = collection.table_builder(threads)

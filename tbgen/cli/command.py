@@ -34,6 +34,8 @@ def describe(error: BaseException, tables_option: str = "") -> failures.Failure 
     """Return the failure (message, hint, exit status) for an exception; None if it is a bug.
 
     Like `failures.describe`, but also for exceptions of click.
+
+    tables_option : text such as ` --tables DIR`, which is appended to suggested commands
     """
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
@@ -68,6 +70,7 @@ def answer_lines(
 
     If a line cannot be answered, the failure is printed, and the next line is read.
 
+    context : context of the command, whose parameter `as_json` decides the form of failures
     answer : returns the answer to a line, or raises
     show : prints an answer, as a line or as JSON
     """

@@ -158,7 +158,7 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
 
 
 def _show(found: _Answer, *, as_json: bool, in_one_line: bool = False) -> None:
-    """Print the plies with their labels, then the verdict and the reason; or one line, or JSON."""
+    """Print plies with labels, verdict and reason; or only the verdict in one line; or JSON."""
     if as_json:
         show_json(found.as_json())
         return

@@ -60,7 +60,10 @@ def _show(answer: dict[str, Any]) -> None:
 
 
 def _show_moves(moves: list[dict[str, Any]], first: int) -> None:
-    """Print moves, two in a row, with numbers; `first` is the number of moves before these."""
+    """Print moves, two in a row, with numbers.
+
+    first : number of moves of the line before these
+    """
     rows: list[str] = []
     for number, move in enumerate(moves, first):
         text = move["move"] + ("+" if move["check"] else "")

@@ -97,7 +97,10 @@ def ls(
 
 @contextlib.contextmanager
 def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
-    """Print an exception inside the context; add message to `entry`, exit status to `statuses`."""
+    """Return a context that prints an exception raised inside, and suppresses it.
+
+    Its message and hint are added to `entry`, its exit status is appended to `statuses`.
+    """
     try:
         yield
     except Exception as error:
@@ -110,7 +113,10 @@ def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
 def _show(
     entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]], heading: str
 ) -> None:
-    """Print the tables, with their rule sets and proofs; `heading` is the title of the digests."""
+    """Print the tables in `entries`; `shown` are their rule sets and proofs, in the same order.
+
+    heading : title of the column of digests
+    """
     width = max(8, *(len(entry["material"]) for entry in entries))
     rules = max(9, *(len(rule_set) for rule_set, _ in shown))
     click.echo(f"{'material':{width}}  {'rules':{rules}}  metric{'bytes':>16}  {heading:32}  proof")

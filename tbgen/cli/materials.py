@@ -20,7 +20,7 @@ _MATERIAL = (
 
 @dataclass(frozen=True, slots=True)
 class MaterialChoice:
-    """Materials that a user has selected by words, and by greatest numbers of men and attackers.
+    """Materials that a user has selected: by words, and by limits of men and attackers (or None).
 
     `tbgen.building.sets` parses the words, and matches them with the tables that are present.
     """

@@ -166,7 +166,7 @@ class ClosureProgress(Observer):
         show_failure(failure)
 
     def left_out(self, keys: Container[str]) -> None:
-        """Record tables that were not tried, because supporting tables are not proven."""
+        """Record the jobs `keys`, which were not tried because supporting tables are not proven."""
         reason = "not tried, a supporting table is not proven"
         for job in self._jobs:
             if job.key in keys:

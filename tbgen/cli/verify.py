@@ -155,7 +155,10 @@ def _suggest(proven: list[Material]) -> None:
 def _prove_each(
     names: list[TableName], prover: TableProver, memory: int, *, quiet: bool
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Prove tables one by one; return the exit status and the entries of `--json`."""
+    """Prove tables one by one; return the exit status and the entries of `--json`.
+
+    memory : bytes, 0 for free memory; quiet : whether to print nothing on stdout
+    """
     from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file
 
@@ -189,7 +192,10 @@ def _prove_each(
 def _prove_closure(
     names: list[TableName], prover: TableProver, memory: int, jobs: int, *, quiet: bool
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Prove tables and their supporting tables; return exit status and entries of `--json`."""
+    """Prove tables and their supporting tables; return exit status and entries of `--json`.
+
+    jobs : number of tables proven at once; other arguments as in `_prove_each`
+    """
     from tbgen.scheduling.forecast import Forecast
     from tbgen.scheduling.processes import Processes
     from tbgen.scheduling.run import Executor, InProcess, run

@@ -91,7 +91,7 @@ class Workshop:
         return None if build is None else build.progress()
 
     def start(self, materials: Sequence[Material]) -> bool:
-        """Start a build; return False if one is running already."""
+        """Start a build, also of supporting tables; return False if another build is running."""
         with self._lock:
             if self._current is not None and self._current.thread.is_alive():
                 return False
@@ -125,7 +125,10 @@ class Workshop:
 
 
 class _Build(Observer):
-    """One build of the board's pages: thread, progress and `Observer` of its jobs."""
+    """One build of the board's pages: thread, progress and `Observer` of its jobs.
+
+    memory : bytes for all tables together, 0 for free memory
+    """
 
     every = 0.2
 

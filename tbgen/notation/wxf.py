@@ -1,11 +1,12 @@
 """Move text of the World Xiangqi Federation: `C2.5`, `R+.3`, `C--1`, and special cases for pawns.
 
     a piece     letter and file; of two on one file, + (front) or - (rear) in place of the file
-    pawns       one file of three      P+   P3   P-        (3 = the file: the middle pawn)
-                one file of four       ++   P+   P-   --
-                one file of five       ++   P+   P3   P-   --
-                two files of several   3+   33   3-   7+   7-  (the file comes first)
-    displacement  + ahead, - back, . sideways; points moved, or the file reached
+    pawns       three on one file      P+   P3   P-        (3 = the file: the middle pawn)
+                four on one file       ++   P+   P-   --
+                five on one file       ++   P+   P3   P-   --
+                several on two files   3+   33   3-   7+   7-  (first the file; 33: the middle one)
+    displacement  + ahead, - back, . sideways; then the points moved along a file, or the file that
+                  a sideways or diagonal move reaches
 
 Source: "Official xiangqi piece names and notation" (AXF 1980/82, WXF 1997). Also read: `=` for
 `.`, lower case, B M for E, N for H, G for A, S for P. Some programs write a pawn's number from the

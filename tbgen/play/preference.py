@@ -26,7 +26,7 @@ class Preference(NamedTuple):
     """Sort key for values of the same side; the value that the side prefers has the smaller key.
 
     `outcome` is 0 for a win, 1 for a draw, 2 if unknown, 3 for a loss. `order` and `plies` are
-    negative for a loss, and 0 for a draw or an unknown value.
+    those of the value, negated for a loss, and 0 for a draw or an unknown value.
     """
 
     outcome: int

@@ -94,7 +94,7 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
 def _first_success(sources: Sequence[Source], ask: Callable[[Source], Answer], hint: str) -> Answer:
     """Return the result of `ask(source)` for the first source that does not raise `SourceError`.
 
-    Raises `FetchError` with the reasons of all sources if all fail.
+    Raises `FetchError`, with the reasons of all sources and with `hint`, if all fail.
     """
     reasons = []
     for source in sources:
@@ -167,9 +167,10 @@ def _is_equal(path: Path, entry: Entry) -> bool:
 
 
 def _fetch_part(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Report) -> None:
-    """Complete a partial file from the sources, which are tried again while they send enough.
+    """Complete a partial file from the sources, in at most `TRIES` tries.
 
-    Raises `FetchError` with the reasons of all sources at the last try.
+    A further try is made only if the last one has added `RETRY_BYTES`. Raises `FetchError` with the
+    reasons of all sources at the last try.
     """
     for tries in range(1, TRIES + 1):
         before = part.seek(0, os.SEEK_END)
@@ -189,7 +190,8 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     """Download the missing end of a partial file from one source, and verify the file's hash.
 
     A wrong hash may be due to bytes of earlier downloads, even from other sources. Then the whole
-    file is downloaded once more. Raises `SourceError` if its hash is wrong again.
+    file is downloaded once more. Raises `SourceError` if its hash is wrong again, or if the source
+    sends fewer or more bytes than the index says.
     """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:

@@ -103,7 +103,10 @@ class _Transfer:
 
 
 class Stream:
-    """Stream of a file from a source; all errors become `SourceError`, and bytes are counted."""
+    """Stream of a file from a source; all errors become `SourceError`, and bytes are counted.
+
+    what : address of the file, for messages
+    """
 
     def __init__(
         self, stream: BufferedReader | http.client.HTTPResponse, what: str, transfer: _Transfer

@@ -114,10 +114,11 @@ class Game:
             self._pairs[-1] = None  # its chases depend on the reply that is taken back
 
     def chases(self, ply: int, start: int) -> Pairs:
-        """Return the chases of a ply, which depend on the reply (`record.chase_pairs`).
+        """Return the chases of a ply as pairs (attacker, victim); see `record.chase_pairs`.
 
-        The reply to the last ply is the ply from position `start`, the start of the span, where the
-        loop closes. With `record.NO_SPAN` it has no reply. The chases of other plies are cached.
+        The reply to an attack decides whether it is a chase. The last ply closes a loop that began
+        at position `start`; its reply is the ply that was played there. With `record.NO_SPAN` it
+        has no reply. The chases of other plies are cached.
         """
         is_last, reply = ply + 1 == self.plies, ply + 1
         known = self._pairs[ply]

@@ -62,10 +62,10 @@ SharedSets = tuple[Rows, Rows, Rows, Frontier]
 class SearchState:
     """State of a winner's searches for one kind of offence, kept across orders.
 
-    Most positions of the offender have an escape, or are removed by a `LossFilter`. Such a position
-    is tested once, and left out of `possible_losses` until one more of its moves loses. Later
-    orders test a position only if play from it may reach a position with one more losing move:
-    other patterns would have been found at the order before.
+    Most positions of the offender have an escape, or are removed by a filter (`LossFilter`). Such a
+    position is tested once, and left out of `possible_losses` until one more of its moves loses. A
+    pattern that the order before did not find contains a position with one more losing move. So
+    later orders test only positions from which play may reach one.
     """
 
     propagation: Propagation
@@ -75,7 +75,7 @@ class SearchState:
     after_offence: StoredRecords | None = None
     """Positions, the winner to move, found by `mark`; None before the first search."""
     possible_losses: StoredRecords | None = None
-    """Possible loss candidates; None before the first search."""
+    """Positions that later orders may test as loss candidates; None before the first search."""
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:

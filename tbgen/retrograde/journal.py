@@ -130,7 +130,10 @@ class Journal:
                 yield chunk, packer.compress(segment)
 
     def append_segment(self, chunk: int, segment: bytes) -> None:
-        """Append a segment that `segments` has returned; its codes are not added to `codes`."""
+        """Append a segment of a saved journal, as `segments` returned it, to a chunk of leads.
+
+        The caller restores `codes`, the codes of all records.
+        """
         self._packed[chunk].append(self._storage.store(segment))
 
     def fill(self, chunk: int, palette: Palette, numbers: NDArray[Any]) -> None:

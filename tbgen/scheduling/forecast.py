@@ -35,6 +35,7 @@ run.
 class Simulated(InProcess):
     """Executor whose clock advances from the estimated end of one job to that of the next.
 
+    slots, memory : as for `simulate`
     function : called when a job begins, as in `InProcess`; does nothing by default
     """
 

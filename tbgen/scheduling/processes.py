@@ -43,7 +43,7 @@ class Processes(Executor):
     """Executor that calls `function(start)` in at most `slots` processes; use as a `with` block.
 
     function : picklable, as are its results
-    memory : bytes that all jobs share
+    memory : bytes that all jobs share; None for no limit
     """
 
     def __init__(self, function: Callable[[Start], Any], slots: int, memory: int | None) -> None:
@@ -110,7 +110,10 @@ class _Worker:
         return True
 
     def _listen(self) -> None:
-        """Receive answers and complete their futures; fail the open one when the process ends."""
+        """Receive answers and complete their futures, until the process has ended.
+
+        A future that has no answer then gets a `LostError`.
+        """
         connection: Connection = self._connection  # type: ignore[assignment,unused-ignore]
         while True:
             try:

@@ -10,9 +10,10 @@ chasers determines which of them belong to a pattern (docs/values.md, "Patterns,
     order k  chasers of the pattern  ->  positions that must be direct wins  <=  claims
                                      ->  positions that may be direct wins   >=  claims
 
-A position after a chase of the pattern must be a direct win. A position after a chase by another
-chaser may be a direct win, too, if an answer leads into the pattern. This order wins it in any
-case, in 0 or 2 plies, and the builder may not have examined that chaser.
+A claim is a position that the table stores as a direct win of this order. Each position after a
+chase of the pattern must be a claim. A position after a chase by another chaser may be a claim, if
+an answer leads into the pattern: the winner wins at this order, claimed (in 0 plies) or not (in 2).
+The builder need not claim it, as it may not have examined that chaser.
 
     chaser  --chase-->  the winner answers  --edge-->  chaser  --chase-->  ...
 

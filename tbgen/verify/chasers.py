@@ -37,7 +37,7 @@ from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 
 @by_pointer
 class ChaseBoards(NamedTuple):
-    """A position, the board after a chase, and the board after the answer to it.
+    """Buffers of one thread: a position, the boards after a chase and after the answer, and more.
 
     `state.piece_squares` has the squares of the pieces on the board that was changed last.
     """
@@ -54,11 +54,11 @@ class ChaseBoards(NamedTuple):
     piece.
     """
     last_orders: NDArray[np.int64]
-    """int64 (pieces,): for each piece, the highest order of `loses_from` among the moves that chase
-    it.
+    """int64 (pieces,): for each piece, the highest order from which on a move that chases it loses
+    (`loses_from`).
     """
     attackers: NDArray[np.int64]
-    """int64 (pieces,): the pieces that attack the victim anew after a chase."""
+    """int64 (pieces,): the pieces that attack the victim of the last chase anew."""
 
     @classmethod
     def make(cls, index: Index, arrays: Arrays) -> ChaseBoards:

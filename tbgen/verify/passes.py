@@ -269,6 +269,8 @@ class Passes:
     def over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
         """Call `work(first, end)` for each range of leads, in threads; return the results in order.
 
+        A lead is a placement of all kings, advisors and elephants.
+
         phase : name that is passed to the progress callback
         """
         starts, ends = zip(*self._lead_ranges(), strict=True)

@@ -61,7 +61,11 @@ def share_programs(folder: Path) -> None:
 
 
 def _folder() -> Path:
-    """Return the folder of compiled programs: shared, or of this process and removed at exit."""
+    """Return the folder of compiled programs, and create it if needed.
+
+    It is the one that all processes of a test run share. If none was set, it is a temporary folder
+    of this process, removed at exit.
+    """
     if not _shared:
         own = tempfile.TemporaryDirectory(prefix="tbgen-c-")
         _folders.append(own)

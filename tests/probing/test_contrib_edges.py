@@ -146,7 +146,7 @@ def test_the_example_says_why_there_is_no_table(tmp_path: Path) -> None:
 
 @needs_cxx
 def test_an_unknown_rule_set_is_no_damage(tmp_path: Path) -> None:
-    """A sound table of a rule set that the reader does not have is one of another rule set."""
+    """The reader reports a table of an unknown rule set as such, unless the file is damaged."""
     data = bytearray(next(built("KRKN").glob("KNK.*.xqt")).read_bytes())
     data[11] = 77
     first, end = (int.from_bytes(data[at : at + 8], "little") for at in (64, 72))

@@ -109,7 +109,7 @@ def test_the_module_is_small_and_imports_no_system(module: Path) -> None:
 
 
 def moves_of(tables: GameTablebase, fen: str) -> list[tuple[Any, ...]]:
-    """Return every move with its value for the moving side, in order."""
+    """Return text, capture, check, best and value of each move, as `probe_root` lists them."""
     found = []
     for move in tables.probe_root(fen):
         worth = move.worth

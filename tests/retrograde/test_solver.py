@@ -72,11 +72,11 @@ def test_wide_codes_hold_the_same_values() -> None:
 
 
 def test_first_order_draws_of_krakr_agree_with_the_paper() -> None:
-    """The numbers of draws of KRAKR are those of the paper, with one order and with all.
+    """With one order KRAKR has as many draws as in the paper; with all orders it has fewer.
 
-    In a forced loop of order 1 every way out loses by mate; in one of order 2, by mate or a loop of
-    order 1, and so on. More orders leave fewer draws. In Table 1 of Fang, Hsu & Hsu 2002 the
-    material is named KRKRG.
+    The paper is Fang, Hsu & Hsu 2002, Table 1, where the material is named KRKRG. The number with
+    all orders is another program's (tests/data/check_all_orders.csv). In a forced loop of order 1
+    each way out loses by mate; in one of order 2, by mate or a loop of order 1, and so on.
     """
     material = "KRAKR"
     for orders, draws in ((1, 966498), (None, 966336)):

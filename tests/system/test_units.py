@@ -1,4 +1,4 @@
-"""Bytes and seconds as text, in the largest unit that does not round to zero."""
+"""Bytes and seconds as text, in the unit that suits the amount."""
 
 from __future__ import annotations
 

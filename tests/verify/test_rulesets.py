@@ -77,9 +77,10 @@ def test_values_of_other_rules_are_refuted(material: str, values: Rules, rules: 
 
 @pytest.mark.parametrize("rules", CHASING)
 def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
-    """Under each rule set the naive solver agrees on positions that chases decide under `wxf`.
+    """The solver agrees with a naive solver on positions that chases decide under `wxf`.
 
-    Compared are also the positions after their moves.
+    The positions after their moves are compared, too. Chases decide some of them exactly under the
+    rule sets whose statistics differ from those of the check rule.
     """
     positions = where_chases_decide(MATERIAL, Rules.WXF, 20, random.Random(1))
     found = decided_by_chases(with_moves(positions), rules)

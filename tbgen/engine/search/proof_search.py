@@ -158,7 +158,8 @@ def _expand(state, buffers, graph, row, number, winner):
 def _settle_all(state, graph, path, inside, recompute):
     """Settle all nodes whose outcome the graph implies, by moves or by perpetual checks.
 
-    recompute : bool; also recompute the estimates of all open nodes as if on no path, without loops
+    recompute : bool; also recompute the proof and disproof numbers of all expanded open nodes,
+        newest first, as if no move returned to a node of the current path
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:

@@ -120,7 +120,11 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 @part
 def store_move(state, shared, row, move):
-    """Store a move without its value, in the position's entry or else the bucket's second one."""
+    """Store a move without its score, which depends on the path; later searches try it first.
+
+    An entry of the position keeps its bound, depth and score. Without one, the bucket's second
+    entry is replaced by an entry without a bound.
+    """
     table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
