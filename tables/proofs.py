@@ -141,7 +141,7 @@ class Proofs:
         return known
 
     def _premises(self, name: TableName) -> tuple[Premise, ...]:
-        """Return the supporting tables that a table's certificate names; empty if none is valid."""
+        """Return the supporting tables named by a table's certificate; empty if that is invalid."""
         own = self._own_status(name)
         if isinstance(own, Exception) or own[1].certificate is None:
             return ()

@@ -246,7 +246,10 @@ class Thinker:
         return self._with_tables(options, partial(self._answer, game, options))
 
     def _with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Open the tables; return the result of `act`, called again without unreadable tables."""
+        """Open the tables and return the result of `act()`.
+
+        If a table cannot be read, it is left out and `act` is called again.
+        """
         if self._tables.use(options.directories, options.rules):
             self._tables_changed = True
             for problem in self._tables.problems:

@@ -22,9 +22,11 @@ LEAST_CHUNKS = 8
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows that match a query, and the number of candidates (positions whose value matches).
+    """Some of the positions that match a query, one for each row of `rows`.
 
-    `share` (0 to 1) is the searched part of the table, times the part of its rows that were kept.
+    `candidates` is the number of positions of the table whose value matches, other conditions
+    untested. `share` (0 to 1) is the share of slots that were searched (`Search.share`); without
+    sorting, times the share of the found positions that were kept.
     """
 
     rows: TableColumns
@@ -43,11 +45,13 @@ def sample(
     sort: str | None = None,
     cache_bytes: int = CACHE_BYTES,
 ) -> Sample:
-    """Search for at most `most` rows that match a query, in a limited time.
+    """Find at most `most` positions that match a query, in a limited time.
 
-    The search ends `seconds` after its first chunk at the latest. Another `seed` gives other rows.
-    With `sort`, the rows found in time are sorted, and the first ones are returned; without it, a
-    random choice of them. Raises like `Search`.
+    The search ends with the table, or with a chunk that is done later than `seconds` after the
+    first one. Without `sort`, it also ends once `LEAST_CHUNKS` chunks or more have given `most`
+    positions, and a random choice of those found is kept. With `sort`, one of `SORTS`, the first
+    ones are kept, sorted. `seed` determines the order of chunks and the random choice. Raises like
+    `Search`.
     """
     search = Search(tables, material, query, seed=seed, cache_bytes=cache_bytes, sort=sort)
     kept, found = search.nothing(), 0

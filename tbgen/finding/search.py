@@ -80,9 +80,10 @@ class Search:
     """All positions of a table that match a query: an iterable, with `columns()` for all at once.
 
     Without `sort`, positions are in order of side to move and slot. Such a search may be stopped at
-    any time and resumed `after` the last position. `limit` is the greatest number of positions.
-    With a `seed`, parts of the table are searched in a random order that depends only on the seed.
-    A pickled search begins anew in another process, on the same files.
+    any time and resumed `after` the last position. `limit` is the greatest number of positions,
+    None for all. With a `seed`, parts of the table are searched in a random order that depends only
+    on the seed. `cache_bytes` is a limit as described at `CACHE_BYTES`. A pickled search begins
+    anew in another process, on the same files. Raises `InputError`, and like `Tablebase.table`.
     """
 
     def __init__(
@@ -312,7 +313,9 @@ class Search:
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
         """Return squares, and a mask of the rows that have the query's pieces on their squares.
 
-        If only the mirror image of a row has these pieces, its squares are returned mirrored.
+        squares : uint8 (n, pieces); squares of the pieces of each position; not changed
+
+        If only the mirror image of a position has these pieces, its squares are returned mirrored.
         """
         direct = self._has_pieces(squares)
         image = _MIRROR[squares]
@@ -330,7 +333,10 @@ class Search:
 def compiled_tables(
     tables: GameTablebase, material: Material, cache_bytes: int = CACHE_BYTES
 ) -> NumbaTables:
-    """Return the tables of a material and of all after one capture, for compiled probes."""
+    """Return the tables of a material and of all materials after one capture, for compiled probes.
+
+    Unpacked blocks take at most `cache_bytes`.
+    """
     materials = dict.fromkeys([material, *material.captures().values()])
     return NumbaTables(tables, materials, cache_bytes=cache_bytes)
 
@@ -357,7 +363,11 @@ def wins_by_one_move(
 def _studies_of(
     part: TableColumns, slots: NDArray[np.int64], lengths: NDArray[np.int32]
 ) -> TableColumns:
-    """Return the rows of `part` whose slot is in `slots`, with a column of their `lengths`."""
+    """Return the rows of `part` that are studies, with their length as column `length`.
+
+    slots : int64 (n,), ascending; the slots of all studies with the same side to move
+    lengths : int32 (n,), their lengths in plies
+    """
     at = np.searchsorted(slots, part["slot"])
     there = np.zeros(part.rows, np.bool_)
     inside = at < len(slots)
@@ -371,7 +381,10 @@ def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """Return the first `limit` rows by the column `sort` (`-`: descending), side and slot."""
+    """Return the first `limit` rows (None: all), sorted by the column `sort`, then side and slot.
+
+    A `-` before the name of the column sorts by it in descending order.
+    """
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])

@@ -80,21 +80,23 @@ def measure_studies(
     buffers, boards, side, converts, moves, descriptor, codes, slots, known, pending, lengths,
     statuses,
 ):  # fmt: skip
-    """Write the length of the unique line from each position, `NO_STUDY` if it is not unique.
+    """Write the length in plies of the unique line from each `pending` position.
 
     buffers : Buffers, the tables of the material and of all after one capture
-    boards : int8 (n, 90), positions in which `side` has one winning move; restored
+    boards : int8 (n, 90), a level: positions of equal order and plies, in which `side` has one
+        winning move; restored
     side : int, the winner, who is to move in all of them
     converts : int, 1 where distances count to conversion, so that a capture by the loser counts as
         a loss in 2 plies; else 0
     moves : int16 (n,), the winning moves, 90 * source + target
     descriptor : int64 (words,), `Layout.descriptor`
     codes : uint8 (pieces,), `Layout.piece_codes`
-    slots : int64 (m,), ascending: the slots of all positions with one winning move
-    known : int32 (m,), the lengths of their lines, `NO_STUDY` if not yet known
-    pending : int64 (k,), the numbers of the positions to process
-    lengths : int32 (n,), out; only the entries `pending` are written
-    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing; only the entries `pending`
+    slots : int64 (m,), ascending: the slots of all m positions of the table, at any level, in which
+        `side` has one winning move
+    known : int32 (m,), lengths of the lines from these slots, `NO_STUDY` if not yet known
+    pending : int64 (k,), indices into `boards`; `lengths` and `statuses` change only there
+    lengths : int32 (n,), out: plies to the end of the line, `NO_STUDY` if it is not unique
+    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
@@ -150,9 +152,9 @@ def lengths_of_studies(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> NDArray[np.int32]:
-    """Return int32 (n,): the plies for which each row's solution is unique, or `NO_STUDY`.
+    """Return int32 (n,): the length of the study from each of n positions, in plies, or `NO_STUDY`.
 
-    wins : rows of all positions in which `side` is to move and has exactly one winning move, which
+    wins : all positions (n rows) in which `side` is to move and has exactly one winning move, which
         is in the column `move`
     converts : whether distances count to conversion
 

@@ -96,7 +96,7 @@ def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
 
 
 def _mapped(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    """Map one column; raises `ValueError` if this is impossible."""
+    """Map one column, read-only; raises `ValueError` if it is compressed or of another version."""
     if member.compress_type != zipfile.ZIP_STORED:
         raise ValueError("compressed columns cannot be mapped")
     with archive.open(member) as file:

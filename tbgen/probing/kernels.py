@@ -333,7 +333,7 @@ def probe_boards(
     """Probe some boards; return the number of boards whose block of a table is not loaded (`COLD`).
 
     sides : int (n,), the side to move in each
-    pending : int64 (m,), the numbers of boards to probe
+    pending : int64 (m,), the indices of the boards to probe; only their entries are written
     statuses : int8 (n,), out; scores : int64 (n,), out
     """
     cold = 0

@@ -2,8 +2,8 @@
 """The compiled referee: push and pop moves, and return the verdict at any moment.
 
     boards  int8 [capacity, 90]           position p in row p, p = 0 .. plies
-    ids     int8 [capacity, 90]
-    log     int64[capacity, LOG_FIELDS]
+    ids     int8 [capacity, 90]           ids of the pieces by square (`record`)
+    log     int64[capacity, LOG_FIELDS]   moves, checks and keys (`record`)
 
 Only this module of the package imports numba: import it on demand. A history must not be shared
 between threads.

@@ -73,8 +73,9 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 class Propagation:
     """Sets and journals of one material, and the steps that settle its positions.
 
-    Pairs have one entry for each side to move. `frontiers` have the positions that the last step
-    settled, and `spare_frontier` is the one that the next step writes first.
+    Attributes with two entries have one for each side to move. `frontiers` have the positions that
+    the last step settled. The next step writes those of Red to `spare_frontier`, since it still
+    reads Red's last frontier.
     """
 
     def __init__(
@@ -88,7 +89,10 @@ class Propagation:
         """Prepare the propagation, which changes the given sets in place.
 
         unknown : the legal positions of each side to move
-        sorted_positions : for each side, the result of `sort_by_captures`
+        sorted_positions : for each side to move, the positions without any capture, and those whose
+            best capture wins or loses (`sort_by_captures`)
+        code_space : coding of the values, also of the records in the journals
+        report : called after each step with phase, order, plies, and number of positions settled
         """
         self.sets = sets
         self.code_space = code_space

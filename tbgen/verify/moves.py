@@ -62,8 +62,11 @@ def set_up(slot, state, index):
 def list_moves(side, base, within, image, state, index):
     """List the pseudo-legal moves of a side in `state`, and return their number.
 
-    Written are source and target squares, and child slots, the slots after the moves. A move is
-    legal if its child slot does not hold 0.
+    `sources` and `targets` get the squares, `children` the slots after the moves. A move is legal
+    if the plane of the opponent to move is not 0 at its child slot.
+
+    base : int, the first slot of the lead; within, image : int, the slot of the position and that
+        of its mirror image, relative to the lead
     """
     count, k, last = 0, 0, index.attackers.size - 1
     place = within % index.row_slots

@@ -40,7 +40,7 @@ from tests.helpers.random_tables import (
 )
 
 TABLES = (("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5))
-"""Materials, code widths and numbers of different codes; together they give every kind of block."""
+"""(material, bytes per code, number of different codes); together they give every kind of block."""
 
 MOST_SECONDS = 0.2
 MOST_BYTES = 64 * MIB
@@ -53,7 +53,8 @@ _PATIENCE = 600.0
 class Sound:
     """A table with its valid file, from which mutants are made, and the values it must give.
 
-    Boards with their sides to move are positions to probe.
+    width : bytes per code; distinct : most different codes of the table
+    boards, sides : positions to probe, and their sides to move (0 Red, 1 Black)
     """
 
     def __init__(self, folder: Path, material: str, width: int, distinct: int) -> None:

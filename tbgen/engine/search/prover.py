@@ -64,7 +64,8 @@ class Prover:
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers) -> Move | None:
         """Continue the proof after an iteration of the search; return the winning move once proven.
 
-        The node limit of `state` holds for search and proof together.
+        None before that, without a proof, and once it has failed. The node limit of `state` holds
+        for search and proof together.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _LEAST_SEARCHED:
@@ -82,7 +83,7 @@ class Prover:
         return None
 
     def least_to_prove(self) -> Move | None:
-        """Return the root move with the smallest proof number; None if several have it."""
+        """Return the root move with the smallest proof number; None without a proof or on a tie."""
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
             return None

@@ -267,7 +267,12 @@ class Searcher:
                 task.result()
 
     def _search_lines(self, root_moves: NDArray[np.int32], lines: int, depth: int) -> list[Line]:
-        """Search to a depth once for each line; puts the best moves first in `root_moves`."""
+        """Search to a depth once for each of `lines` lines; return the lines, best first.
+
+        root_moves : int32 (n,), inout; the moves `source << 7 | target`; best moves are moved first
+
+        Each search leaves out the first moves of the lines before. Fewer lines if the search stops.
+        """
         state, found = self._states[:1], []
         for first in range(lines):
             with self._other_threads(root_moves, depth):
@@ -280,7 +285,11 @@ class Searcher:
         return sorted(found, key=lambda line: -line.score)
 
     def _search_line(self, root_moves: NDArray[np.int32], first: int, depth: int) -> int:
-        """Search the root moves from `first` on in a window that widens; return the best score."""
+        """Search the root moves from index `first` on; return the best score.
+
+        The aspiration window is widened, and the search repeated, until the score is inside or the
+        search is stopped.
+        """
         state, expected = self._states[:1], self._expected.get(first)
         width, low, high = _WINDOW, -scores.INFINITE, scores.INFINITE
         if expected is not None and not scores.is_decided(expected):

@@ -90,7 +90,7 @@ STATE = np.dtype(
         ("node_limit", np.int64),
         ("table_hits", np.int64),
         ("judged", np.int64),  # repetitions judged
-        ("spared", np.int64),  # of these, judged by one side's conduct
+        ("spared", np.int64),  # of these, draws where a draw gave a cutoff
         ("deepest", np.int64),
         ("full_width", np.int64),  # 1: no reductions, no pruning (for tests)
         ("stop", np.int64),

@@ -37,7 +37,7 @@ _MARGIN = 150
 
 @part
 def _store_pv(state, ply, move):
-    """Store the principal variation of a ply: a move, followed by the variation of the next ply."""
+    """Store in `pv[ply]` the move, followed by the principal variation of the next ply."""
     state.pv[ply, 0] = move
     length = state.pv_length[ply + 1]
     for i in range(length):
@@ -68,9 +68,11 @@ def _begin_node(state, shared, row, side, beta):
 def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if the hash table or the estimate causes a cutoff, else `UNKNOWN`.
 
-    Sets `state.estimate` to the static evaluation, or to a closer bound from the hash table.
+    Stores the estimate in `state.estimate[ply]`, unless the hash table causes a cutoff. A stored
+    score replaces the estimate if it is an upper bound below it, or a lower bound above it.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`
+    data : int64; the position's entry of the hash table, 0 for none
     """
     narrow = beta - alpha == 1
     if data != 0:
@@ -90,7 +92,10 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
 
 @part
 def play(state, row, side, move):
-    """Make a move; store `90 * kind + target` in `played[ply + 1]` for the histories."""
+    """Make a move, `source << 7 | target`; store `90 * kind + target` in `played[ply + 1]`.
+
+    `kind` is the kind of the moved piece (piece code & 7); the histories use the stored number.
+    """
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target

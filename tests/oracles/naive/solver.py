@@ -61,6 +61,7 @@ def parse(text: str) -> Material:
 class Table:
     """Positions of one material and the moves between them.
 
+    `moves[node]` lists the nodes after the legal quiet moves of position number `node`.
     `pawn_ranks`, if given, keeps only positions with all pawns on their last `pawn_ranks` ranks.
     Moves to other positions of the material are then left out. Captures lead to positions with the
     same limit.
@@ -139,7 +140,7 @@ class Table:
                 self.in_check.append(checked[side])
 
     def _find_moves(self) -> None:
-        """Generate the moves of every position."""
+        """Fill `moves` with the nodes after quiet moves, and `captures` by `_capture`."""
         for node, squares in enumerate(self.squares):
             side = self.side[node]
             board = dict(zip(squares, self.slots, strict=True))
@@ -164,7 +165,7 @@ class Table:
             self.moves.append(found)
 
     def _capture(self, node: int, squares: tuple[int, ...], slot: int, to: int) -> None:
-        """Record a capture among the node's exits, the moves to other materials, if it is legal."""
+        """Add the capture on `to` by the piece `slot` to `captures[node]`, if it is legal."""
         taken = squares.index(to)
         assert self.slots[taken] not in "Kk", "a king could be taken in a legal position"
         left = [to if index == slot else square for index, square in enumerate(squares)]
