@@ -208,7 +208,7 @@ def test_a_percentage_is_0_or_100_only_if_exact(share: float, said: str) -> None
 
 
 def test_a_mated_position_has_no_number() -> None:
-    """A mate on the board is shown as a loss by mate, not as a loss in no moves."""
+    """A mate on the board is shown as a loss by mate, without a number of moves."""
     values = [Value(Outcome.LOSS, 0, 0), Value(Outcome.WIN, 0, 1), Value(Outcome.LOSS, 0, 2)]
     assert [short_value(value) for value in values] == ["−#", "#", "−1"]
 

@@ -113,7 +113,10 @@ def test_random_paths(client: TestClient, base: str, rest: str) -> None:
 
 
 def send(data: bytes, wait: float = 3.0) -> bytes:
-    """Return the server's answer to some bytes."""
+    """Send bytes to the demo's server on a new connection, and return all that it answers.
+
+    Stops without an error when the server is silent for `wait` seconds or resets the connection.
+    """
     with socket.create_connection(("127.0.0.1", urlsplit(demo().url).port or 0), 5) as connection:
         connection.settimeout(wait)
         found = b""

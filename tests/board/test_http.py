@@ -43,6 +43,7 @@ async def ask(
     """Send a GET request to an ASGI application, and return the status of its answer.
 
     gone : event at which the client disconnects; None for a client that stays
+    host, client : Host header, and IP address of the client
     """
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
     statuses = []
@@ -261,7 +262,10 @@ def test_a_game_is_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 async def head_of(app: Any, path: str, host: bytes = b"localhost", **asked: Any) -> dict[str, Any]:
-    """Return status and headers of the answer to a request with `asked` in its ASGI scope."""
+    """Return the headers of the answer to a GET request by name, and its status as `status`.
+
+    asked : entries that replace those of the request's ASGI scope
+    """
     found: dict[str, Any] = {}
 
     async def receive() -> Any:

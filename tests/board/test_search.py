@@ -76,8 +76,9 @@ def has(store: TableStore, wanted: Query, position: Position, value: ProbeResult
     """Return whether a position meets a query, by the definition of each condition.
 
     value : probed value of the position
-    For `wanted.only` the successors are probed, for `wanted.zugzwang` the position with the other
-    side to move.
+
+    For `wanted.only`, the condition of one best move, the successors are probed. For
+    `wanted.zugzwang` the position with the other side to move is probed.
     """
     tables = store.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):

@@ -127,8 +127,8 @@ def test_traits_survive_conversion_to_numbers(stronger: int) -> None:
 def cases(rng: np.random.Generator, number: int, features: int) -> NDArray[np.float64]:
     """Return random inputs of the cost regression, float64 (number, features + 12).
 
-    A row describes a material. Its last 12 columns are the numbers of pieces of each kind and
-    side (the armies), here all 1.
+    Each of the `number` rows describes a material. The first `features` columns are normally
+    distributed. The last 12 are the numbers of pieces of each kind and side, here all 1.
     """
     return np.hstack([rng.normal(size=(number, features)), np.ones((number, 12))])
 

@@ -121,7 +121,10 @@ def test_power_may_fail_at_any_moment(
 
 
 def build(directory: Path, **options: float) -> list[str]:
-    """Build the tables in `directory`, and return the names of the phases reported."""
+    """Build KRKN and its supporting tables; return the names of all reported phases in order.
+
+    options : further arguments of `Builder`
+    """
     phases: list[str] = []
 
     class Told(Progress):

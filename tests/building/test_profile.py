@@ -15,7 +15,7 @@ from tests.helpers.built import Builder
 
 
 def profiles(directory: Path, threads: int) -> list[list[PhaseCost]]:
-    """Build KRK, KNK and KRKN with rules `check`, and return the costs of the phases of each."""
+    """Build KRKN and its supporting tables KRK and KNK; return the costs of each table's phases."""
     found: list[list[PhaseCost]] = []
     builder = Builder(directory, RuleSet(Rules.CHECK), Progress(), threads=threads)
     builder.progress = Profile(Progress(), builder.meter, found.append)

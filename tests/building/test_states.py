@@ -182,7 +182,7 @@ class Killed(BaseException):
 
 
 class KillAfter(Progress):
-    """Progress callback that records phases, and raises `Killed` in the phase number `steps`."""
+    """Progress callback that records phases, and raises `Killed` at the `steps`-th phase."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps

@@ -41,7 +41,7 @@ STATS_KEYS = {
 
 @pytest.fixture
 def run(tables_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Function that runs `tbgen` on the shared tables, which have two rule sets."""
+    """Function that runs `tbgen` with arguments on the shared tables, which have two rule sets."""
     monkeypatch.setenv("TBGEN_TABLES", str(tables_dir))
 
     def run(*arguments: str, stdin: str | None = None) -> Result:

@@ -21,7 +21,10 @@ def workshop(directory: Path, limits: Limits | None = None) -> Workshop:
 
 
 def ended(site: Workshop) -> Progress:
-    """Wait for the running build of a workshop to end, and return its last progress report."""
+    """Wait for a workshop's running build to end, and return its last progress report.
+
+    Fails after 300 s. A workshop builds the tables that a board requests.
+    """
     deadline = time.monotonic() + 300
     while True:
         progress = site.progress()

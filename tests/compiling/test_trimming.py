@@ -17,7 +17,7 @@ MAPS = Path("/proc/self/smaps")
 
 @kernel
 def k_translate(numbers, becomes):
-    """Replace each number of an array by the entry of the list `becomes` at that index."""
+    """Replace each number `n` of an integer array by `becomes[n]`, in place."""
     for n in range(numbers.size):
         numbers[n] = becomes[numbers[n]]
 

@@ -74,7 +74,10 @@ def closed(schema: Any) -> Any:
 
 
 def answer(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
-    """Return the object that a command prints."""
+    """Run a command with --json in `folder`, and return the object that it prints.
+
+    The tables are those of KRKN. For `fetch`, the folder gets an indexed copy of them, `source`.
+    """
     monkeypatch.setenv("TBGEN_TABLES", str(built("KRKN", rules="wxf")))
     monkeypatch.chdir(folder)
     if arguments[0] == "fetch":
@@ -84,7 +87,7 @@ def answer(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> An
 
 
 def check(name: str, found: Any) -> None:
-    """Validate an answer against the schema; the error names the difference and the remedy."""
+    """Validate an answer against the schema of this name; fail with the main difference."""
     validator = jsonschema.Draft202012Validator(closed(SCHEMA[name]))
     error = jsonschema.exceptions.best_match(validator.iter_errors(found))
     if error is not None:

@@ -42,7 +42,7 @@ It has a test of its own, since it needs the engine's kernels.
 
 
 def text_of(page: str) -> str:
-    """Read a page."""
+    """Return the text of a page, whose path is relative to the repository."""
     return (ROOT / page).read_text("utf-8")
 
 

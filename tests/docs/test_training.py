@@ -17,7 +17,7 @@ PAGE = DOCS / "train.md"
 
 
 def sections() -> list[tuple[str, str]]:
-    """Return titles of the sections, and their examples."""
+    """Return (title, examples as one text) of each section."""
     found = re.split(r"^## (.*)$", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]
     return [
         (title, "\n".join(re.findall(r"^```pycon\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)))

@@ -39,7 +39,7 @@ def start_of(diagram: str) -> Position:
 
 
 def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rules) -> Line:
-    """Search until a line is decided or the nodes are used up; return the best line."""
+    """Search after some moves until the line is decided or `NODES` are used up; return the line."""
     searcher.clear_stop()
     for found in searcher.think(played(start, moves), moves, nodes=NODES, rule_set=RuleSet(rules)):
         line = found.lines[0]

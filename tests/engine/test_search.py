@@ -32,7 +32,7 @@ PERPETUAL_CHECK = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 
 
 def think(searcher: Searcher, position: Position, **limits) -> Iteration:
-    """Search a position without a history, and return the last iteration."""
+    """Search a position without a history up to `limits`, and return the last iteration."""
     *_, last = searcher.think([position], [], **limits)
     return last
 
@@ -44,7 +44,7 @@ def krkn(tables_dir: Path) -> GameTablebase:
 
 @cache
 def rows_of_krkn(tables: GameTablebase) -> TableColumns:
-    """Return the rows of all positions of KRKN, read once for each tablebase."""
+    """Return all legal positions of KRKN with their values, as columns; read once per tablebase."""
     file = next(
         tables.table(name.material) for name in tables.available() if str(name.material) == "KRKN"
     )

@@ -19,8 +19,9 @@ KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
 def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
     """Store entries for a position in the hash table, and look the position up again.
 
-    Stores a bound of -55 if `depth` is not negative, then a move. Writes the move and the
-    score that the table returns into `found`.
+    depth : depth of an upper bound of -55 to store first; if negative, none is stored
+    move : move to store then
+    found : int (2,), out: move and score that the table returns
     """
     state, row = states[0], np.int64(0)
     if depth >= 0:

@@ -181,7 +181,7 @@ def unknown_files(directory: Path) -> list[str]:
 
 
 class Tally:
-    """Counts of the tries of a campaign, and its findings."""
+    """Counters, largest figures and findings (violated expectations) of one part of a campaign."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -199,18 +199,18 @@ class Tally:
         self.figures[what] = max(value, self.figures.get(what, value))
 
     def finding(self, what: str) -> None:
-        """Record a finding."""
+        """Record a finding, and print the first `_SHOWN` to stderr."""
         self.findings.append(what)
         if len(self.findings) <= _SHOWN:
             print(f"{self.name}: {what}", file=sys.stderr, flush=True)
 
     def expect(self, right: bool, what: str) -> None:
-        """Record a finding unless the condition is true."""
+        """Record the finding `what` unless `right` is true."""
         if not right:
             self.finding(what)
 
     def line(self) -> str:
-        """Return all figures as one JSON object."""
+        """Return all counters and figures, and the number of findings, as one JSON object."""
         rounded = {name: round(value, 4) for name, value in self.figures.items()}
         seconds = round(time.monotonic() - self._begun, 1)
         return json.dumps({"campaign": self.name, **self.counts, **rounded,

@@ -66,7 +66,8 @@ class Site:
     def check(self, tally: Tally, directory: Path, what: str, *, whole: bool) -> None:
         """Check that a directory has no wrong table, and no files besides tables and records.
 
-        With `whole`, check also that no table is missing.
+        what : name of the try, for findings
+        whole : check also that no table is missing
         """
         now = tables_of(directory)
         tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")

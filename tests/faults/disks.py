@@ -293,11 +293,12 @@ def _directory_check(
 def _builder(
     folder: Path, *options: str, of: tuple[str, str] = ("KRKN", "wxf"), may_stay: str | None = None
 ) -> Job:
-    """Return the job of building three tables with options.
+    """Return the job of building a material and its supporting tables with options.
 
     Its tables must equal those of a build without the options.
 
-    of : a material and rules
+    of : the material and the rules
+    may_stay : suffix of other files that are allowed after a failure
     """
     directory = folder / "tables"
     command = tbgen("build", of[0], "--rules", of[1], "--tables", directory)

@@ -74,7 +74,9 @@ class Disk:
         """Run a command without faults; return its result and the number of calls that count.
 
         These are calls of the kinds `calls` on files whose path contains `under`.
-        run : `campaign.run`, or that of a warm interpreter; how : more environment
+
+        run : `campaign.run`, or that of a warm interpreter
+        how : environment variables to add
         """
         self._log.unlink(missing_ok=True)
         environment = {**how, **self.environment(under, calls), "FAULT_LOG": str(self._log)}

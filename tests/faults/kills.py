@@ -78,7 +78,11 @@ COMPILING_EVERY = 8
 
 
 class Site:
-    """Finished tables for comparison, and the seconds that each command takes without signals."""
+    """Finished tables for comparison, and the seconds of each command without signals.
+
+    Digests by file name: `expected` of the tables, `packed` of their win-draw-loss files, too.
+    `listed` is a directory with an index, from which `fetch` reads.
+    """
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.folder, self.rng = folder, rng
@@ -111,7 +115,7 @@ class Site:
         return tbgen("verify", MATERIAL, "--tables", self.finished, "--rules", "wxf")
 
     def dump(self, out: Path) -> list[str | bytes]:
-        """Return the command that dumps all rows of this table into an archive of columns."""
+        """Return the command that dumps all rows of the largest table as an archive of columns."""
         words = ("--tables", self.finished, "--rules", "wxf", "--format", "npz", "--out", out)
         return tbgen("dump", MATERIAL, *words)
 
@@ -144,6 +148,7 @@ class Site:
 def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -> None:
     """Send a random stop signal to a process at a random moment, and check how it ends.
 
+    name : kind of the process, for findings
     seconds : usual run time of the process; the moment lies within it
     """
     number = site.rng.choice(SIGNALS)
@@ -157,6 +162,7 @@ def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what
     """Check that the tables finished before a signal are unchanged, and that all tables are right.
 
     before : digests of the tables that were finished before
+    what : name of the try, for findings
     """
     now = tables_of(directory)
     tally.expect(before.items() <= now.items(), f"{what}: a finished table is lost or changed")

@@ -84,7 +84,11 @@ class Commands:
         return tbgen("build", "KRKN", "--rules", "wxf", "--tables", directory)
 
     def try_one(self, tally: Tally, name: str, limit: str, prepare: Callable[[], None]) -> None:
-        """Run a command under a limit, set by `prepare` in the child, and check its files."""
+        """Run the command `name` under a limit, and check its end and the files that it leaves.
+
+        limit : description of the limit, for findings
+        prepare : function that sets the limit in the child process
+        """
         shutil.rmtree(self.directory, ignore_errors=True)
         ended = run(self.all[name], prepare=prepare)
         tally.count("commands")

@@ -146,7 +146,7 @@ def _peak() -> int:
 
 
 def in_this_process(tally: Tally, budget: Budget, seed: int, read: Read) -> None:
-    """Read mutants of every table in turn by one of Python's readers."""
+    """Read mutants of every table in turn by `read`, one of Python's readers."""
     with tempfile.TemporaryDirectory(prefix="tbgen-mutants-") as folder:
         tables = [Sound(Path(folder), *table) for table in TABLES]
         for sound in tables:

@@ -63,7 +63,11 @@ class Warm:
         environment: Mapping[str, str] | None = None,
         patience: float = PATIENCE,
     ) -> Ended:
-        """Run a command of `campaign.tbgen` in a fork; like `campaign.run`."""
+        """Run a `tbgen` command in a fork, and return its result like `campaign.run`.
+
+        environment : variables added in the fork
+        patience : timeout in seconds
+        """
         with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
             order = {
                 "words": _words(command), "environment": {**(environment or {})},

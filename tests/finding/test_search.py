@@ -39,7 +39,10 @@ def command(*arguments: str) -> Result:
 
 
 def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
-    """Search KRKN, and return (side to move, slot) of each position found; none may recur."""
+    """Search KRKN by the conditions `asked`; return (side to move, slot) of each position found.
+
+    Checks that the search gives positions in ascending order and none twice.
+    """
     columns = find("KRKN", tables, **asked).columns()  # type: ignore[arg-type]
     found = list(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
     assert found == sorted(set(found))

@@ -15,7 +15,7 @@ STATE = ".KRKNA.wxf.dtm.state"
 
 
 def kill_in_the_middle(directory: Path, chance: random.Random) -> bool:
-    """Build until a new checkpoint of the last table, and kill the build soon after.
+    """Build until a new checkpoint of the last table, and kill the build up to 50 ms later.
 
     Returns False if the build had finished before.
     """

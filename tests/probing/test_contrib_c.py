@@ -62,7 +62,7 @@ def harness() -> Path:
 def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
     """Return the answers of Python's reader for boards, in the form of the C test program.
 
-    The boards have the colours of the table.
+    The form is int32 (n, 4): status, outcome, order, plies. Boards have the colours of the table.
     """
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     codes, places = np.unique(file.codes(side, slots), return_inverse=True)
@@ -302,7 +302,8 @@ def test_many_mutated_files(tmp_path: Path, material: str, width: int, distinct:
 def mutate(tmp_path: Path, material: str, width: int, distinct: int, count: int) -> None:
     """Let the C reader read `count` damaged files under the sanitizers, and check the results.
 
-    Each file must give correct values or an error, without an invalid memory access.
+    Each file must give correct values or an error, without an invalid memory access. The files have
+    codes of `width` bytes, of which at most `distinct` different ones occur.
     """
     program = cprograms.harness("addresses", *ADDRESSES)
     spec = spec_of(material, width)

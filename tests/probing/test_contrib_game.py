@@ -57,6 +57,7 @@ def filtered(
 ) -> list[list[str]]:
     """Let the C reader filter the moves after each game.
 
+    mode : mode of the C test program
     Returns the words of one line per game: status, optional outcome, and moves "FROM-TO".
     """
     records = b"".join(record_of(game) for game in games)
@@ -66,7 +67,7 @@ def filtered(
 
 
 def wandering(rng: random.Random, start: Position, plies: int) -> list[Position]:
-    """Return a random game that often returns to its positions."""
+    """Return the positions of a random game of up to `plies` moves that often returns to them."""
     game = [start]
     for _ in range(plies):
         near = [game[-1].after(*move) for move in legal_moves(game[-1])]
@@ -109,7 +110,7 @@ def wins(tables: GameTablebase, position: Position) -> bool:
 
 
 def shuffling(tables: GameTablebase, rng: random.Random, start: Position) -> list[Position]:
-    """Return a game in which both sides keep the outcome, and often return to its positions."""
+    """Return the positions of a game in which both sides keep the outcome, and often repeat."""
     game = [start]
     for _ in range(rng.randrange(2, 9, 2)):
         value = tables.probe(game[-1])
@@ -249,6 +250,8 @@ def test_invalid_games(directory: Path) -> None:
 def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[Ending]:
     """Let the mock engine play won and drawn positions against random defences.
 
+    per_kind : number of drawn positions; decided ones are twice as many, up to half by the rules
+    depth : depth of the engine's search
     Returns the number of games by ending.
     """
     rng = random.Random(5)

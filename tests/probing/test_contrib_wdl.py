@@ -57,7 +57,7 @@ def harness() -> Path:
 def outcomes(file: WdlFile, boards: Boards, side: int) -> NDArray[np.int32]:
     """Return the answers of Python's reader for boards, int32 (n, 4), like those of the C program.
 
-    The boards have the colours of the file.
+    Only the second column, the outcome, is not 0. The boards have the colours of the file.
     """
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     answers = np.zeros((len(boards), 4), np.int32)
@@ -124,7 +124,7 @@ def test_a_table_and_its_outcomes_in_one_set(tmp_path: Path, harness: Path) -> N
 
 
 def pack(directory: Path, target: Path) -> list[Path]:
-    """Write the win-draw-loss files of all tables of a directory into another one."""
+    """Write win-draw-loss files of all tables in `directory` into `target`; return their paths."""
     paths = []
     for path in sorted(directory.glob("*.dt?.xqt")):
         with TableFile(path) as file:
@@ -291,7 +291,10 @@ def python_outcome(path: Path, side: int, slot: int) -> int | None:
 
 
 def mutate(folder: Path, count: int) -> None:
-    """Read randomly damaged files in C under both sanitizers: no crash, no undetected damage."""
+    """Let the C reader read `count` damaged files of two kinds under both sanitizers.
+
+    The kinds are compressed and plain blocks. No damage may crash the reader or go unnoticed.
+    """
     program = cprograms.harness("addresses", *ADDRESSES)
     for number, plain in enumerate((False, True)):
         layout = Layout.of(Material.parse("KPKA"))

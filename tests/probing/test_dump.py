@@ -170,7 +170,7 @@ def test_samples(tmp_path: Path) -> None:
 
 
 class _FullDisk(io.RawIOBase):
-    """A file on a disk with room for a number of bytes."""
+    """A file on a disk that has `room` bytes left; later writes raise `OSError` (ENOSPC)."""
 
     def __init__(self, room: int) -> None:
         self._room = room

@@ -34,12 +34,11 @@ LARGE = [
 def lists(
     layout: Layout, squares: NDArray[np.uint8], *, swapped: bool, mirrored: bool, seed: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Return placements as lists of pieces: piece codes, squares, and numbers of pieces.
-
-    Each list has the pieces in one random order.
+    """Return placements as lists of pieces, all in one random order.
 
     squares : (placements, pieces), in the order of the layout
     swapped, mirrored : exchange the colours, or mirror the board
+    Returns piece codes and squares, both (placements, pieces), and numbers of pieces (placements,).
     """
     order = np.random.default_rng(seed).permutation(squares.shape[1])
     pieces = np.broadcast_to(np.array(layout.piece_codes, np.uint8), squares.shape)[:, order].copy()

@@ -86,6 +86,7 @@ def played(
 ) -> tuple[Outcome, Watch]:
     """Run simulated jobs, and return the outcome and the observer.
 
+    slots : number of jobs that may run at once
     endings : for each job, the keys in `ERRORS` of its first attempts; later attempts succeed
     """
     watch = Watch(slots, {job.key: set(job.needs) for job in jobs})

@@ -74,9 +74,9 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Planes]
 
 
 def read_everything(path: Path, planes: Planes) -> bool:
-    """Return whether a table file is read without an error.
+    """Return True if a table file is read without an error, False if the reader refuses it.
 
-    Values that are read before the error must equal those of `planes`.
+    Values read before an error are compared with `planes`: a wrong one fails the test.
     """
     rng = np.random.default_rng(0)
     try:
@@ -92,7 +92,7 @@ def read_everything(path: Path, planes: Planes) -> bool:
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:
-    """Return a table file with a random damage."""
+    """Return a copy of a table file with one random damage; sometimes equal bytes replace bytes."""
     at = rng.randrange(len(data))
     kind = rng.randrange(7)
     if kind == 0:  # a bit

@@ -17,7 +17,7 @@ from tests.helpers.random_tables import Planes, agrees, random_planes, spec_of, 
 
 
 def repacked(path: Path, planes: Planes, threads: int = 1) -> int:
-    """Repack a table, compare it with its planes, and return its size in bytes."""
+    """Repack a table, check that its contents equal `planes`, and return its size in bytes."""
     with TableFile(path) as before:
         size = pack_densely(before, threads=threads)
         assert before.code(0, 0) == before.plane(0)[0], "the open file stays what it was"

@@ -242,7 +242,10 @@ def test_each_kind_of_file_is_refused_as_the_other(tmp_path: Path) -> None:
 
 
 def read_everything(path: Path, outcomes: Outcomes) -> bool | None:
-    """Return whether a WDL file is read without an error; None if a value read is wrong."""
+    """Return True if a WDL file is read with right outcomes, None if an outcome is wrong.
+
+    Returns False if the reader refuses the file.
+    """
     right = True
     try:
         with WdlFile(path) as file:

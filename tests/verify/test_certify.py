@@ -41,7 +41,7 @@ def answer(tables: Path, command: str, *arguments: str, status: int = 0) -> dict
 
 
 def states(tables: Path) -> dict[str, str]:
-    """Return the state of each table from `ls`, after comparing it with `stats`."""
+    """Return each material's proof status from `ls`; it must equal the status from `stats`."""
     found = {
         table["material"]: table["proof"]["status"] for table in answer(tables, "ls")["tables"]
     }

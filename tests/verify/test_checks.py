@@ -226,7 +226,10 @@ def test_orders_beyond_the_limit_are_found():
 
 
 def naive_pattern(graph: Graph, order: int) -> set[int]:
-    """Return the winner's nodes in a pattern of checks, by sets as docs/values.md defines them."""
+    """Return the winner's nodes in a pattern of checks, by sets as docs/values.md defines them.
+
+    In these nodes the winner is in check. `order` is that of the pattern.
+    """
     moves: dict[int, set[int]] = {o: set() for o in range(len(graph.first_orders))}
     replies: dict[int, set[int]] = {c: set() for c in range(len(graph.checked_orders))}
     for o, c in graph.checks.tolist():

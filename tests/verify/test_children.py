@@ -34,7 +34,10 @@ The larger ones add no kind of move.
 
 
 def key_of(table, position):
-    """Return the value of a position in a table as a key; 0 (a draw) if no attackers are left."""
+    """Return the value of a position as a key, from the table of its material.
+
+    Returns 0 (a draw) if no attackers are left; `table` is not used then.
+    """
     if not position.material.needs_table:
         return 0
     if position.is_swapped:

@@ -21,7 +21,10 @@ WXF = RuleSet(Rules.WXF)
 
 
 def search(name, *, minor_chases=True):
-    """Solve a material; return its table, and its candidates of patterns."""
+    """Solve a material under wxf; return its table, and its candidates of patterns.
+
+    minor_chases : option of the rule set on chases by minor pieces
+    """
     rule_set = RuleSet(Rules.WXF, minor_chases=minor_chases)
 
     def own(child):

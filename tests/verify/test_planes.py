@@ -41,7 +41,7 @@ def looked_up(codes, numbers_of):
 
 
 def plane(different):
-    """Return a plane of 300 codes with `different` distinct values, all at least 40."""
+    """Return a plane of 300 codes, uint16, with `different` distinct values, all at least 40."""
     return (7 * (np.arange(300) % different) + 40).astype(np.uint16)
 
 

@@ -49,7 +49,10 @@ All pairs but `wxf` and `taiwan`: no material of five men is known in which thei
 
 
 def proof(material: str, values: Rules, rules: Rules):
-    """Prove a table with the values of one rule set under another rule set."""
+    """Return the report of a proof under `rules` of a table solved under the rules `values`.
+
+    The supporting tables are solved under `rules`.
+    """
     return verify(
         solution(material, values),
         lambda child: solution(child.name, rules),

@@ -39,7 +39,9 @@ def report_on(tables: Path, material: str):
 
 
 def rewritten(tables: Path, material: str, change) -> None:
-    """Write a win-draw-loss file of a table, with outcomes changed by a function.
+    """Write a win-draw-loss file of a table, with changed outcomes.
+
+    change : function that changes the outcomes, one plane per side to move, in place
 
     Counts are correct, and the file names the digest of the table.
     """
