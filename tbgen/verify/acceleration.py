@@ -71,10 +71,11 @@ def _attacks_with(s, source, target, state, index):
 
 @part
 def _mark_inner(other, is_victim, chase_rules, mask, state, index):
-    """Mark the places where the innermost attacker attacks the square `other`, or is attacked.
+    """Mark the places where the innermost attacker attacks the square `other`, or is chased.
 
-    other : int, a square
-    is_victim : bool, whether the piece on `other` attacks, and may chase the innermost attacker
+    other : int, the square of the other piece
+    is_victim : bool; True: the other piece attacks, and the innermost attacker must be a piece that
+        can be chased; False: the innermost attacker attacks
     chase_rules : int, rule set bits; mask : uint8 (places,), inout
     """
     board, inner = state.board, index.attackers[index.attackers.size - 1]
@@ -105,7 +106,7 @@ def _mark_inner(other, is_victim, chase_rules, mask, state, index):
 def _mark_outer(source, target, mask, buffer, state, index):
     """Mark the places of the innermost attacker for which the piece on `source` attacks `target`.
 
-    mask : uint8 (places,), inout; buffer : uint8 (places,)
+    mask : uint8 (places,), inout; buffer : uint8 (places,), scratch
     """
     kind = piece_kind(state.board[source])
     low, high = min(source // 9, target // 9), max(source // 9, target // 9)

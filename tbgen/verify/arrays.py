@@ -120,7 +120,7 @@ class Palette(NamedTuple):
         return np.where(self.codes[at] == codes, self.ranks[at], self.ranks[-1])
 
     def count_codes(self, counts: Numbers) -> dict[int, int]:
-        """Return the number of positions of each code, as a dict, from the numbers of each rank.
+        """Return a map from each code that occurs to its number of positions.
 
         counts : (ranks,), the number of positions of each rank
         """

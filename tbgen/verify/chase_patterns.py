@@ -285,10 +285,10 @@ class ChasePatterns:
         ]
 
     def find(self, order: int) -> tuple[Flags, Flags, Flags]:
-        """Return the chasers of an order's pattern, its candidates, and the due chases, as flags.
+        """Return flags: the chasers of an order's pattern, its candidates, and the due chases.
 
         Candidates are the chasers that may belong to the pattern. A chase is due if it does not
-        lose by this order.
+        lose by this order. The shapes are (chasers,), (chasers,) and (chases,).
         """
         candidates = (self._first_orders <= order) & (self._chaser_orders >= order)
         alive = candidates.copy()

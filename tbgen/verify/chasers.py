@@ -184,7 +184,7 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
     Returns the least first order; more than `limit` if no victim is left. The position in `boards`
     is restored.
 
-    n : int, index of a listed move; key : int, the opponent's key after it
+    n : int, index of the move in `state.sources`; key : int, the opponent's key after it
     """
     state, after, firsts = boards.state, boards.after, boards.first_orders
     mover, target = state.piece_on[state.sources[n]], state.targets[n]

@@ -149,7 +149,7 @@ class ListedEdges(NamedTuple):
     """
 
     nodes: Numbers
-    """int64 (n,): of possible offenders, those that have a first order; of checked sides, all."""
+    """int64 (n,): the nodes examined, without those that turned out to be no offenders."""
     orders: Numbers
     """int64 (n,): for an offender its first order, from which its moves other than checks lose. For
     a checked side the lowest order of a winning capture, or of a move to a confirmed direct loss;
@@ -205,11 +205,11 @@ class CheckPatterns:
         ]
 
     def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
-        """Return the wins of the order before to which direct losses have checks; without claims.
+        """Return the unclaimed wins of order k - 1 to which checks by direct losses of k lead.
 
-        The passes over rows do not examine such wins: they assume that the check is answered. Only
-        direct losses can belong to the pattern of the order before (docs/proof.md): any other
-        offender whose checks are answered shows a missing claim of its own order.
+        The passes over rows do not examine such wins: they assume that the check is answered. Of
+        the losses of order k, only direct ones can belong to the pattern of k - 1 (docs/proof.md):
+        any other one whose checks are answered shows a missing claim of order k.
         """
         if not self._arrays.values.confirmed.any():
             return NO_NODES
@@ -249,7 +249,7 @@ class CheckPatterns:
         kind: int = CHECKS,
         goals: Numbers | None = None,
     ) -> ListedEdges:
-        """Return the edges of some nodes; parameters as of `_list_range`."""
+        """Return the edges of the nodes of all ranges; `kind` and `goals` as for `_list_range`."""
         parts: list[ListedEdges] = []
         count = 0
         for each in pool.map(lambda some: self._list_range(some(), kind, goals), ranges):
@@ -298,9 +298,9 @@ def _merge(some: ListedEdges, others: ListedEdges) -> ListedEdges:
 
 @part
 def _add(n, node, lists):
-    """Append an edge, which leads to a node, to a list.
+    """Append the edge from source `n` to a node to the only list of `lists`.
 
-    n : int, the index of the edge's source; lists : Lists, inout
+    n : int, an index of a node; lists : Lists, inout
     """
     row = new_row(lists, 0)
     lists.rows[0, row, 0], lists.rows[0, row, 1] = n, node

@@ -312,7 +312,7 @@ class RefutedError(TablebaseError):
 class TableProver:
     """Picklable function that proves the table of a job, or checks its certificate.
 
-    threads : of all processes together
+    directory : of the table and its supporting tables; threads : of all processes together
     plain : whether to examine positions one by one
     force : whether to prove certified tables again
     certificates : whether to write certificates

@@ -96,10 +96,10 @@ def list_moves(side, base, within, image, state, index):
 
 @part
 def best_move(side, place, base, at, image, numbers, state, index):
-    """Return the largest number that a move of a side leads to from one place of the open row.
+    """Return the largest number that a move of a side leads to; 0 if no move is legal.
 
-    Without a legal move it is 0. The planes `numbers` must be complete. The innermost attacker is
-    put on the place, and taken off the board again.
+    The innermost attacker is put on one place of the row on the board, and taken off again. The
+    planes `numbers` must be complete.
 
     at, image : int, of the row, as returned by `open_row`
     """
@@ -118,7 +118,7 @@ def best_move(side, place, base, at, image, numbers, state, index):
 def slot_after(n, state, index):
     """Return the canonical slot of the position after a quiet move, one without a capture.
 
-    n : int, index of a listed move
+    n : int, index of the move in `state.sources`
     """
     after = state.children[n]
     if index.twin == NOWHERE and not index.self_mirrored[after // index.lead_slots]:
@@ -134,7 +134,7 @@ def slot_after(n, state, index):
 def open_after(n, side, state, index, arrays):
     """Return the node after a legal, quiet move to an open position; NOWHERE for other moves.
 
-    n : int, index of a listed move
+    n : int, index of the move in `state.sources`
     """
     rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
     if rank == 0 or state.board[state.targets[n]] != EMPTY:
@@ -203,7 +203,7 @@ class Lists(NamedTuple):
     def make(cls, lists: int, capacity: int, columns: int = 1) -> Lists:
         """Return empty lists.
 
-        capacity : of each list, in entries
+        capacity : entries per list; columns : numbers per entry
         """
         return cls(np.empty((lists, capacity + 1, columns), np.int64), np.zeros(lists, np.int64))
 
@@ -217,7 +217,8 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 
     The kernel runs again, with empty lists of larger capacity, if the entries do not fit.
 
-    write : calls the kernel with the lists to write; lists : the number of lists
+    write : calls the kernel with the lists to write
+    lists, columns : number of lists, and numbers per entry
     """
     capacity = _FIRST_CAPACITY
     while True:
@@ -232,7 +233,7 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 def new_row(lists, which):
     """Count one more entry of a list, and return the index of the row to write it into.
 
-    This is the last row for all entries beyond the capacity.
+    Entries beyond the capacity all get the spare last row.
     """
     row = lists.counts[which]
     lists.counts[which] += 1
@@ -241,7 +242,7 @@ def new_row(lists, which):
 
 @part
 def add_node(lists, which, node):
-    """Add a node to a list."""
+    """Append a node to the list number `which`, whose entries have one column."""
     lists.rows[which, new_row(lists, which), 0] = node
 
 

@@ -172,7 +172,9 @@ class ForcedDraws(NamedTuple):
     """Draws from which `find_candidates` starts, possibly millions of nodes, not ascending."""
 
     held: NodeList
-    """Draws held by checks alone: every move that keeps the draw is a check. All slots of each."""
+    """Draws held by checks alone: every move that keeps the draw is a check. A position that has
+    several slots is listed with all of them.
+    """
     chasers: NodeList
     """Draws in which every move that keeps the draw is a check or may be a chase, and at least one
     is no check. Canonical slots only.
