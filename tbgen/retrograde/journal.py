@@ -164,8 +164,8 @@ class LaterRecords(Records):
 class Waiting:
     """Positions of one side to move whose best capture, or direct win, belongs to a later ply.
 
-    Each waits for one code, that of the capture. It gets this code in that ply, unless another move
-    has settled it before.
+    A position waits for the code of this capture or win. It gets the code in that ply, unless
+    another move has settled the position before.
     """
 
     def __init__(self, storage: Storage) -> None:

@@ -105,6 +105,7 @@ class BuildState:
             yield _END
 
     def _sections(self) -> Iterator[Iterable[Entry]]:
+        """Yield the records of each section, in the order that the module's docstring gives."""
         p = self.propagation
         for side in Side:
             for rows in (p.unknown[side], p.losable[side], p.frontiers[side].rows):

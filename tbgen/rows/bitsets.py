@@ -369,11 +369,11 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares that a piece attacks from `square`, or from which it attacks it.
+    """Return the empty squares that a piece on `square` attacks, or from which one attacks it.
 
-    legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from the square, `KNIGHT_LEGS_BACK` for
-        attacks on it
-    pawns : int8 (2, 90, 3), in; `PAWN_TARGETS` or `PAWN_SOURCES`, likewise
+    legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from `square`, `KNIGHT_LEGS_BACK` for attacks
+        on it
+    pawns : int8 (2, 90, 3), in; `PAWN_TARGETS` for attacks from it, `PAWN_SOURCES` for those on it
     """
     if kind == ROOK or kind == CANNON:
         return line_attacks(kind, square, occ_lo, occ_hi)

@@ -120,7 +120,7 @@ class PartialGraph(NamedTuple):
         )  # fmt: skip
 
     def filled(self, nodes: int, replies: int, edges: int) -> PartialGraph:
-        """Return a copy of the filled part."""
+        """Return a copy of the filled part: so many offence nodes, reply nodes, and edges."""
         sizes = (nodes, replies, replies, replies, edges, edges, edges, edges)
         arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
         return PartialGraph(*arrays)
@@ -324,7 +324,10 @@ def _run_starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _find_edges(
     candidates: ChaseCandidates, setting: ChaseSetting, boards_of: list[Boards], workers: Workers
 ) -> PartialGraph:
-    """Return the edges of all candidates, joined from the parts that the threads find."""
+    """Return the edges of all candidates, joined from the parts that the threads find.
+
+    boards_of : the boards of each thread
+    """
     start = candidates.node_start
     graph_parts = [PartialGraph.empty(int(start[-1]), _FIRST_ROOM) for _ in boards_of]
     parts: dict[int, PartialGraph] = {}

@@ -159,7 +159,8 @@ def common_victims(row, square, setting, boards):
 def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
     """Remove the positions without a common victim from a frontier; list the canonical others.
 
-    Returns the number of the latter, even if there are more than room; 0 if there is no room.
+    Returns the number of canonical others. It may exceed `room`, the length of the lists, which
+    then are incomplete. With `room` 0 nothing is counted.
 
     losses : Frontier of the offender, inout
     keys : int64 (room,), out; the positions of the list
