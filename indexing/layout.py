@@ -154,7 +154,7 @@ class Layout:
 
     @cached_property
     def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): first lead of each; last, the number of leads."""
+        """int64 (Red's placements + 1,): each placement's first lead, then the number of leads."""
         red, black = self.defenders
         if not self.reduced:
             return np.arange(red.size + 1, dtype=np.int64) * black.size

@@ -130,7 +130,10 @@ class BlockFile(Generic[Spec]):
     # -- single values -----------------------------------------------------------------------
 
     def code(self, side: int, slot: int) -> int:
-        """Return the code of a slot, side 0 (Red) or 1 (Black) to move; arbitrary if illegal."""
+        """Return the code of a slot, side 0 (Red) or 1 (Black) to move.
+
+        The code is arbitrary if the slot has no canonical legal position.
+        """
         header = self.header
         if not 0 <= slot < header.slots:
             raise IndexError(f"slot {slot} of {header.slots}")

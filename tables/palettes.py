@@ -60,7 +60,10 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return a function equal to `encode` for numbers in place of codes, except `otherwise`."""
+        """Return a function that encodes numbers to the block that `encode` makes of their codes.
+
+        The parameter `otherwise` of the function is a code, not a number.
+        """
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:
             content = encode(numbers, int(self.numbers([otherwise])[0]))

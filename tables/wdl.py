@@ -126,7 +126,10 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = None
 
     def outcome(self, side: int, slot: int) -> Outcome:
-        """Return the outcome of a slot, side 0 (Red) or 1 (Black) to move; arbitrary if illegal."""
+        """Return the outcome of a slot, side 0 (Red) or 1 (Black) to move.
+
+        The outcome is arbitrary if the slot has no canonical legal position.
+        """
         return Outcome(self.code(side, slot) - DRAW)
 
     @property

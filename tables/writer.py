@@ -181,7 +181,11 @@ class _Side(NamedTuple):
 
 @dataclass(frozen=True)
 class _Writer(Generic[Spec]):
-    """Writer of one file. For each side, `dtypes` is that of codes, `encoders` encodes blocks."""
+    """Writer of one file; most fields are parameters of `write_table`.
+
+    `dtypes` are those of the arrays that `source` returns, `encoders` the functions that encode
+    blocks: Red's and Black's.
+    """
 
     spec: Spec
     arrangements: tuple[Arrangement, Arrangement] | None
