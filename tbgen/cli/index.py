@@ -54,7 +54,7 @@ def index(
     with LiveLine() as line:
         if dense:
             pack_all_densely(tables, line.update, threads=threads, only=only)
-        entries = index_of(tables, line.update, asked, only=only)
+        entries = index_of(tables, line.update, asked, threads=threads, only=only)
     path = write_index(tables, entries)
     if as_json:
         show_json({"index": str(path), "files": [asdict(entry) for entry in entries]})

@@ -77,6 +77,7 @@ def index_of(
     report: Callable[[str], object] = lambda name: None,
     digest_of_values: Callable[[TableFile], bytes] | None = None,
     *,
+    threads: int = 1,
     only: Container[Material] | None = None,
 ) -> list[Entry]:
     """Return the entries of all tables and certificates in a directory, sorted by name.
@@ -96,7 +97,7 @@ def index_of(
         size, sha256 = hash_of(path)
         if path.name.endswith(SUFFIX):
             with TableFile(path, name=name) as file:
-                file.check()
+                file.check(threads=threads)
                 digest = file.header.digest.hex()
                 if digest_of_values is not None:
                     values = digest_of_values(file).hex()
