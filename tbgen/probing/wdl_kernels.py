@@ -74,15 +74,8 @@ _LAST_DEFENDER = 3
 class WdlBuffers(NamedTuple):
     """Arrays for compiled probes, passed to numba unchanged (`tbgen.probing.wdl`).
 
-    keys : int64 (size,), hash table of the piece counts of materials in both colourings; -1 if
-        empty. `size` is a power of two
-    numbers : int64 (size,), for each key twice its row in `tables`, plus 1 if the colours are to
-        be exchanged; -1 if empty
-    tables : int64 (files, TABLE_WORDS), words of each file
-    joint : int32 (n,), leads with their flags; one part for each pair of defences
-    starts : int64 (n,), for each lead twice the index of its first outcome, plus 1 in the last
-        tile; two parts for each file, Red to move and Black to move
-    data : uint8 (n,), outcomes, five to a byte; a part for each side with unequal outcomes
+    Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (files,
+    TABLE_WORDS); `joint`, `starts` and `data` (n,), the parts of all files one after the other.
     """
 
     keys: NDArray[np.int64]
