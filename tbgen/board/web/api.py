@@ -70,7 +70,10 @@ class Api:
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, request: Request) -> Answer:
-        """Return value and moves of a position or of a game's last one; 404 without a table."""
+        """Return value and moves of a position or of a game's last one; 404 without a table.
+
+        With `explain=1` the answer has the deciding offence (`mechanism`).
+        """
         view, store = _view(request), self._store
         game = bool(view.moves)
         facts = store.probe_game(view.positions, view.moves) if game else store.probe(view.start)
@@ -83,7 +86,7 @@ class Api:
         return Answer(answer | {"error": described.message, "hint": described.hint}, status=404)
 
     def mainline(self, request: Request) -> Answer:
-        """Return best play of both sides from a position."""
+        """Return best play of both sides from a position, at most `plies` plies of it."""
         view = _view(request)
         plies = _number(request, "plies", DEFAULT_PLIES, (1, MAX_LINE))
         line = self._store.line(view.position, plies)
@@ -128,7 +131,7 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """Return the figures of all tables, or of those of one endgame (`name`, in any spelling).
+        """Return the main statistics of all tables, or of one endgame's (`name`, in any spelling).
 
         A table that cannot be read is listed with its error.
         """
@@ -245,7 +248,7 @@ class Api:
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
 
     def _figures(self, material: Material) -> dict[str, Any]:
-        """Return statistics, size, digest, build time and proof of a table as JSON fields."""
+        """Return statistics, file size, digest, build time and proof of a table as JSON fields."""
         statistics, file = self._store.statistics(material)
         proof = self._store.proof(material).to_json()
         return statistics.to_json() | file | {"proof": proof}
@@ -265,7 +268,7 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
 
     The board adds to a position `terminal`, and for a game `suggested` (a move) and `judgement`. It
     adds to a move `fen` after it, `text` if the view's notation is not ICCS, and `forbidden` (the
-    referee's reason) if it loses by repetition. `mechanism` is for the reasons of values.
+    referee's reason) if it loses by repetition. `mechanism` is a field, named also in reasons.
     """
     position, result, moves = facts.position, facts.result, []
     for each in facts.moves:
@@ -295,7 +298,7 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
 
 
 def _view(request: Request) -> View:
-    """Return the view that a request describes; raise `InputError` if it names no position."""
+    """Return the view that a request's query describes; raise `InputError` without a position."""
     query = request.query_params
     if position_text(query) is None:
         raise InputError("no position is given", "add ?fen= and a position")
@@ -345,6 +348,6 @@ def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[
 
 
 def _saved(text: str, name: str, media_type: str) -> Answer:
-    """Return a text as a download with file name `name`."""
+    """Return an answer that the browser saves as file `name`."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Answer(text, media_type, headers=headers)

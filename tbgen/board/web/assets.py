@@ -63,7 +63,7 @@ def address(name: str) -> str:
 def bundle(scripts: Mapping[str, str]) -> str:
     """Return JavaScript modules as one script, each after the modules that it imports.
 
-    scripts : text of each module by name; imports and exports stand on lines of their own
+    scripts : text of each module by name without `.js`; imports and exports begin lines
     Raises `graphlib.CycleError` for cyclic imports.
     """
     order: TopologicalSorter[str] = TopologicalSorter()
@@ -73,7 +73,7 @@ def bundle(scripts: Mapping[str, str]) -> str:
 
 
 def _as_function(name: str, text: str) -> str:
-    """Return a JavaScript module as text that defines a constant with its exports.
+    """Return the text of a JavaScript module as a script: constant `module_NAME` has its exports.
 
     The module's code is the body of a function that is called at once. Imports become constants;
     indentation and comment lines are removed.

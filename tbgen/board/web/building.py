@@ -50,7 +50,7 @@ TOO_LARGE_BYTES = 1 << 40
 """Memory of a build in bytes above which a table is called too large: no command is shown."""
 
 TOO_MANY = 400
-"""`closure_bound` of a material above which its table is called too large."""
+"""`closure_bound` of a material (bound on tables needed) above which its table is too large."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -60,9 +60,8 @@ that this server made (protection against forged requests of other sites).
 """
 
 KEY = secrets.token_urlsafe(24)
-"""Secret of this process; a browser that presents it may start builds.
-
-No page contains it, because other users of the machine can read pages.
+"""Secret of this process; a browser that presents it may start builds. No page contains it, because
+other users of the machine can read pages.
 """
 
 ENTRY = f"/enter/{KEY}"
@@ -181,7 +180,7 @@ def _is_equal(text: str, secret: str) -> bool:
 
 
 def _cookie(request: Request) -> str:
-    """Return the cookie's name. It includes the port, as a browser's cookies are for all ports."""
+    """Return the name of the cookie with `KEY`: with the port, as cookies are for all ports."""
     return f"tbgen-build-{request.url.port or 80}"
 
 
@@ -191,14 +190,14 @@ def _not_permitted() -> RequestError:
 
 
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the framed section of a missing table as HTML: needed tables, cost, build button."""
+    """Return a section on the missing table of a position as HTML: needed tables, cost, button."""
     material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, material, view, back, note, can_be_built(facts))
 
 
 def missing_page(store: TableStore, view: View, material: Material) -> Answer:
-    """Return the page of an endgame without a table: needed tables, cost, build button."""
+    """Return the page (404) of an endgame without a table: needed tables, cost, build button."""
     path = f"/endgames/{material}"
     title = f"{material}: {view.text('no_verdict')}"
     card = _material_card(store, material, view, with_settings(path, view))
@@ -216,9 +215,9 @@ def _material_card(
     store: TableStore, material: Material, view: View, back: str, note: str = "",
     can_exist: bool = True,
 ) -> str:  # fmt: skip
-    """Return a framed section on the needed tables, with the button or the command to build them.
+    """Return a section on the tables that a material needs, with button or command to build them.
 
-    For a table that is too large it is only a sentence.
+    A table that is too large has only a sentence.
 
     back : address to return to after the build; note : HTML at the end of the section
     can_exist : whether the format has a table of this material
@@ -242,7 +241,7 @@ def _material_card(
 
 
 def starter_cards(store: TableStore, view: View, back: str) -> str:
-    """Return framed sections of sets of endgames to build first, or the running build's progress.
+    """Return sections that offer sets of endgames to build first, or progress of the running build.
 
     Empty if the application has no workshop. `back` is the address to return to after the build.
     """
@@ -293,7 +292,7 @@ def progress_in_words(progress: Progress, language: str) -> str:
 
 
 def build_state(store: TableStore) -> str:
-    """Return a text that changes with what pages show of the build; part of their ETags."""
+    """Return a text for ETags that changes when pages show another state of the build."""
     progress = store.build
     if progress is None:
         return TOKEN
@@ -313,9 +312,9 @@ def running_build(store: TableStore) -> Progress | None:
 
 
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
-    """Return a notice if the last build failed or was cancelled; else an empty text.
+    """Return a notice that the last build failed or was cancelled; empty if it did not.
 
-    material : only if the build was asked for this material; None for any build
+    material : also empty if the build did not include this material; None for any build
     """
     progress = store.build
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
@@ -332,7 +331,7 @@ def _offer(
 ) -> str:
     """Return the cost of building some materials, and the button or command to build them, as HTML.
 
-    asked : form fields that name the materials; back : address to return to after the build
+    asked : form fields that name `materials`; back : address to return to after the build
     """
     workshop, cost = store.workshop, store.cost(materials)
     takes, here = "", is_loopback(urlsplit(view.origin).netloc)

@@ -95,7 +95,7 @@ class Sketch(Position):
         return found
 
     def moved(self, mirror: bool = False, swap: bool = False) -> Sketch:
-        """Return the arrangement mirrored left to right, or with the colours exchanged, or both."""
+        """Return it mirrored left to right, or with colours swapped and board turned, or both."""
         board = bytearray(SQUARES)
         for code, square in self.pieces():
             target = mirror_square(square) if mirror else square
@@ -118,8 +118,8 @@ class Sketch(Position):
 class Reading:
     """Arrangement read from a text, as far as readable, and the first fault of the text.
 
-    `problem` is the error of a malformed text, else None; `typed` is then the text itself. `bad`
-    are the squares of a malformed rank.
+    `problem` is the error of a malformed text, and `typed` the text; otherwise None and empty.
+    `bad` are the squares of the first malformed rank.
     """
 
     sketch: Sketch
@@ -131,8 +131,8 @@ class Reading:
 def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
     """Return the arrangement that a query describes; `default` if the query has no position.
 
-    Of a malformed FEN the readable part is kept. For other malformed text the board is that of the
-    previous FEN (parameter `was`), or empty without it.
+    A malformed FEN is read as far as possible. Other malformed text leaves the arrangement of the
+    previous FEN (parameter `was`), or without it an empty board.
     """
     given, position = "", default
     try:
@@ -171,7 +171,7 @@ def editor_page(
 
 
 def _read_fen(given: str) -> Reading:
-    """Return the readable part of a FEN, even if illegal; only the first fault is reported."""
+    """Read a FEN as far as possible, also an illegal one; only its first fault is reported."""
     fields = given.replace("_", " ").replace("+", " ").split()
     rows = fields[0].translate(LETTER_ALIASES).split("/")
     board = bytearray(SQUARES)
@@ -230,7 +230,7 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
-    """Return, by square, the links that put the chosen piece (a FEN letter) or erase one."""
+    """Return, by square, the links that place piece `letter` (FEN) or remove one (`ERASER`)."""
     if not letter:
         return {}
     code = EMPTY if letter == ERASER else LETTERS_BY_CODE.index(letter)
@@ -242,7 +242,7 @@ def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
 
 
 def _palette(view: View, sketch: Sketch, chosen: str) -> str:
-    """Return links that choose a piece or the eraser; the script makes them draggable."""
+    """Return links that choose a piece or the eraser, the letter `chosen` as pressed, as HTML."""
     found = []
     for letter in (*LETTERS, *LETTERS.lower(), ERASER):
         if letter == ERASER:
@@ -262,7 +262,7 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 
 def _changes(view: View, sketch: Sketch) -> str:
-    """Return links that change the side to move, mirror, swap colours, clear and turn the board."""
+    """Return links that change side to move, mirror, swap colours, clear and turn, as HTML."""
     changes = {
         "side": Sketch(sketch.board, sketch.side.other),
         "mirror": sketch.moved(mirror=True),
@@ -296,9 +296,9 @@ def _form(view: View, reading: Reading) -> str:
 
 
 def _href(view: View, sketch: Sketch | None, piece: str = "") -> str:
-    """Return the editor's address for an arrangement, with palette piece `piece`.
+    """Return the editor's address for an arrangement; `piece` is the letter chosen in the palette.
 
-    Without an arrangement, `@` is in place of the FEN, for the script to replace.
+    Without an arrangement, `@` is in place of the FEN; the script replaces it.
     """
     fen = "@" if sketch is None else position_address(sketch)
     query = {"fen": fen, "mode": "edit"} | view.settings()

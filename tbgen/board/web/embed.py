@@ -40,8 +40,8 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 def embed_page(store: TableStore, view: View) -> Answer:
     """Return the page for an <iframe>: picture, title, outcome, link to the full page.
 
-    For mode `line` the picture is an animation. Raises like `TableStore.probe`, and for a line also
-    like `TableStore.line`.
+    In mode `line` the picture is an animation. Raises like `TableStore.probe`, and in mode `line`
+    also like `TableStore.line`.
     """
     facts = store.probe_game(view.positions, view.moves)
     line = view.mode == "line"
@@ -69,7 +69,7 @@ def picture(view: View) -> str:
 
 
 def card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return Open Graph tags as HTML; empty without `view.origin`, as addresses need it."""
+    """Return Open Graph tags as HTML; empty without the address of this site, `view.origin`."""
     if not view.origin:
         return ""
     path = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
@@ -88,9 +88,9 @@ def card(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[Frame]]:
-    """Return start position and frames of a view's game, at most `MOST_PLIES` frames.
+    """Return start position and frames of a game, one for each ply, at most `MOST_PLIES`.
 
-    For a view without moves, return those of best play, with its loop repeated; this raises like
+    If the view has no moves, the frames show best play, with its loop repeated; this raises like
     `Tablebase.probe`.
     """
     if view.moves:

@@ -53,7 +53,7 @@ _ATTACKERS = {kind.name.lower(): kind for kind in PieceType if kind.is_attacker}
 
 
 def list_page(store: TableStore, view: View) -> Answer:
-    """Return the page of all endgames with a table, by attacking piece type."""
+    """Return the page of all endgames with a table: matrix, and lists by attacking piece type."""
     key = "list", store.readings, tuple(view.settings().items()), view.language
     overview, sections = store.cached(key, lambda: _overview(store, view))
     empty = ""
@@ -175,7 +175,7 @@ def _filters(view: View) -> str:
 
 
 def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[str, Any]) -> str:
-    """Return properties of a table, such as class, longest win, size and proof, as an HTML list."""
+    """Return an HTML list of a table's properties, from its statistics and facts of its file."""
     seconds, material = file["build_seconds"], Material.parse(figures.material)
     time = view.text("unknown_time") if seconds is None else time_in_words(seconds, view.language)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
@@ -202,7 +202,7 @@ def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[s
 
 
 def _puzzle(figures: TableStatistics, view: View) -> str:
-    """Return links to puzzles and to the search; empty if neither side can win."""
+    """Return links to puzzles and the search, as HTML; empty if the side to move never wins."""
     if not figures.red_to_move.wins + figures.black_to_move.wins:
         return ""
     path, search = f"/puzzle/{figures.material}", f"/search/{figures.material}"
@@ -226,14 +226,14 @@ def _results(view: View, figures: TableStatistics) -> str:
 
 
 def _by_winner(figures: TableStatistics, side: Side) -> list[int]:
-    """Return the numbers of positions with `side` to move: Red's wins, draws, Black's wins."""
+    """Return three numbers of positions with `side` to move: Red's wins, draws, Black's wins."""
     counts = figures.red_to_move if side == Side.RED else figures.black_to_move
     numbers = [counts.wins, counts.draws, counts.losses]
     return numbers if side == Side.RED else numbers[::-1]
 
 
 def _captures(store: TableStore, view: View, material: Material) -> str:
-    """Return an HTML list of the captures: piece, then material, linked if its table is present."""
+    """Return an HTML list of captures: piece, then material left, linked if it has a table."""
     present, items = set(store.materials()), ""
     for taken, child in material.captures().items():
         name = material_name(child, view.language)
@@ -286,9 +286,9 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
 
 
 def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
-    """Return the matrix of endgames: attacking armies in rows, defending armies in columns.
+    """Return a table of endgames as HTML: attacking armies in rows, defending armies in columns.
 
-    An army is the pieces of one side; those with fewer pieces come first.
+    An army is the pieces of one side; armies with fewer pieces come first.
     """
     rows = _armies(material.first for material in cells)
     columns = _armies(material.second for material in cells)
@@ -313,7 +313,7 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
 
 
 def _longest(figures: TableStatistics, view: View) -> str:
-    """Return the longest distance of a table in plies; empty if no move wins."""
+    """Return the longest distance of order 0 as text, `41 plies`; empty if nothing is decided."""
     return f"{figures.max_distance} {view.text('plies')}" if figures.max_distance else ""
 
 
@@ -331,7 +331,7 @@ def _cell(material: Material, figures: TableStatistics, view: View) -> str:
 
 
 def _name(army: Army, side: Side, view: View) -> str:
-    """Return the name of an army; in English its letters, with the name as tooltip."""
+    """Return the name of a side's army as HTML; in English its letters, with a tooltip."""
     words = army_name(army, side, view.language)
     if view.language != "en":
         return escape(words)

@@ -31,7 +31,7 @@ ADDRESS = "/files"
 
 
 class FileEndpoint:
-    """Endpoint of the listed files of `directory`; `requests` counts answers by name and status."""
+    """Endpoint of the files that the index of `directory` lists; counts answers in `requests`."""
 
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:
         self._directory = directory
@@ -60,7 +60,7 @@ class FileEndpoint:
         return FileResponse(self._directory / name, headers=headers, stat_result=found)
 
     def _names(self) -> frozenset[str]:
-        """Return the files that the index lists, reread after changes; empty if it is invalid."""
+        """Return the file names in the index, read again if it has changed; empty if invalid."""
         with contextlib.suppress(FileNotFoundError, BadIndexError), self._open(INDEX) as file:
             found = os.fstat(file.fileno())
             state = found.st_ino, found.st_size, found.st_mtime_ns
@@ -71,7 +71,7 @@ class FileEndpoint:
         return frozenset()
 
     def _open(self, name: str) -> BinaryIO:
-        """Open a file of the directory; raises `FileNotFoundError` for links and directories."""
+        """Open a file of the directory; raises `FileNotFoundError` for a link or directory."""
         try:
             descriptor = open_to_read(self._directory / name, links=False)
         except OSError as error:

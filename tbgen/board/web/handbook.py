@@ -38,7 +38,7 @@ EXCEPTIONS = 3
 """Most diagrams of wins in a drawn endgame; in others, one fewer of draws and of losses each."""
 
 CANDIDATES = 24
-"""Number of exceptions of one outcome to search for; those with the fewest captures are shown."""
+"""Number of exceptions of one outcome that a search finds; the quietest of them are shown."""
 
 SECONDS = 0.5
 """Time limit in seconds of the search for exceptions of one endgame with one outcome."""
@@ -158,8 +158,8 @@ def _sections(
 ) -> tuple[str, int]:
     """Return a section for each endgame as HTML, and the number of those with unknown exceptions.
 
-    A section is a sentence, with diagrams of the longest win and of exceptions. These are unknown
-    if their search was not begun before `until`, a time of `time.monotonic()`.
+    A section has a sentence, and diagrams of the longest wins and of exceptions. After the time
+    `until` (of `time.monotonic()`) no search for exceptions begins.
     """
     parts, missing = "", 0
     for entry in entries:
@@ -186,7 +186,7 @@ def _sections(
 
 
 def _longest_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
-    """Return the attacker's longest win, and its win of the highest order, with captions."""
+    """Return the attacker's longest win of order 0 and its win of highest order, with captions."""
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []
     plain = max((win for win in wins if not win.order), key=lambda win: win.length, default=None)
@@ -204,8 +204,8 @@ def _exceptions(
 ) -> list[tuple[Position, Outcome]] | None:
     """Return the exceptions of an endgame, from the cache or by a search.
 
-    None if they are not cached and the time `until` (of `time.monotonic()`) has passed, or if the
-    table cannot be read.
+    None if they are not cached and it is later than `until` (a time of `time.monotonic()`), or if
+    the table cannot be read.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
     if entry.material not in kept:
@@ -217,7 +217,7 @@ def _exceptions(
 
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions, and return the few with the fewest captures (`EXCEPTIONS`)."""
+    """Search for exceptions; return the quietest, with few legal captures (see `EXCEPTIONS`)."""
     shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     if entry.kind == "drawn":
         shares = {Outcome.WIN: entry.wins}
@@ -233,6 +233,6 @@ def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Posi
 
 
 def _capture_count(position: Position) -> int:
-    """Return the number of legal captures of both sides, each as if it were to move."""
+    """Return the number of captures of both sides; a side counts as if it were to move."""
     both = (position, Position(position.board, position.side.other))
     return sum(position.board[move.target] != EMPTY for each in both for move in legal_moves(each))

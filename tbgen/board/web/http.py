@@ -79,7 +79,7 @@ EVENTS = "text/event-stream"
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of an endpoint: body (a mapping is sent as JSON), media type, status and headers."""
+    """Answer of an endpoint: body (a mapping is sent as JSON), media type, HTTP status, headers."""
 
     body: str | bytes | Mapping[str, Any]
     media_type: str = JSON
@@ -95,7 +95,7 @@ class Answer:
 
 
 class RequestError(Exception):
-    """Refused request: status, message and a hint what to do."""
+    """Refused request: HTTP status, message, and a hint what the client can do."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -127,13 +127,13 @@ def failure(error: Exception) -> Answer:
 
 
 class AbandonedError(Exception):
-    """Raised in the work on a request whose client has disconnected."""
+    """Raised to end the work on a request whose client has disconnected."""
 
 
 class Lane(StrEnum):
-    """Queue of requests, with its own threads. A request waits only for others of its lane.
+    """Queue of requests with its own threads; a request waits only for others of its lane.
 
-    `PROMPT` has short requests, `PAGE` position pages, `LONG` long ones, `SEARCH` searches.
+    `PROMPT` has short requests, `PAGE` position pages, `LONG` long requests, `SEARCH` searches.
     """
 
     PROMPT = "board"
@@ -147,7 +147,7 @@ class EndpointRunner:
 
     An endpoint is a function of a request that returns an `Answer`. It may raise `RequestError` and
     the errors that `failures.describe` covers. Long work calls `checkpoint` regularly. `closed` is
-    set at shutdown; `requests` counts answers by name and status.
+    true after shutdown; `requests` counts answers by name of the endpoint and status.
 
     fingerprint : returns a text that changes when any answer may have changed
     """
@@ -173,7 +173,7 @@ class EndpointRunner:
             raise AbandonedError
 
     def close(self) -> None:
-        """End the wait for all running requests; called from the event loop at shutdown."""
+        """Answer all running requests with 503 at once; called from the event loop at shutdown."""
         self.closed = True
         for gone in list(self._waiting):
             gone.cancel()
@@ -189,10 +189,10 @@ class EndpointRunner:
     ) -> Callable[[Request], Any]:
         """Return a Starlette endpoint that runs `function` in the pool of its lane.
 
-        name : name under which requests are counted
+        name : under which requests are counted
         on_error : converts the JSON answer of an error, for example into a page
-        cached : whether the answer has an ETag
-        lane : the queue, or a function that returns the queue of a request
+        cached : whether answers have an ETag
+        lane : the lane, or a function that returns the lane of a request
         """
 
         async def respond(request: Request) -> Response:
@@ -225,10 +225,7 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Run a request in a lane; raise `RequestError` if its client has too many in progress.
-
-        work : computes the answer; its event is set once the answer is no longer needed
-        """
+        """Run `_run`; raise `RequestError` if the client has too many requests in progress."""
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")
@@ -247,9 +244,10 @@ class EndpointRunner:
                 self._searching.remove(client)
 
     async def _run(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Run a request in a thread of its lane; `work`, given an event, computes the answer.
+        """Run `work` in a thread of the lane, and return the answer that it computes.
 
-        Raises `RequestError` if too many requests wait, after the timeout, and at shutdown.
+        The event given to `work` is set once the answer is no longer needed. Raises `RequestError`
+        if too many requests wait, after the timeout, and at shutdown.
         """
         free, abandoned = self._free[lane], Event()
         if not free.acquire(blocking=False):
@@ -276,7 +274,7 @@ class EndpointRunner:
         raise RequestError(503, "the answer takes too long", hint)
 
     def _etag(self, request: Request) -> str:
-        """Return the ETag; weak, since the compressed and the uncompressed answer share it."""
+        """Return the ETag of a request's answer; weak, as compressed and plain answers share it."""
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'

@@ -39,7 +39,7 @@ def link(href: str, label: str, css: str = "", extra: str = "") -> str:
 def page_link(
     path: str, view: View, label: str, css: str = "", query: Mapping[str, str] | None = None
 ) -> str:
-    """Return a link to a page without a board; the view's settings are added to `query`."""
+    """Return a link to a page without a board: `path`, with `query` and the view's settings."""
     return link(with_settings(path, view, query), label, css)
 
 
@@ -108,7 +108,6 @@ def page(
     address : returns the address of this page for a view with other settings
     data : attributes `data-NAME` of <main>, by NAME, for the script
     head : further tags of <head>, as HTML
-    status : HTTP status
     """
     data = data or {}
     theme = f' data-theme="{view.theme}"' if view.theme else ""
@@ -142,7 +141,8 @@ def board_page(
 ) -> Answer:  # fmt: skip
     """Return a page with a board, in up to three sections of HTML; empty sections are left out.
 
-    verdict : outcome; stage : board and buttons; side : moves and panels; how : passed to `page`
+    verdict : outcome; stage : board and buttons; side : moves and panels
+    css : class of the <main> element; how : further arguments of `page`
     """
     sections = {"verdict": verdict, "stage": stage, "side": side}
     main = "".join(
@@ -163,10 +163,10 @@ def wide_page(
     heading: str = "",
     status: int = 200,
 ) -> Answer:
-    """Return a page without a board: heading and `content`, which is HTML.
+    """Return a page without a board: heading and `content`, which is HTML with class `css`.
 
     path, query : address of the page, without the view's settings
-    heading : HTML; if empty, the title
+    heading : HTML; if empty, the heading is `title`, which is plain text
     """
     main = f'<div class="{css}"><h1>{heading or escape(title)}</h1>{content}</div>'
     own = partial(with_settings, path, query=query)
@@ -182,7 +182,7 @@ def with_settings(path: str, view: View, query: Mapping[str, str] | None = None)
 def _navigation(view: View, on_board: bool) -> str:
     """Return the content of <header>: links to modes of the board and to pages, search box.
 
-    on_board : whether the page has a board, and so marks the link of its mode as current
+    on_board : whether the page has a board; then the link of its mode is marked as current
     """
     shown = view.back(0)
     links = []

@@ -54,9 +54,9 @@ from tbgen.tables import Outcome
 
 
 def film_page(store: TableStore, view: View) -> Answer:
-    """Return the page of best play as a film, or of the ladder if `view.ladder`.
+    """Return the page with best play as a film, or with the whole ladder if `view.ladder`.
 
-    Without a table, a page with status 404 that offers to build it.
+    Without a table, return a page with status 404 that offers to build it.
     """
     view, plays = replace(view, plays=False), view.plays
     facts, endgame = store.probe(view.position), view.position.material.name
@@ -119,9 +119,9 @@ def film_page(store: TableStore, view: View) -> Answer:
 
 
 def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
-    """Return the buttons of the film; steps are links, which also work without scripts.
+    """Return the buttons of the film as HTML; steps are links, which also work without scripts.
 
-    last : plies of the film; loop : plies before the loop, or None; ply : plies shown
+    last : plies of the film; loop : plies before the loop, or None; ply : plies played so far
     """
     steps = [
         ("first", "«", 0),
@@ -152,7 +152,7 @@ def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
 def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: int) -> str:
     """Return the moves of a film as links to the boards after them; those of the loop are marked.
 
-    name : key of the heading; loop : plies before the loop, or None; ply : plies shown
+    name : key of the heading; loop and ply : as in `_controls`
     """
     position, items = view.position, []
     for number, frame in enumerate(frames, 1):
@@ -172,7 +172,7 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
 
 
 def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
-    """Return the ladder of the losing side: for each rung a small board and the loser's choices.
+    """Return the ladder of the losing side as HTML: per rung a small board and the choices there.
 
     Empty if the position is not decided by repetition. `line` is best play from the position.
     """
@@ -210,7 +210,7 @@ def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
 
 
 def _rung(view: View, rung: Rung) -> str:
-    """Return one rung of the ladder: a small board, and the loser's choices in words."""
+    """Return a rung of the ladder as an HTML list item: a small board, and the loser's choices."""
     reached = replace(view, mode="read", ply=0, ladder=False)
     for move in rung.moves:
         reached = reached.after(move)

@@ -92,9 +92,9 @@ class RequestLimits:
 
 
 def _in_origin_form(scope: Scope) -> Scope:
-    """Return the request with a path as target, even if it came with a whole URL (RFC 9112, 3.2.2).
+    """Return the request with a path as its target, even if that was a whole URL (RFC 9112, 3.2.2).
 
-    The host of such a URL replaces the header `Host`.
+    The host of the URL replaces the header `Host`.
     """
     whole = _ABSOLUTE.fullmatch(scope["path"])
     if whole is None:
@@ -109,7 +109,7 @@ def _with_host(scope: Scope, host: str) -> dict[str, Any]:
 
 
 def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether a request has passed a proxy, by its headers."""
+    """Return whether a request, of which `headers` are names and values, has passed a proxy."""
     return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
 
 
@@ -126,7 +126,7 @@ def is_loopback(host: str) -> bool:
 def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
     """Return the refusal of a request beyond the limits, or the answer to OPTIONS; else None.
 
-    post : whether it is a POST to a path that accepts one
+    loopback_only : as for `RequestLimits`; post : whether it is a POST to a path that accepts one
     """
     headers = dict(scope["headers"])
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
@@ -163,8 +163,8 @@ _HOST = re.compile(r"[\w.:\[\]-]{1,100}")
 _PREFIX = re.compile(r"(?:/[\w.~-]{1,50}){1,8}")
 
 _LINK = re.compile(rb'(\b(?:href|src|action|data-root)=")/(?!/)')
-"""Pattern of an HTML attribute that starts with `/`, an address of this server. Page text cannot
-match: its quotes are escaped.
+"""Pattern of an HTML attribute with an address of this server, which starts with `/`. Texts of a
+page cannot match, as their quotes are escaped.
 """
 
 
@@ -187,9 +187,9 @@ class ForwardedHeaders:
 
 
 def _prefixing(send: Send, prefix: str) -> Send:
-    """Return an ASGI send function that puts a proxy's path prefix into the links of answers.
+    """Return an ASGI function that calls `send`, with `prefix` put before the paths of all links.
 
-    A page is sent only when complete, as its length changes.
+    `prefix` is the proxy's path prefix. A page is sent only when complete, as its length changes.
     """
     start: Message | None = None
     page = b""
@@ -219,7 +219,7 @@ def _prefixing(send: Send, prefix: str) -> Send:
 
 
 def _original_request(scope: Scope) -> Scope:
-    """Return the request as the proxy received it; malformed headers are ignored."""
+    """Return the request as the proxy received it; malformed X-Forwarded headers are ignored."""
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
 
     def of_nearest(name: bytes) -> str:

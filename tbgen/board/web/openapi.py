@@ -65,15 +65,15 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "width": ({"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH}, "480"),
     "material": ({"type": "string"}, "KRKN"),
 }
-"""Schema and example of each parameter. The text with key `asked_NAME` is its description."""
+"""Schema and example of each parameter by name; its description is the text `asked_NAME`."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Address for programs; `name` is its method of `Api`, `media` the media type of its answer.
+    """Address for programs, answered by the method `name` of `Api` with media type `media`.
 
-    `parameters` are those of the query; `fen` and parameters in the path are required. The message
-    with the path as its key (texts.csv) is the summary.
+    `parameters` are those of the query; `fen` and parameters in the path are required. The text
+    whose key is the path (texts.csv) is the summary.
     """
 
     path: str
@@ -179,7 +179,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _response(meaning: str, media: str, schema: str) -> dict[str, Any]:
-    """Return the OpenAPI description of one response: its meaning, media type and schema."""
+    """Return the OpenAPI description of one response; `schema` is a name in `SCHEMAS` or empty."""
     said = {"schema": {"$ref": f"#/components/schemas/{schema}"}} if schema else {}
     return {"description": meaning, "content": {media: said}}
 
@@ -197,7 +197,7 @@ def api_page(view: View) -> Answer:
 
 
 def _section(endpoint: Endpoint, view: View) -> str:
-    """Return an address's section of the page: a form, or a link if it has no parameters."""
+    """Return the section of an address as HTML: with a form, or a link if it has no parameters."""
     address = endpoint.path.replace("{material}", _PARAMETERS["material"][1])
     tried = f"<p>{link(address, view.text('api_try'), 'button')}</p>"
     if endpoint.parameters:
@@ -215,7 +215,7 @@ def _section(endpoint: Endpoint, view: View) -> str:
 
 
 def refuse_unknown(path: str, known: Collection[str], asked: Iterable[str]) -> None:
-    """Raise `RequestError` if the query parameters `asked` have one that is not in `known`."""
+    """Raise `RequestError` if a query parameter in `asked` is not in `known`; `path` is named."""
     for name in asked:
         if name not in known:
             hint = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"

@@ -51,13 +51,13 @@ Endpoint = Callable[[Request], Answer]
 
 
 class Pages:
-    """Endpoints of the pages; each takes a request and returns an `Answer`."""
+    """Endpoints of the pages, and methods that make such endpoints."""
 
     def __init__(self, store: TableStore) -> None:
         self._store = store
 
     def board(self, request: Request) -> Answer:
-        """Return the board page in the requested mode; for an illegal position, the editor."""
+        """Return the board page in the requested mode; for an illegal position, the editor page."""
         if request.query_params.get("mode") == "edit":
             return self._edit(request)
         try:
@@ -89,13 +89,13 @@ class Pages:
         return editor_page(self._store, view, reading, chosen, 200 if error is None else 400)
 
     def of_settings(self, page: Callable[[TableStore, View], Answer]) -> Endpoint:
-        """Return the endpoint that calls `page` with the store and a view of the settings only."""
+        """Return the endpoint that calls `page` with the store and a view of settings only."""
         return lambda request: page(self._store, self._settings_only(request))
 
     def endgame(self, request: Request) -> Answer:
         """Return the page of an endgame, or of its positions of one value if the query has `plies`.
 
-        Without a table, return the page that offers to build it. Other spellings are redirected.
+        Without a table, return the page that offers to build it. Redirect other spellings (`knkr`).
         """
         view = self._settings_only(request)
         asked = request.path_params["material"]
@@ -146,7 +146,7 @@ class Pages:
     def puzzle(self, request: Request, find: Callable[..., Position] = search_puzzle) -> Answer:
         """Redirect to a puzzle of the requested material, task and level.
 
-        find : returns its position; by default after a search of the whole table
+        find : returns the puzzle's position; the default searches the whole table
         """
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"
@@ -164,9 +164,9 @@ class Pages:
         return _shown_puzzle(self._settings_only(request), position, "win")
 
     def reply(self, request: Request) -> Answer:
-        """Redirect to the position after the reply of the table, chosen by the requested strength.
+        """Redirect to the position after the table's reply, chosen by the requested strength.
 
-        The engine moves if no table covers the position. If the game is over, or without an engine,
+        Without a table the engine replies. If the game is over, or if there is no engine either,
         redirect to the same position.
         """
         view = self._view(request)
@@ -213,10 +213,10 @@ class Pages:
         return _moved(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
-        """Redirect to the board after a game.
+        """Redirect to the board after a game that was typed as text.
 
         If the text has a wrong move or result, return the board before the wrong move or after the
-        game, with a notice. Raises the game's fault if already the first move is wrong.
+        game, with a notice. Raises the error of the move if it is the first one.
         """
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
@@ -238,7 +238,7 @@ class Pages:
 
 
 def requested_view(request: Request, default: Position, names: Collection[str] = VIEW) -> View:
-    """Return the view of those parameters of a request that are in `names` (`read_view`).
+    """Return the view that the parameters `names` of a request describe; raise like `read_view`.
 
     default : position of the view if the request has none
     """
@@ -251,7 +251,7 @@ def requested_view(request: Request, default: Position, names: Collection[str] =
 
 
 def _shown_puzzle(view: View, position: Position, task: str) -> Answer:
-    """Redirect to a puzzle, with the solver's side at the bottom."""
+    """Redirect to a puzzle, with the solver's side at the bottom; `task` is "win" or "draw"."""
     shown = replace(view.at(position), task=task)
     flip = position.side == Side.BLACK
     return _moved(shown.href(mode="play", human=position.side, flip=flip))

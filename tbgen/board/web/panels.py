@@ -59,9 +59,10 @@ def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
 
 
 def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
-    """Return a paragraph on the rule sets with another outcome than the one in use; empty if none.
+    """Return a paragraph on rule sets with another outcome than the one in use; empty if none.
 
-    The paragraph ends with a link to more such positions. `known` is from `rules_known`.
+    It has a link to more positions whose outcome depends on the rules. `known` is the result of
+    `rules_known`.
     """
     others = _otherwise(facts.position, known, view)
     if not others:
@@ -73,7 +74,7 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
 
 def _otherwise(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
-    """Return a text (name, result) for each rule set whose outcome is not that of the first."""
+    """Return, for each value in `known` with another outcome than the first, rules and result."""
     return [
         view.text(
             "only_rules_else",
@@ -94,7 +95,7 @@ def _more(material: Material, view: View) -> str:
 def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
     """Return a list of the outcome under each rule set, open if outcomes differ.
 
-    known : values from `rules_known`; if empty, so is the answer
+    known : result of `rules_known`; if it is empty, an empty text is returned
     """
     if not known:
         return ""
@@ -113,7 +114,7 @@ def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
 def rules_boards(
     store: TableStore, material: Material, figures: TableStatistics, view: View
 ) -> str:
-    """Return boards of the table's longest wins that have another outcome under other rules."""
+    """Return boards, as HTML, of a table's longest wins whose outcome other rules change."""
     if material not in comparable(store):
         return ""
     found = []
@@ -129,7 +130,7 @@ def rules_boards(
 
 
 def where_panel(facts: Facts, view: View) -> str:
-    """Return links that choose the heat map's piece or change the side to move.
+    """Return a section of links that choose the piece of the heat map or change the side to move.
 
     Empty if the position's value is unknown.
     """
@@ -151,9 +152,9 @@ def where_panel(facts: Facts, view: View) -> str:
 
 
 def heat(store: TableStore, view: View) -> dict[int, Point]:
-    """Return, by square, the points of the heat map of the piece on `view.where`; empty if None.
+    """Return the points of the heat map of the piece on `view.where` by square; empty without it.
 
-    A point is a link to the position with the piece there, with its outcome and value.
+    A point is a link to the position with the piece on this square, with its outcome and value.
     """
     if view.where is None:
         return {}
@@ -189,7 +190,7 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
 def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return a folded section on the endgame: histogram, longest wins, proof and links.
 
-    The bar of the position is marked. Empty if the value or the statistics are unknown.
+    The histogram marks the bar of the position. Empty if its value or the statistics are unknown.
     """
     if facts.result is None or facts.result.metric is None:
         return ""
@@ -218,11 +219,11 @@ def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
 def longest_boards(
     store: TableStore, figures: TableStatistics, view: View, most: int | None = None
 ) -> str:
-    """Return the longest win of each side and order, as small boards; empty for a drawn endgame.
+    """Return the longest win of each side and order as small boards; empty if there is no win.
 
-    Statistics have one position of each order and side to move, that with the longest distance. A
-    side without a win of order 0 among them has its longest win searched in the table, if the table
-    has at most `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
+    Statistics have the position of longest distance for each order and side to move. If a side has
+    no win of order 0 among these, the table is searched for one, unless it has more than
+    `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
 
     most : maximum number of boards; None for all
     """
@@ -285,7 +286,7 @@ def label_sign(label: str, view: View) -> str:
 
 
 def pairs(items: Sequence[str], view: View) -> str:
-    """Format moves (HTML, one each) in numbered pairs: `1. h2e2 h9g7 2. h0g2`.
+    """Return moves in numbered pairs, `1. h2e2 h9g7 2. h0g2`, as HTML; an item is a move as HTML.
 
     If Black begins in `view.start`, `…` stands for Red's first move.
     """
@@ -300,7 +301,7 @@ def pairs(items: Sequence[str], view: View) -> str:
 
 
 def share_panel(facts: Facts, view: View) -> str:
-    """Return links to other forms of the position, its game or best play, and codes to copy.
+    """Return a section with links to other forms of the position or game, and codes to copy.
 
     The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In play mode JSON is
     left out, since it shows values. PGN and animation of a game without moves show best play: they

@@ -76,8 +76,8 @@ def reading_page(
 ) -> Answer:
     """Return the look-up page of the last position of a game.
 
-    stated : result in the PGN of the game if it differs from the known one, else empty
-    fault : error of the first move of the game that could not be read or played; then status 400
+    stated : result in the text of the game if it differs from the known one, else empty
+    fault : error of the move after the game, which could not be read or played; then status 400
     """
     facts = store.probe_game(view.positions, view.moves)
     mechanism = store.mechanism(facts)
@@ -106,7 +106,7 @@ def reading_page(
 
 
 def _fault_note(view: View, fault: MoveTextError | None) -> str:
-    """Return a notice on the move that could not be read or played; empty if `fault` is None."""
+    """Return a notice on `fault`, the error of the game's next move, as HTML; empty for None."""
     if fault is None:
         return ""
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
@@ -118,7 +118,7 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
 
 
 def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
-    """Return a notice that `stated`, the result in a game's text, is wrong; empty without it."""
+    """Return a notice that `stated`, the result in a game's text, is wrong; empty for no result."""
     if not stated:
         return ""
     winners = {result: winner for winner, result in RESULTS.items()}
@@ -132,7 +132,7 @@ def _page(
     store: TableStore, facts: Facts, view: View, verdict: str, side: str,
     mechanism: Mechanism | None = None, status: int = 200,
 ) -> Answer:  # fmt: skip
-    """Return the page of mode look-up or play; `verdict` and `side` are its sections as HTML."""
+    """Return the page of mode `read` or `play`; `verdict` and `side` are its sections as HTML."""
     picture = draw(facts.position, view.look, marks_of(store, facts, view, mechanism))
     return board_page(
         view, facts.position.material.name, verdict, picture + _controls(store, facts, view), side,
@@ -207,7 +207,7 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
-    """Return the button that asks for a hint; once asked, the piece, and then the move."""
+    """Return the button that asks for a hint; once asked, the hint: the piece, then the move."""
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
     piece = piece_name(facts.position.board[suggested.move.source], view.language)
@@ -222,9 +222,9 @@ def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
 def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
-    Empty if no reply is due, or if neither a table nor an engine can reply. For the table's best
-    move it is the address of that position. For a weaker table and for the engine it is an address
-    under `/reply`, where the move is chosen.
+    Empty if no reply is due, or if neither a table nor an engine can reply. At full strength of the
+    table it is the address of the position itself. For a weaker table and for the engine it is an
+    address under `/reply`, where the move is chosen.
     """
     due = view.mode == "play" and not view.readers_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
@@ -235,13 +235,13 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _back_href(view: View) -> str:
-    """Return the address before the last move, or in play mode before the reader's last move."""
+    """Return the address of the board before the last move; in play mode, the reader's last one."""
     alone = view.mode != "play" or not view.readers_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
-    """Return the script's data attributes: addresses for keys; address and value of every move."""
+    """Return data for the script, by name of the attribute: addresses for keys, values of moves."""
     data = {
         "mode": view.mode,
         "moves": json.dumps(
@@ -298,7 +298,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
-    """Return task and state of a puzzle as HTML; empty without a task."""
+    """Return task and state of a puzzle as HTML; empty if the game is no puzzle."""
     if not view.task:
         return ""
     state = state_of(facts, view.human, view.task, begun=bool(view.moves))
@@ -321,7 +321,7 @@ def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _solution(store: TableStore, view: View) -> str:
-    """Return a folded link to the move that would have kept a lost puzzle's outcome, if known."""
+    """Return a folded link to the move that keeps a lost puzzle's outcome; empty if unknown."""
     for number in range(1, len(view.moves) + 1):
         played = view.back(len(view.moves) - number)
         mistake = last_mistake(store, played.positions, played.moves)
@@ -334,7 +334,7 @@ def _solution(store: TableStore, view: View) -> str:
 
 
 def _practice(store: TableStore, view: View) -> str:
-    """Return links to strengths of the table, and to puzzles; empty without a table."""
+    """Return links that choose the table's strength, and to puzzles; empty without a table."""
     if view.start.material not in store.materials():
         return ""
     strengths, puzzles = [], []
@@ -356,9 +356,9 @@ def _practice(store: TableStore, view: View) -> str:
 
 
 def _score(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the number of moves that the reader took to win, and the smallest possible, as HTML.
+    """Return the number of moves that the reader took to win, and the least possible, as HTML.
 
-    Empty unless the game began with a win of order 0, and the reader has won by mate or stalemate.
+    Empty unless the game began with a value of order 0, and the reader won by mate or stalemate.
     """
     over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":

@@ -68,8 +68,8 @@ POLL_SECONDS = 5
 """Seconds between scans of the directory while it has no tables."""
 
 _PROMPT_GAME = 500
-"""Most characters of the moves of a game that is answered promptly, about 100 moves: its verdict
-takes some 30 ms.
+"""Most characters of the moves of a game (about 100 moves) that is answered in lane `PROMPT`: its
+verdict takes some 30 ms.
 """
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
@@ -133,10 +133,10 @@ def create_app(
 
 
 def _prepare(store: TableStore, searchers: SearchProcesses) -> None:
-    """Warm up in a background thread, so that the first reader does not wait.
+    """Do slow work before the first request; `BoardServer` calls this in a thread.
 
-    Loads the rasteriser (a second). Once there are tables, reads the statistics of all and compiles
-    the kernels of searches (half a minute).
+    Loads the rasteriser (a second). Once there are tables, starts to read the statistics of all and
+    to compile the kernels of searches (half a minute).
     """
     can_rasterise()
     while not store.available():
@@ -198,9 +198,9 @@ def _route(
 
 
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
-    """Answer a POST of the search box, as if the form's fields were the query of the address.
+    """Answer a POST of the search box, as `find` answers a GET with the fields as its query.
 
-    If they fit in an address, redirect to it, so that the page can be reloaded.
+    If the fields fit in an address, redirect to it, so that the page can be reloaded.
     """
     try:
         fields = await body_of(request)
@@ -265,7 +265,7 @@ def _of_game(request: Request) -> Lane:
 
 
 async def _redirect_from_pai(request: Request) -> Response:
-    """Redirect from the query system of Jih-tung Pai: the query is a position in his notation."""
+    """Redirect a link of Jih-tung Pai's query system: the query is a position in his notation."""
     position = quote(unquote_plus(request.url.query), safe="")
     mode = "&mode=play" if request.url.path.endswith("/play.cgi") else ""
     return RedirectResponse(f"/?pos={position}{mode}", 301)

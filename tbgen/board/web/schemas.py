@@ -40,15 +40,15 @@ def with_optional(schema: Schema, **fields: Schema) -> Schema:
 
 
 def without(schema: Schema, *names: str) -> Schema:
-    """Return a copy of an object schema without some fields."""
+    """Return a copy of an object schema without the fields `names`; all others are required."""
     kept = {name: field for name, field in schema["properties"].items() if name not in names}
     return schema | {"properties": kept, "required": list(kept)}
 
 
 def position(meaning: str, **fields: Schema) -> Schema:
-    """Return the schema of a position with its moves, optionally after a game.
+    """Return the schema of an answer about a position and its moves, optionally after a game.
 
-    `meaning` is the description; `fields` are added to the fields of a position, or replace them.
+    `meaning` is its description; `fields` are added to the fields of a position, or replace them.
     """
     move = with_optional(
         record("a move", **MOVE, fen=FEN | {"description": "the position after it"}),

@@ -57,7 +57,7 @@ _PIECES = 'placeholder="{}" size="12" maxlength="60" autocomplete="off"'
 def search_page(store: TableStore, view: View, material: Material, query: QueryParams) -> Answer:
     """Return the search form with the positions found, or with `sheet=1` a page of exercises.
 
-    Without fields of a search in `query` nothing is searched. Raises like `Tablebase.probe`.
+    Without search fields in `query` the page has only the form. Raises like `Tablebase.probe`.
     """
     path = f"/search/{material}"
     asked = fields_of(query)
@@ -136,7 +136,7 @@ def fields_of(query: QueryParams) -> dict[str, str]:
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> str:
-    """Return the positions found, their share of all that match, and links to more, as HTML.
+    """Return the positions found, the share of the table searched, and links to more, as HTML.
 
     asked : search fields of the query; seed : number that selects the sample of a large table
     """
@@ -174,9 +174,9 @@ def _caption(store: TableStore, position: Position, view: View) -> str:
 def _form(
     material: Material, asked: Mapping[str, str], view: View, offered: Collection[str]
 ) -> str:
-    """Return the search form, filled with the fields `asked`.
+    """Return the search form as HTML, filled with the search fields `asked`.
 
-    offered : names of presets; the fields `differs` and `study` appear only if among them
+    offered : names in `PRESETS`; the fields `differs` and `study` are left out unless among them
     """
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}

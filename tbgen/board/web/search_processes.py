@@ -71,10 +71,9 @@ class SearchProcess:
     def ask(
         self, name: str, asked: Mapping[str, Any], store: TableStore, go_on: Callable[[], None]
     ) -> Any:
-        """Return the answer of an endpoint, an `Answer`.
+        """Run an endpoint in the process, and return its `Answer`.
 
-        name : of the endpoint, "page", "json" or "puzzle"
-        asked : ASGI scope of the request
+        name : of the endpoint, "page", "json" or "puzzle"; asked : ASGI scope of the request
         store : tables of the server; sent to the process only if they have changed
         go_on : called repeatedly; raises `AbandonedError` once the client has disconnected
         Raises `EOFError` or `OSError` if the process has ended.
@@ -118,7 +117,7 @@ class SearchProcesses:
         """Compile the search kernels before the first request, by searching a small table.
 
         The table is the first one in which studies can be searched (`can_search_studies`). Without
-        any, nothing is compiled. Searches of readers wait until the common kernels are compiled.
+        one, nothing is compiled. Requests for searches wait until the common kernels are compiled.
         """
         for material in self._store.materials():
             with contextlib.suppress(TablebaseError, OSError):
@@ -184,8 +183,8 @@ class SearchProcesses:
 def _answer_all(connection: Connection) -> None:
     """Answer requests in a search process until the server has ended.
 
-    A message is (name of the endpoint, ASGI scope, tables if they have changed), or None, which
-    cancels the request in progress.
+    A message is (name of the endpoint, ASGI scope, tables, or None if unchanged), answered by an
+    `Answer`. A message None cancels the request in progress, which is then answered by None.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     os.nice(NICE)

@@ -31,14 +31,14 @@ for _formatter in _LOG["formatters"].values():
 """uvicorn's logging configuration, with the time in front of each line."""
 
 TURN_SECONDS = 0.0005
-"""Thread switch interval in seconds. Python's default of 5 ms adds up in short answers."""
+"""Thread switch interval in seconds: Python's default of 5 ms would slow down short answers."""
 
 
 class HeaderTimeoutProtocol(H11Protocol):
     """uvicorn's HTTP/1.1 protocol with a timeout for request heads.
 
-    uvicorn waits without limit for the rest of a request, so a client that sends one byte a minute
-    would keep its connection. Here a head must be complete within `HEADER_SECONDS`.
+    uvicorn waits without limit for the rest of a head, so a client that sends a byte a minute would
+    keep its connection. Here the connection is closed after `HEADER_SECONDS`.
     """
 
     _deadline: asyncio.TimerHandle | None = None

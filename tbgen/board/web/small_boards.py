@@ -36,11 +36,11 @@ MAX_SLOTS = 40_000_000
 def linked_histogram(
     figures: TableStatistics, order: int, view: View, here: tuple[Side, int] | None = None
 ) -> str:
-    """Return the SVG histogram of distances of an order; empty if no position has this order.
+    """Return the SVG histogram of a table's distances at one order; empty if none has this order.
 
     Bars are links to their positions if the table has at most `MAX_SLOTS` slots per side.
 
-    here : winner and plies of the bar to mark; None for none
+    figures : statistics of the table; here : winner and plies of the bar to mark
     """
 
     def address(winner: Side, plies: int) -> str:
@@ -52,14 +52,14 @@ def linked_histogram(
 
 
 def _bar(winner: Side, order: int, plies: int) -> dict[str, str]:
-    """Return the address parameters of a histogram bar, which `gallery_page` reads."""
+    """Return the query parameters, for `gallery_page`, of the histogram bar of a win in `plies`."""
     return {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
 
 
 def bar_query(winner: Side, order: int, plies: int) -> Query:
-    """Return the query for the positions of a histogram bar: `winner` wins in `plies` of an order.
+    """Return the query for positions that `winner` wins in `plies` plies at order `order`.
 
-    The winner is to move at odd plies of order 0, and at even plies of higher orders.
+    At order 0 the winner is to move at odd distances, at higher orders at even ones.
     """
     own_turn = plies % 2 == (order == 0)
     side, outcome = (winner, Outcome.WIN) if own_turn else (winner.other, Outcome.LOSS)
@@ -68,7 +68,7 @@ def bar_query(winner: Side, order: int, plies: int) -> Query:
 
 @dataclass(frozen=True, slots=True)
 class ExtremeWin:
-    """Position with the longest win of a side in an order; either side may be to move."""
+    """Position of the longest win of `winner` at one order, in `plies` plies."""
 
     position: Position
     order: int
@@ -77,7 +77,7 @@ class ExtremeWin:
 
     @property
     def has_move(self) -> bool:
-        """Return whether the winner is to move."""
+        """True if the winner is to move."""
         return self.position.side == self.winner
 
     @property
@@ -87,7 +87,7 @@ class ExtremeWin:
 
 
 def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
-    """Return the longest wins in a table's statistics: per order, one for each side to move."""
+    """Return the longest wins that statistics record: one for each order and side to move."""
     return [
         ExtremeWin(
             Position.from_fen(entry.fen),
@@ -116,10 +116,10 @@ def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> Ex
 def gallery_page(
     store: TableStore, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
-    """Return the page of the positions behind a histogram bar, as small boards.
+    """Return the page of the positions that a histogram bar counts, as small boards.
 
-    `query` has `won`, `order` and `plies` of the bar. Raises `RequestError` if there are no such
-    positions, or if the table is too large to be searched.
+    `query` has `won`, `order` and `plies` of the bar (`_bar`). Raises `RequestError` if there are
+    no such positions, or if the table has more than `MAX_SLOTS` slots per side.
     """
     figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
@@ -190,11 +190,11 @@ def first_page_boards(store: TableStore, view: View) -> str:
 def _chosen(
     store: TableStore, tables: Iterable[TableStatistics]
 ) -> list[tuple[ExtremeWin, Offence | None]]:
-    """Return long wins and wins of high order for the first page, each with the deciding offence.
+    """Return long wins and wins of high order for the first page, each with its deciding offence.
 
-    The winner is to move. First come at most `LONGEST` longest wins of order 0, with the offence
-    None, without the longest of all, which the board shows. Then come at most `DEEPEST` wins of
-    highest order whose offence is found. Each of the two lists has at most one win of each table.
+    The winner is to move. First come at most `LONGEST` longest wins of order 0, with offence None.
+    The longest of all is not among them, because the board shows it. Then come at most `DEEPEST`
+    wins of highest order whose offence is found. A table has at most one win of each kind.
     """
     of_tables = ([win for win in longest_wins(figures) if win.has_move] for figures in tables)
     wins = list(filter(None, of_tables))

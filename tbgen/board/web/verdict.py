@@ -53,20 +53,20 @@ def value_badge(worth: Value | None) -> str:
 
 
 def moves_in_words(plies: int, view: View) -> str:
-    """Format plies as moves of the winner: `19 moves`."""
+    """Format a number of plies, of both sides, as moves of the winner: `19 moves`."""
     moves = (plies + 1) // 2
     return view.text("one_move" if moves == 1 else "n_moves", n=moves)
 
 
 def rules_name(rule_set: RuleSet, view: View) -> str:
-    """Return the description of a rule set: its rules of repetition, as text."""
+    """Return the name of a rule set's repetition rules in the view's language, as text."""
     return view.text(f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
 
 
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return outcome, distance, reason, side to move and endgame of a position, as HTML.
 
-    After the end of a game: its result and reason in place of the position's value.
+    After the end of a game, return its result, the reason for it, and the endgame.
     """
     result, endgame = facts.result, _endgame(view)
     if facts.over is not None:
@@ -114,7 +114,7 @@ def side_to_move(view: View) -> str:
 
 
 def _endgame(view: View) -> str:
-    """Return the endgame in words (linked to its page) and letters; if large, letters only."""
+    """Return the endgame in words (linked to its page) and letters; letters only if it is large."""
     material = view.position.material
     name = f"<code>{material.name}</code>"
     if material.men > MOST_NAMED:
@@ -127,9 +127,9 @@ def _endgame(view: View) -> str:
 def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return all moves in sections by outcome, as HTML; empty after the end of a game.
 
-    Only the section with the outcome of the position is open (of the best move, if the position's
-    is unknown). Winning or losing moves in it are a table with reasons; all other moves are lists
-    with values. If no move has a known outcome, all are in one list without values.
+    Only the section with the outcome of the position is open; if that is unknown, of the best move.
+    Winning or losing moves in it are a table with reasons; all other moves are lists with values.
+    If no move has a known outcome, all are in one list without values.
     """
     if facts.over is not None:
         return ""
@@ -227,7 +227,7 @@ def _technical(facts: Facts, view: View) -> str:
 
 
 def referee(facts: Facts, view: View) -> str:
-    """Return the referee's verdict on the repetition in a game with its reason, as HTML.
+    """Return the referee's reason for the verdict on a repetition in the game, as HTML.
 
     Empty if no repetition was judged.
     """
@@ -251,7 +251,7 @@ def end_in_words(over: GameEnd, view: View) -> str:
 
 
 def chase_arrows(position: Position, mechanism: Mechanism | None) -> list[Arrow]:
-    """Return arrows from the chasing pieces to the chased one; only pieces that attack it now.
+    """Return arrows to the chased piece, from those chasing pieces that attack it now.
 
     Empty unless the position is decided by a chase whose target is known.
     """

@@ -36,7 +36,7 @@ MAX_MOVES = 400
 """Greatest number of plies of a game; they take 2 kB in a URL."""
 
 MAX_POSITION_TEXT = 400
-"""Characters of a position; a FEN has fewer than 110, a text diagram fewer than 300."""
+"""Most characters of a position; a FEN has fewer than 110, a text diagram fewer than 300."""
 
 MODES = ("read", "play", "line", "edit")
 """Modes of a page: look up a position, play, show best play, set up a position."""
@@ -143,7 +143,7 @@ class View:
         return replace(self, start=position, moves=(), task="", **_MOMENTARY)
 
     def href(self, **changes: Any) -> str:
-        """Return the address of this view, with some fields changed."""
+        """Return the address of this view with `changes` of its fields."""
         view = replace(self, **changes)
         moves = ",".join(move.iccs for move in view.moves)
         query = {"fen": position_address(view.start), "moves": moves}
@@ -167,11 +167,11 @@ class View:
         return WORDS[self.language]
 
     def text(self, key: str, **fields: object) -> str:
-        """Return the message of a key in the view's language, not escaped."""
+        """Return the text of a key of texts.csv in the view's language, not escaped for HTML."""
         return text(self.language, key, **fields)
 
     def message(self, key: str, **fields: object) -> str:
-        """Return the message of a key in the view's language, escaped for HTML."""
+        """Return `text(key, ...)`, escaped for HTML."""
         return escape(self.text(key, **fields))
 
     def pair(self, name: str, value: str) -> str:
@@ -216,7 +216,7 @@ def default_notation(language: str) -> str:
 
 
 def position_text(query: Mapping[str, str]) -> str | None:
-    """Return `fen` or `pos` of a query, or None; raise `PositionError` if it is too long."""
+    """Return `fen` or `pos` of a query, or None; raise `PositionError` if the text is too long."""
     text = query.get("fen") or query.get("pos")
     if text is not None and len(text) > MAX_POSITION_TEXT:
         raise PositionError(
@@ -260,7 +260,7 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
 
 
 def read_moves(start: Position, text: str) -> tuple[Move, ...]:
-    """Parse ICCS moves, separated by commas or blanks; raise `InputError` unless all are legal."""
+    """Parse ICCS moves between commas or blanks; raise `InputError` unless all are legal."""
     words = text[: 8 * MAX_MOVES].replace(",", " ").split()
     if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
