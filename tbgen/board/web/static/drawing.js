@@ -120,7 +120,7 @@ export function tip(use) {
 }
 
 export function glide(use, from, to, milliseconds = 200) {
-  if (calm.matches) return;
+  if (still()) return;
   const [x0, y0] = point(from);
   const [x, y] = point(to);
   use.animate(

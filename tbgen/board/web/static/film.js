@@ -1,7 +1,7 @@
 // Playback of a line in mode "line". A shot is a ply with its caption and arrows. If the line ends
 // in a loop (`film.loop`: number of plies before it), the loop repeats until playback is stopped.
 
-import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point, still } from "./drawing.js";
+import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point } from "./drawing.js";
 import { onArrival, state } from "./navigation.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -21,7 +21,7 @@ function placement(ply) {
   return found;
 }
 
-export function show(ply) {
+function show(ply) {
   const shot = film.shots[ply - 1];
   const forward = ply === film.at + 1 || (film.at === film.shots.length && ply === film.loop + 1);
   clear(".last, .arrow, .checked, .selected");
@@ -54,7 +54,7 @@ function step(move) {
   const [x, y] = point(move.slice(2));
   call(use, use.getAttribute("href").slice(3), move.slice(2));
   use.setAttribute("transform", `translate(${x} ${y})`);
-  if (!still()) glide(use, move.slice(0, 2), move.slice(2), 220);
+  glide(use, move.slice(0, 2), move.slice(2), 220);
 }
 
 // Go to a ply by button or key: "first", "back", "forward", "last" or "loop".

@@ -1,6 +1,6 @@
 // Keyboard, active while the board has the focus.
 
-import { board, called, cells, clear, main, mark, pieceOn, say, square } from "./drawing.js";
+import { board, called, clear, main, mark, pieceOn, say, square } from "./drawing.js";
 import { go, onArrival, state } from "./navigation.js";
 import { choose, press } from "./moves.js";
 import { edit, editing } from "./editor.js";
@@ -24,7 +24,7 @@ function moveCursor(key) {
 
 function showCursor() {
   clear(".cursor");
-  if (state.cursor && cells()) mark("cursor", state.cursor, 53);
+  if (state.cursor) mark("cursor", state.cursor, 53);
 }
 
 function filmKey(key) {

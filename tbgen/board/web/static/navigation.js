@@ -3,7 +3,7 @@
 // On errors the board stays, with the message above it. The live region announces the new page, and
 // the focus is kept.
 
-import { board, cells, glide, main, pieceOn, say, still } from "./drawing.js";
+import { board, cells, glide, main, pieceOn, say } from "./drawing.js";
 
 // Path prefix of the board: "/", or longer behind a proxy.
 export const root = document.documentElement.dataset.root;
@@ -128,7 +128,7 @@ function refocus(css) {
 // Animate the last move, if the board before it was displayed.
 function slide(before) {
   const move = main().dataset.last;
-  if (!move || still() || before.flip !== board().dataset.flip) return;
+  if (!move || before.flip !== board().dataset.flip) return;
   const [from, to] = [move.slice(0, 2), move.slice(2)];
   const use = pieceOn(to);
   const letter = use?.getAttribute("href").slice(3);
