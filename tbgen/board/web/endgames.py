@@ -39,7 +39,7 @@ from tbgen.board.web.layout import (
 from tbgen.board.web.panels import longest_boards, rules_boards
 from tbgen.board.web.small_boards import linked_histogram
 from tbgen.board.web.view import View
-from tbgen.finding.handbook import class_of
+from tbgen.finding.handbook import CLASSES, class_of
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.system.units import format_bytes
@@ -158,7 +158,7 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
 def _filters(view: View) -> str:
     """Return fields that filter the list by text, class and proof; hidden without scripts."""
     box = view.message("filter")
-    classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
+    classes = [(f".class.{kind}", f"class_{kind}") for kind in CLASSES]
     states = [state.name.lower() for state in ProofState]
     proofs = [(f".proof.{state}", f"proof_short_{state}") for state in states]
     choices = "".join(
@@ -303,7 +303,7 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
         chapter = escape(with_settings(f"/handbook/{first.name}", view))
         name = f'<a href="{chapter}">{_name(first, Side.RED, view)}</a>'
         body.append(f'<tr><th scope="row">{name}</th>{entries}</tr>')
-    legend = " ".join(class_badge(kind, view) for kind in ("won", "open", "drawn"))
+    legend = " ".join(class_badge(kind, view) for kind in CLASSES)
     return (
         f"<p>{view.message('matrix_note')} {legend}</p>"
         f'<div class="scroll" tabindex="0"><table class="matrix"><thead>'

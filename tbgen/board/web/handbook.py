@@ -27,7 +27,7 @@ from tbgen.board.web.layout import class_badge, link, page_link, table, wide_pag
 from tbgen.board.web.small_boards import longest_wins, small_boards
 from tbgen.board.web.verdict import moves_in_words, rules_name
 from tbgen.board.web.view import View
-from tbgen.finding.handbook import HandbookEntry, chapters, handbook_entry
+from tbgen.finding.handbook import CLASSES, HandbookEntry, chapters, handbook_entry
 from tbgen.finding.query import Query
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import EMPTY
@@ -122,8 +122,7 @@ def _attacker_name(entries: list[HandbookEntry], view: View) -> str:
 
 def _legend(view: View) -> str:
     kinds = "".join(
-        f"<li>{class_badge(kind, view)} {view.message(f'handbook_{kind}')}</li>"
-        for kind in ("won", "open", "drawn")
+        f"<li>{class_badge(kind, view)} {view.message(f'handbook_{kind}')}</li>" for kind in CLASSES
     )
     return f'<ul class="legend">{kinds}</ul>'
 

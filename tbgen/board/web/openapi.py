@@ -21,7 +21,7 @@ from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.knowledge.search import MOST_SHOWN
 from tbgen.board.knowledge.store import MAX_LINE
 from tbgen.board.language.i18n import LANGUAGES, text
-from tbgen.board.web.api import MAX_GIF_WIDTH, MAX_WIDTH, MIN_WIDTH
+from tbgen.board.web.api import FORMATS, MAX_GIF_WIDTH, MAX_WIDTH, MIN_WIDTH
 from tbgen.board.web.http import CSV, GIF, JSON, PNG, SVG, TEXT, Answer, RequestError
 from tbgen.board.web.layout import link, wide_page
 from tbgen.board.web.schemas import SCHEMAS
@@ -57,7 +57,7 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "zugzwang": (_SWITCH, "1"),
     "decided": ({"enum": ["check", "chase"]}, "check"),
     "differs": (_SWITCH, "1"),
-    "format": ({"enum": ["json", "csv", "pgn"]}, "json"),
+    "format": ({"enum": list(FORMATS)}, "json"),
     "name": ({"type": "string", "maxLength": 100}, "rook against knight"),
     "study": (_SWITCH, "1"),
     "at": ({"type": "string"}, "R@e5,n@a9"),
