@@ -73,14 +73,13 @@ def card(store: TableStore, facts: Facts, view: View) -> str:
     if not view.origin:
         return ""
     path = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
-    shown = view.href(mode="read", chosen=None, where=None).replace("/?", f"{path}?", 1)
     tags = {
         "og:type": "website",
         "og:site_name": view.text("title"),
         "og:title": _title(facts, view),
         "og:description": _description(store, facts, view),
         "og:url": view.origin + view.href(chosen=None, where=None),
-        "og:image": view.origin + shown,
+        "og:image": view.origin + view.href(path, mode="read", chosen=None, where=None),
     }
     return "".join(
         f'<meta property="{name}" content="{escape(content)}">' for name, content in tags.items()

@@ -310,28 +310,23 @@ def share_panel(facts: Facts, view: View) -> str:
     playing = view.mode == "play"
     # Pictures are opened where the reader's own language is not known.
     view = replace(view, chosen=None, where=None, hint="", asked_language=True)
-    shown, own = view.href(mode="read"), view.href()
-    embedded = own.replace("/?", "/embed?", 1)
-
-    def picture(path: str, address: str = shown) -> str:
-        return address.replace("/?", f"{path}?", 1)
-
-    moving = [(picture("/v1/animation.svg", own), view.text("moving"))]
-    pixels = []
-    if can_rasterise():
-        moving.append((picture("/v1/animation.gif", own), "GIF"))
-        pixels = [(picture("/v1/render.png"), "PNG")]
+    shown, embedded = replace(view, mode="read"), view.href("/embed")
     # Without moves these would show best play.
     untold = (playing or facts.result is None) and not view.moves
-    found = [
-        (own if playing else view.at(view.position).href(mode="read"), view.text("permalink")),
-        *([] if untold else [(picture("/export.pgn"), view.text("export"))]),
-        (picture("/v1/render.svg"), "SVG"),
-        *pixels,
-        *([] if untold else moving),
-        (embedded, view.text("embed")),
-        *([] if playing else [(picture("/v1/probe"), "JSON")]),
-    ]
+    permanent = view if playing else shown.at(view.position)
+    found = [(permanent.href(), view.text("permalink"))]
+    if not untold:
+        found.append((shown.href("/export.pgn"), view.text("export")))
+    found.append((shown.href("/v1/render.svg"), "SVG"))
+    if can_rasterise():
+        found.append((shown.href("/v1/render.png"), "PNG"))
+    if not untold:
+        found.append((view.href("/v1/animation.svg"), view.text("moving")))
+        if can_rasterise():
+            found.append((view.href("/v1/animation.gif"), "GIF"))
+    found.append((embedded, view.text("embed")))
+    if not playing:
+        found.append((shown.href("/v1/probe"), "JSON"))
     links = " ".join(link(href, name) for href, name in found)
     frame = f'<iframe src="{view.origin}{embedded}" width="420" height="580"></iframe>'
     below = Side.BLACK if view.flip else Side.RED

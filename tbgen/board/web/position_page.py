@@ -156,11 +156,8 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
     tried = heat(store, view) if reading else {}
     if reading and not tried and facts.over is None:
         arrows += chase_arrows(facts.position, mechanism)
-        arrows += [
-            Arrow(move.move.source, move.move.target, "best")
-            for move in [move for move in facts.moves if move.best][:MOST_ARROWS]
-            if move.outcome == Outcome.WIN
-        ]
+        winning = [move for move in facts.moves if move.best and move.outcome == Outcome.WIN]
+        arrows += [Arrow(*move.move, "best") for move in winning[:MOST_ARROWS]]
     return Marks(
         last=view.moves[-1] if view.moves else None,
         links=links,
@@ -231,7 +228,7 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
         return ""
     if facts.suggested is not None and view.strength == STRENGTHS[0]:
         return view.after(facts.suggested.move).href()
-    return view.href(chosen=None).replace("/?", "/reply?", 1)
+    return view.href("/reply", chosen=None)
 
 
 def _back_href(view: View) -> str:

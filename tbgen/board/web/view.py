@@ -142,8 +142,8 @@ class View:
         """Return the view of a new game from another position, without moves and task."""
         return replace(self, start=position, moves=(), task="", **_MOMENTARY)
 
-    def href(self, **changes: Any) -> str:
-        """Return the address of this view with `changes` of its fields."""
+    def href(self, path: str = "/", **changes: Any) -> str:
+        """Return the address of this view under a path, with `changes` of its fields."""
         view = replace(self, **changes)
         moves = ",".join(move.iccs for move in view.moves)
         query = {"fen": position_address(view.start), "moves": moves}
@@ -159,7 +159,7 @@ class View:
         if view.mode == "read" and view.where is not None:
             query["where"] = square_name(view.where)
         query = {name: value for name, value in query.items() if value}
-        return f"/?{urlencode(query, safe='/,_')}"
+        return f"{path}?{urlencode(query, safe='/,_')}"
 
     @property
     def words(self) -> Words:
