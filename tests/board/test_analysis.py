@@ -331,3 +331,6 @@ def test_a_won_game_is_compared_with_perfect_play(client: TestClient) -> None:
     query = {"fen": "3k5/9/9/9/R8/9/9/9/9/4K4_w", "moves": "a5d5", "mode": "play"}
     lost = page(client, "/", **query, side="black")
     assert "You won" not in lost
+    swindle = page(client, "/", fen="4n4/6R2/3k5/9/9/9/9/9/9/4K4_b", moves="e9c8,g8c8", mode="play")
+    assert "Red wins" in swindle
+    assert "You won" not in swindle, "perfect play would have lost"

@@ -21,7 +21,7 @@ from tbgen.board.drawing.animation import checkers, king_in_check
 from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw
 from tbgen.board.knowledge.analysis import last_mistake
 from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
-from tbgen.board.knowledge.store import RESULTS, Facts, TableStore
+from tbgen.board.knowledge.store import RESULTS, Facts, TableStore, winner_of
 from tbgen.board.language.error_messages import localise_error
 from tbgen.board.language.words import explain_judgement, piece_name, result_name
 from tbgen.board.web.building import missing_card, running_build, starter_cards
@@ -355,13 +355,15 @@ def _practice(store: TableStore, view: View) -> str:
 def _score(store: TableStore, facts: Facts, view: View) -> str:
     """Return the number of moves that the reader took to win, and the least possible, as HTML.
 
-    Empty unless the game began with a value of order 0, and the reader won by mate or stalemate.
+    Empty unless the game began with the reader's win of order 0, and ended by mate or stalemate.
     """
     over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""
     first = store.probe(view.start).result
     if first is None or first.order or not first.plies:
+        return ""
+    if winner_of(view.start.side, first.outcome) != view.human:
         return ""
     made, best = (moves_in_words(plies, view) for plies in (len(view.moves), first.plies))
     return f'<p class="score">{view.message("score", n=made, m=best)}</p>'
