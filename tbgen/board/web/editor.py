@@ -39,8 +39,6 @@ from tbgen.indexing.squares import (
     SQUARES,
     PieceType,
     area,
-    flip_square,
-    mirror_square,
     piece_code,
     piece_kind,
     piece_side,
@@ -94,14 +92,6 @@ class Sketch(Position):
                 found.append(("fault_check", {"side": self.side.other, "mover": self.side}))
         return found
 
-    def moved(self, mirror: bool = False, swap: bool = False) -> Sketch:
-        """Return it mirrored left to right, or with colours swapped and board turned, or both."""
-        board = bytearray(SQUARES)
-        for code, square in self.pieces():
-            target = mirror_square(square) if mirror else square
-            board[flip_square(target) if swap else target] = code ^ 8 if swap else code
-        return Sketch(bytes(board), self.side.other if swap else self.side)
-
     def with_piece(self, square: int, code: int) -> Sketch:
         """Return the arrangement with a square set to a piece code or `EMPTY`.
 
@@ -149,7 +139,7 @@ def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
 
 
 def editor_page(
-    store: TableStore, view: View, reading: Reading, chosen: str = "", status: int = 200
+    store: TableStore, view: View, reading: Reading, chosen: str, status: int
 ) -> Answer:
     """Return the page of an arrangement: picture, outcome or faults, palette of pieces.
 
@@ -265,9 +255,9 @@ def _changes(view: View, sketch: Sketch) -> str:
     """Return links that change side to move, mirror, swap colours, clear and turn, as HTML."""
     changes = {
         "side": Sketch(sketch.board, sketch.side.other),
-        "mirror": sketch.moved(mirror=True),
-        "swap": sketch.moved(swap=True),
-        "clear": Sketch(Position.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w").board, Side.RED),
+        "mirror": sketch.mirrored(),
+        "swap": sketch.swapped(),
+        "clear": Sketch.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w"),
     }
     turned = replace(view, flip=not view.flip)
     links = ""
