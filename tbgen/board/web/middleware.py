@@ -24,6 +24,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tbgen.board.web.http import EVENTS, HTML, RequestError, failure
 
+HOST = re.compile(r"[\w.:\[\]-]{1,100}")
+"""Pattern of a host, with or without a port, in a header."""
+
 MAX_QUERY = 6000
 """Most bytes of path and query: a game of `view.MAX_MOVES` plies fits."""
 
@@ -159,7 +162,6 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
 
 
 _ABSOLUTE = re.compile(r"https?://([^/]+)(/.*)?", re.IGNORECASE | re.DOTALL)
-_HOST = re.compile(r"[\w.:\[\]-]{1,100}")
 _PREFIX = re.compile(r"(?:/[\w.~-]{1,50}){1,8}")
 
 _LINK = re.compile(rb'(\b(?:href|src|action|data-root)=")/(?!/)')
@@ -226,7 +228,7 @@ def _original_request(scope: Scope) -> Scope:
         return headers.get(name, "").rsplit(",", 1)[-1].strip()
 
     host, scheme = of_nearest(b"x-forwarded-host"), of_nearest(b"x-forwarded-proto")
-    seen = {**(_with_host(scope, host) if _HOST.fullmatch(host) else scope), "root_path": ""}
+    seen = {**(_with_host(scope, host) if HOST.fullmatch(host) else scope), "root_path": ""}
     if scheme in ("http", "https"):
         seen["scheme"] = scheme
     client = of_nearest(b"x-forwarded-for")

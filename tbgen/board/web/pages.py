@@ -6,7 +6,6 @@ Other modules make the contents; `routes` has the addresses.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
@@ -30,6 +29,7 @@ from tbgen.board.web.handbook import chapter_page
 from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.line_page import film_page
+from tbgen.board.web.middleware import HOST
 from tbgen.board.web.position_page import playing_page, reading_page
 from tbgen.board.web.search_page import search_page
 from tbgen.board.web.small_boards import gallery_page
@@ -245,7 +245,7 @@ def requested_view(request: Request, default: Position, names: Collection[str] =
     query = {key: value for key, value in request.query_params.items() if key in names}
     view = read_view(query, default, request.headers.get("accept-language", ""))
     host = request.headers.get("host", "")
-    if not re.fullmatch(r"[\w.:\[\]-]{1,100}", host):
+    if not HOST.fullmatch(host):
         return view
     return replace(view, origin=f"{request.url.scheme}://{host}{request.scope['root_path']}")
 
