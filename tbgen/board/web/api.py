@@ -210,7 +210,7 @@ class Api:
         return Answer({"material": material.name, "nodes": nodes})
 
     def dot(self, request: Request) -> Answer:
-        """Return the captures between materials with tables as a graph in DOT, for Graphviz."""
+        """Return the captures to materials that need a table as a graph in DOT, for Graphviz."""
         material, graph = _graph(request)
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'

@@ -190,7 +190,7 @@ def _not_permitted() -> RequestError:
 
 
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a section on the missing table of a position as HTML: needed tables, cost, button."""
+    """Return a section on a position's missing table as HTML: needed tables, cost, build button."""
     material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, material, view, back, note, can_be_built(facts))

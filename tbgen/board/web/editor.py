@@ -60,10 +60,10 @@ _AREA_FAULTS = {
 
 @dataclass(frozen=True)
 class Sketch(Position):
-    """Arrangement of pieces that may be illegal: only the size of the board is checked."""
+    """Arrangement of pieces that may be illegal: 90 piece codes, and the side to move."""
 
     def __post_init__(self) -> None:
-        """Do nothing, in place of the checks of `Position`; `faults` lists what is illegal."""
+        """Check nothing, unlike `Position`; `faults` lists what is illegal."""
 
     def checked(self) -> Position:
         """Return the legal position; raises `PositionError` if it is illegal."""

@@ -96,7 +96,7 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
 
 
 def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
-    """Return the handbook entries of all readable tables, by the attacker's letters."""
+    """Return the handbook entries of all readable tables, by the attacker's letters (`KRN`)."""
 
     def find() -> dict[str, list[HandbookEntry]]:
         others = {

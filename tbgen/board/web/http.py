@@ -42,8 +42,7 @@ MAX_LONG = 24
 """Most running and waiting requests of every lane but `PROMPT`; further ones are answered 503."""
 
 MAX_OF_CLIENT = 16
-"""Most running and waiting requests of one client address; a browser sends six at once.
-
+"""Most running and waiting requests of one client address, of which a browser sends six at once.
 Further ones are answered 503.
 """
 
@@ -225,7 +224,7 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Run `_run`; raise `RequestError` if the client has too many requests in progress."""
+        """Call `_run`, or raise `RequestError` if the client has too many requests in progress."""
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")

@@ -215,7 +215,7 @@ def _section(endpoint: Endpoint, view: View) -> str:
 
 
 def refuse_unknown(path: str, known: Collection[str], asked: Iterable[str]) -> None:
-    """Raise `RequestError` if a query parameter in `asked` is not in `known`; `path` is named."""
+    """Raise `RequestError`, which names `path`, if a parameter in `asked` is not in `known`."""
     for name in asked:
         if name not in known:
             hint = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"

@@ -74,7 +74,7 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
 
 def _otherwise(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
-    """Return, for each value in `known` with another outcome than the first, rules and result."""
+    """Return rules and result of the values in `known` with another outcome than the first."""
     return [
         view.text(
             "only_rules_else",

@@ -170,7 +170,7 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
 
 
 def _effect(view: View, move: RootMove) -> tuple[str, str, str]:
-    """Return a move's address, outcome and value; in play mode outcome and value are empty."""
+    """Return the address after a move, its outcome and value, both empty in play mode."""
     href = view.after(move.move).href()
     if view.mode == "play":
         return href, "", ""

@@ -25,10 +25,10 @@ HEADER_SECONDS = 5
 MAX_CONNECTIONS = 512
 
 _LOG: dict[str, Any] = deepcopy(LOGGING_CONFIG)
+"""uvicorn's logging configuration, with the time in front of each line."""
 for _formatter in _LOG["formatters"].values():
     _formatter["fmt"] = f"%(asctime)s {_formatter['fmt']}"
     _formatter["datefmt"] = "%Y-%m-%dT%H:%M:%S%z"
-"""uvicorn's logging configuration, with the time in front of each line."""
 
 TURN_SECONDS = 0.0005
 """Thread switch interval in seconds: Python's default of 5 ms would slow down short answers."""

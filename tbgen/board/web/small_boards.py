@@ -30,7 +30,7 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 MAX_SLOTS = 40_000_000
-"""Most slots per side of a table that is scanned: about a second of work."""
+"""Most slots (numbers of placements) per side of a table that is scanned: about a second."""
 
 
 def linked_histogram(

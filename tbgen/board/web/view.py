@@ -167,7 +167,7 @@ class View:
         return WORDS[self.language]
 
     def text(self, key: str, **fields: object) -> str:
-        """Return the text of a key of texts.csv in the view's language, not escaped for HTML."""
+        """Return the text of a key (texts.csv) in the view's language, filled with `fields`."""
         return text(self.language, key, **fields)
 
     def message(self, key: str, **fields: object) -> str:
