@@ -183,8 +183,8 @@ class SearchProcesses:
 def _answer_all(connection: Connection) -> None:
     """Answer requests in a search process until the server has ended.
 
-    A message is (name of the endpoint, ASGI scope, tables, or None if unchanged), answered by an
-    `Answer`. A message None cancels the request in progress, which is then answered by None.
+    A request is (name of the endpoint, ASGI scope, tables or None if unchanged), answered by an
+    `Answer`. The message None cancels the request in progress, which is then answered by None.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     os.nice(NICE)

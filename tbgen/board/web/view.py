@@ -260,7 +260,7 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
 
 
 def read_moves(start: Position, text: str) -> tuple[Move, ...]:
-    """Parse ICCS moves between commas or blanks; raise `InputError` unless all are legal."""
+    """Parse ICCS moves, separated by commas or blanks; raise `InputError` unless all are legal."""
     words = text[: 8 * MAX_MOVES].replace(",", " ").split()
     if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
