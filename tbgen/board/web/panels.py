@@ -291,7 +291,7 @@ def pairs(items: Sequence[str], view: View) -> str:
     If Black begins in `view.start`, `…` stands for Red's first move.
     """
     found = list(items)
-    if view.start.side == 1 and found:
+    if view.start.side == Side.BLACK and found:
         found.insert(0, "…")
     return " ".join(
         f'<span class="pair"><b>{number // 2 + 1}.</b> '
