@@ -334,3 +334,11 @@ def test_a_won_game_is_compared_with_perfect_play(client: TestClient) -> None:
     swindle = page(client, "/", fen="4n4/6R2/3k5/9/9/9/9/9/9/4K4_b", moves="e9c8,g8c8", mode="play")
     assert "Red wins" in swindle
     assert "You won" not in swindle, "perfect play would have lost"
+
+
+def test_a_won_game_is_not_compared_with_distances_to_conversion() -> None:
+    with open_tablebase(built("KRK", metric="dtc")) as tables:
+        client = TestClient(create_app(tables))
+        text = page(client, "/", fen="3k5/9/9/9/R8/9/9/9/9/4K4_w", moves="a5d5", mode="play")
+    assert "Red wins" in text
+    assert "You won" not in text

@@ -65,7 +65,7 @@ from tbgen.indexing.errors import MoveTextError
 from tbgen.indexing.squares import square_name
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
-from tbgen.tables import Outcome
+from tbgen.tables import Metric, Outcome
 
 MOST_ARROWS = 3
 """Most arrows on the board that show best moves."""
@@ -355,13 +355,14 @@ def _practice(store: TableStore, view: View) -> str:
 def _score(store: TableStore, facts: Facts, view: View) -> str:
     """Return the number of moves that the reader took to win, and the least possible, as HTML.
 
-    Empty unless the game began with the reader's win of order 0, and ended by mate or stalemate.
+    Empty unless the game began with the reader's win of order 0, whose distance counts to mate, and
+    ended by mate or stalemate.
     """
     over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""
     first = store.probe(view.start).result
-    if first is None or first.order or not first.plies:
+    if first is None or first.order or not first.plies or first.metric != Metric.DTM:
         return ""
     if winner_of(view.start.side, first.outcome) != view.human:
         return ""
