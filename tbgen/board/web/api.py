@@ -268,7 +268,7 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
 
     The board adds to a position `terminal`, and for a game `suggested` (a move) and `judgement`. It
     adds to a move `fen` after it, `text` if the view's notation is not ICCS, and `forbidden` (the
-    referee's reason) if it loses by repetition. `mechanism` is a field, named also in reasons.
+    referee's reason) if it loses by repetition. Field `mechanism` and reasons name the offence.
     """
     position, result, moves = facts.position, facts.result, []
     for each in facts.moves:

@@ -180,7 +180,7 @@ def _is_equal(text: str, secret: str) -> bool:
 
 
 def _cookie(request: Request) -> str:
-    """Return the name of the cookie with `KEY`: with the port, as cookies are for all ports."""
+    """Return the name of the cookie for `KEY`, with the port: all ports share cookies."""
     return f"tbgen-build-{request.url.port or 80}"
 
 
@@ -217,7 +217,7 @@ def _material_card(
 ) -> str:  # fmt: skip
     """Return a section on the tables that a material needs, with button or command to build them.
 
-    A table that is too large has only a sentence.
+    If the table is too large, the section is only a sentence.
 
     back : address to return to after the build; note : HTML at the end of the section
     can_exist : whether the format has a table of this material
@@ -263,7 +263,7 @@ def starter_cards(store: TableStore, view: View, back: str) -> str:
 
 
 def _progress_card(store: TableStore, progress: Progress, view: View, back: str) -> str:
-    """Return the progress of the build as HTML; the script updates it, and at its end reloads.
+    """Return the progress of the build as HTML; the script updates it, and reloads at the end.
 
     back : address to return to after cancelling, or without scripts to look again
     """

@@ -170,8 +170,8 @@ def heat(store: TableStore, view: View) -> dict[int, Point]:
 def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     """Return a notice that the last move gave up a win or a draw; empty if it did not.
 
-    The notice names the better move, and the reply that exploits the mistake. Also empty after a
-    verdict of the referee, which outweighs the table.
+    The notice names the better move, and the reply that exploits the mistake. Also empty if the
+    referee has decided the game, whose verdict outweighs the table.
     """
     if facts.over is not None and facts.over.why == "repetition":
         return ""
