@@ -122,13 +122,13 @@ class BlockMap:
     """Mapping between the slots of one side to move and its blocks, numbered from 0."""
 
     def __init__(self, layout: Layout, arrangement: Arrangement, block_slots: int) -> None:
-        """Map the slots of a layout; the arrangement must fit the layout."""
+        """Cut the slots of a layout into blocks of `block_slots`; the arrangement must fit it."""
         self.layout = layout
         self.arrangement = arrangement
         self.block_slots = block_slots
         self.lead_slots = layout.mids * layout.inner_size
         """Number of slots per lead."""
-        self.tiles = -(-layout.leads // arrangement.tile_leads)
+        self.tiles = -(-layout.leads // arrangement.tile_leads)  # number of tiles
         self.blocks_per_tile = -(-arrangement.tile_leads * self.lead_slots // block_slots)
         """Blocks of every tile except the last, which may have fewer."""
         last = -(-self._leads_in(self.tiles - 1) * self.lead_slots // block_slots)
@@ -165,19 +165,17 @@ class BlockMap:
         return list(map(int, self.descriptor))
 
     def _leads_in(self, tile: int) -> int:
+        """Return the number of leads in a tile; the last tile may have fewer than the others."""
         tile_leads = self.arrangement.tile_leads
         return min(tile_leads, self.layout.leads - tile * tile_leads)
 
     def _shape(self, tile: int) -> tuple[int, ...]:
-        """Return the number of leads in a tile, the sizes of the mid groups, and the inner size."""
+        """Return the sizes of a tile's axes in index order: lead, mid groups, inner piece."""
         groups = (group.size for group in self.layout.groups)
         return self._leads_in(tile), *groups, self.layout.inner_size
 
     def _strides(self, tile: int) -> list[int]:
-        """Return the distance in the file, in slots, between neighbours on each axis of a tile.
-
-        The axes are in index order: lead, mid groups, inner piece.
-        """
+        """Return the distance in the file, in slots, of neighbours on each axis of `_shape`."""
         sizes, strides, stride = self._shape(tile), [0] * len(self.arrangement.axes), 1
         for axis in reversed(self.arrangement.axes):
             strides[axis] = stride
@@ -222,19 +220,14 @@ class BlockMap:
         return [(run, slots) for run, slots in runs.tolist()]
 
     def to_file_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a copy of a tile's codes, reordered as in the file.
-
-        codes : (slots of the tile,), in the order of `runs`
-        """
+        """Return a copy of a tile's codes (slots,), given in the order of `runs`, in file order."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
     def block_in_file_order(self, tile: int, codes: NDArray[Any], number: int) -> NDArray[Any]:
-        """Return the codes of one block of a tile, in the order of the file.
+        """Return the codes of block `number` of a tile, counted from 0 in the tile.
 
-        The result is a part of `to_file_order(tile, codes)`, without reordering the whole tile.
-
-        number : the number of the block within the tile
+        They are a part of `to_file_order(tile, codes)`, computed without reordering the whole tile.
         """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
@@ -245,10 +238,7 @@ class BlockMap:
         return part[first % slab :][: end - first]
 
     def to_index_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a tile's codes in the order of `runs`: the inverse of `to_file_order`.
-
-        codes : (slots of the tile,), in the order of the file
-        """
+        """Return a tile's codes (slots,), given in file order, in that of `runs`."""
         axes, shape = self.arrangement.axes, self._shape(tile)
         shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
         return np.ascontiguousarray(shaped).ravel()

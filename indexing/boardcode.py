@@ -52,16 +52,15 @@ _BLACK_POINTS = {
     PieceType.ADVISOR: (4, 6, 15, 24, 26),
     PieceType.ELEPHANT: (3, 7, 21, 25, 29, 43, 47),
 }
-"""Coordinate numbers of the points where Black's kings, advisors and elephants may stand, in the
-paper's order. Red's points are the same in row 9 - row.
+"""Coordinate numbers (the paper's *points*) where Black's king, advisors and elephants may stand,
+in the paper's order. Red's are the same in row 9 - row.
 """
 
 
 def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
-    """List the sets of points that pieces of one type may occupy, in the order of the case numbers.
+    """List the sets of coordinate numbers where the pieces of one type may stand, from case 1 on.
 
-    The first is empty ("absent"). Then follow the single points and, for two pieces, the pairs of
-    points.
+    The first is empty ("absent"). Then follow single squares and, for two pieces, pairs of squares.
     """
     points = _BLACK_POINTS[kind]
     if side == Side.RED:
@@ -72,7 +71,7 @@ def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
 
 CASES = {(side, kind): _cases(side, kind) for side in Side for kind in _BLACK_POINTS}
 """The paper's six lists (B_KING, ..., R_ELEPHANT), by side and type. Entry n - 1 is case n: a tuple
-of the coordinate numbers of the points where the pieces stand.
+of the coordinate numbers where the pieces stand.
 """
 
 _CASE_NUMBERS = {
@@ -174,4 +173,5 @@ def _square(coordinate: int) -> int:
 
 
 def _two_digit_numbers(digits: str) -> list[int]:
+    """Split a text of digits into numbers of two digits: 3 and 45 for `0345`."""
     return [int(digits[at : at + 2]) for at in range(0, len(digits), 2)]

@@ -144,7 +144,7 @@ class Defenders:
         return len(self.squares)
 
     def _part_ranks(self, squares: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
-        """Return king slots, advisor ranks and elephant ranks of placements, each int64 (n,)."""
+        """Return king slots, advisor ranks and elephant ranks, each int64 (n,); see `rank`."""
         columns = np.split(squares, (1, 1 + self.advisors), axis=1)
         return tuple(group.rank(own) for group, own in zip(self._parts, columns, strict=True))
 

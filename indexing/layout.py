@@ -80,21 +80,16 @@ class Layout:
 
     @classmethod
     def of(cls, material: Material) -> Layout:
-        """Return the layout of a material's table.
-
-        Raises `MaterialError` for more than `MAX_SLOTS` slots.
-        """
+        """Return the layout of a material's table; `MaterialError` for more than `MAX_SLOTS`."""
         return _layout_of(material)
 
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
-        """List the layouts of the positions after the capture of one piece of a type.
+        """List the layouts of the positions after the capture of one piece of `side` and `kind`.
 
         The solver looks up captures in them, since their leads and mids have the order of this
         layout. The inner piece is the same, or None in the layout for its own capture. There are
         two layouts if both the inner piece and a twin can be captured, else one. After the capture
         of a defender, mirror images have leads of their own (`reduced` is False).
-
-        side, kind : of the captured piece
         """
         armies = list(self.armies)
         armies[side] = armies[side].without(kind)
@@ -205,11 +200,9 @@ class Layout:
     def lead_of(
         self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the leads of placements of all defenders, and whether they are mirrored.
+        """Return the leads of placements, int64 (n,), and whether each is the mirror image's, bool.
 
         red_ranks, black_ranks : int64 (n,), ranks of Red's and Black's defenders
-
-        Returns int64 (n,) and bool (n,). If True, the lead is that of the placement's mirror image.
         """
         lead, mirrored, _ = lead_of_ranks(red_ranks, black_ranks, self.descriptor)
         return lead, mirrored
@@ -282,7 +275,7 @@ class Layout:
         return list(map(int, self.descriptor))
 
     def slot(self, position: Position) -> int:
-        """Return the slot of a position; raises `InputError` unless it has exactly these armies."""
+        """Return the slot of a position; raises `InputError` unless it has the layout's armies."""
         wanted: dict[int, list[int]] = {}
         pieces = position.pieces()
         for code, square in pieces:
@@ -314,7 +307,7 @@ class Layout:
         swapped : True if Red and Black have each other's armies; each placement is then replaced by
             the one with colours exchanged (`Position.swapped`)
 
-        Raises `InputError` unless all have exactly these armies, each piece in its area.
+        Raises `InputError` unless all have the layout's armies, each piece in its area.
         """
         if swapped:
             codes = codes ^ 8

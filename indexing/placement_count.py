@@ -34,6 +34,7 @@ side may enter. The region is None for other attackers.
 
 @cache
 def _region(square: int) -> int:
+    """Return the region of a square, 0 to 3 in the order of `Counts`."""
     red, black = (square in area(side, PieceType.PAWN) for side in Side)
     if red and black:
         return _BOTH
@@ -112,7 +113,7 @@ def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[
 
 
 def count_placements(layout: Layout) -> int:
-    """Number of canonical placements of a layout: slots that are not holes."""
+    """Count the canonical placements of a material's layout: its slots minus the holes."""
     pawns = [(layout.armies[side].pawns, int(side)) for side in Side]
     others = [
         (army.count(kind), None)

@@ -199,7 +199,7 @@ def as_position(position: Position | str) -> Position:
 
 
 def rank_texts(board: bytes, letters: str = LETTERS_BY_CODE) -> list[str]:
-    """Return the text of each rank in a FEN, Black's back rank first; digits count empty squares.
+    """Return the text of each rank of a board in its FEN, from Black's back rank on.
 
     letters : 16 characters, the letter of each piece code, with 1 for `EMPTY`
     """

@@ -75,8 +75,8 @@ class BlockFile(Generic[Spec]):
 
     Opening reads and checks the header and the block table. It raises `OSError`,
     `CorruptTableError` and `FormatVersionError`. Reading raises `OSError` and `CorruptTableError`,
-    and `ValueError` after `close`. A pickled file opens the same path in another process, with a
-    cache of its own.
+    `IndexError` for a number that is no slot, and `ValueError` after `close`. A pickled file opens
+    the same path in another process, with a cache of its own.
     """
 
     _kind: ClassVar[type]
@@ -108,7 +108,7 @@ class BlockFile(Generic[Spec]):
         table = self._read(self.header.table_offset, BLOCK_ENTRY_BYTES * sum(self.header.blocks))
         if self.header.pack(table) != raw:
             raise CorruptTableError(self.path, "the checksum of the header is wrong")
-        self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)
+        self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)  # length and checksum
         lengths = self._entries[:, 0].astype(np.int64)
         # uint64 cannot overflow: there are fewer than 2**32 blocks of less than 2**32 bytes.
         self._offsets = HEADER_BYTES + np.concatenate([[0], np.cumsum(lengths)])
@@ -228,7 +228,7 @@ class BlockFile(Generic[Spec]):
         return plane
 
     def check(self, *, threads: int = 1) -> None:
-        """Read and verify every checksum, block and the digest; subclasses also the metadata."""
+        """Read the whole file, and verify checksums, blocks, digest; subclasses also metadata."""
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
@@ -324,11 +324,12 @@ class BlockFile(Generic[Spec]):
     # -- blocks ------------------------------------------------------------------------------
 
     def _slots_in(self, number: int) -> int:
+        """Return the number of slots in block `number` of the file; Red's blocks come first."""
         red, maps = self.header.blocks[0], self._maps
         return maps[0].slots_in(number) if number < red else maps[1].slots_in(number - red)
 
     def _block(self, number: int) -> AnyBlock:
-        """Return a decoded block, from the cache or from the file."""
+        """Return decoded block `number` of the file, from the cache if it is there."""
         key = (self._identity, number)
         block = self._cache.get(key)
         if block is None:
@@ -337,7 +338,7 @@ class BlockFile(Generic[Spec]):
         return block
 
     def _content(self, number: int, data: bytes) -> bytes:
-        """Return a block's content from its bytes in the file, after checking them."""
+        """Return the content of block `number` from its bytes `data` in the file; checks both."""
         length, check = self._entries[number].tolist()
         codec, slots = self._codec, self._slots_in(number)
         if length == 0:
@@ -372,7 +373,7 @@ class BlockFile(Generic[Spec]):
         raise CorruptTableError(self.path, "the data cannot be unpacked", number)
 
     def _decode(self, number: int, content: bytes) -> AnyBlock:
-        """Return the decoded block of a content; raises `CorruptTableError`."""
+        """Decode the content of block `number` of the file; raises `CorruptTableError`."""
         try:
             return self._codec.block(content, self._slots_in(number))
         except BlockError as error:

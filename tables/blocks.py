@@ -87,7 +87,7 @@ def encode_block(codes: Codes) -> bytes:
 
 
 def encode_filled(codes: Codes, otherwise: int) -> bytes:
-    """Return the content of a block of codes, after `fill` has replaced each 0 (no position)."""
+    """Return the content of a block after `fill`, which replaces 0 by other codes."""
     return encode_block(fill(codes, otherwise))
 
 
@@ -119,7 +119,7 @@ class Block:
     __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "constant", "nbytes")
 
     def __init__(self, content: bytes, slots: int, width: int) -> None:
-        """Check and keep the content of a block of `slots` slots; raises `BlockError`."""
+        """Keep the content of a block of `slots` codes, of `width` bytes; raises `BlockError`."""
         dtype = code_dtype(width)
         count = int.from_bytes(content[:_COUNT_BYTES], "little")
         self._content = content
@@ -177,7 +177,7 @@ class Block:
         return self._palette[self._content[self._first + index]]
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
-        """Return the codes (n,) of slots (n,) of the block."""
+        """Return the codes (n,) at `indices` (n,) in the block."""
         if self._codes is not None:
             return self._codes[indices]
         if self.constant is not None:

@@ -44,6 +44,7 @@ class CertificateError(TablebaseError):
 
 
 def _table(value: object) -> TableName:
+    """Convert the name of a table, such as `KRNKR.wxf.dtm`; raises `SchemaError` for others."""
     if isinstance(value, str):
         name = TableName.parse(value + SUFFIX)
         if name is not None:
@@ -138,7 +139,7 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
 def is_unmodified(table: Path) -> bool:
     """Return whether a table file has the modification time of its certificate.
 
-    If so, it has not been written since its bytes were checked, unless the time was set by hand.
+    If so, it has not been written since its bytes were checked, unless its time was set by hand.
     """
     with contextlib.suppress(OSError):
         return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns
@@ -146,9 +147,9 @@ def is_unmodified(table: Path) -> bool:
 
 
 def set_certificate_time(table: Path, modified: int) -> None:
-    """Set a certificate's modification time, once its table has been checked again.
+    """Set a certificate's modification time to that of its rechecked table; raises `OSError`.
 
-    modified : the table's time in ns, read before its bytes were checked; raises `OSError`
+    modified : the table's time of modification in ns, read before its bytes were checked
     """
     os.utime(certificate_path(table), ns=(modified, modified))
 

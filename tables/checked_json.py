@@ -47,7 +47,7 @@ def integer(least: int = 0, most: int = MAX_COUNT) -> Check:
 
 
 def non_negative(value: object) -> float:
-    """Check a finite number of at least 0, such as seconds."""
+    """Return a finite number of at least 0, such as seconds; else raises `SchemaError`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:
         raise SchemaError("not a number of at least 0")
     return value
@@ -122,6 +122,7 @@ def _checks(kind: type) -> tuple[dict[str, Check], dict[str, Check]]:
 
 
 def _made(kind: type[Record], fields: dict[str, Any]) -> Record:
+    """Return a dataclass object with these fields; raises `SchemaError` if one is missing."""
     try:
         return kind(**fields)
     except TypeError:
@@ -190,9 +191,9 @@ class _Reader:
         return value
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
-        """Read the brackets and commas of a list or object; yield None where an element begins.
+        """Read the commas and brackets (`begin` and `end`) of a list or object.
 
-        The caller then reads the element: of a list a `value`, of an object name, colon and value.
+        Yields None before each element, which the caller reads: a value, or name, colon and value.
         """
         if self.character() != begin:
             raise SchemaError(f"no {begin}")

@@ -64,7 +64,7 @@ class MissingTableError(TablebaseError, KeyError):
 
 
 class RulesMismatchError(TablebaseError):
-    """A rule set or metric must be chosen among those `present`; `subject` names the kind."""
+    """Several rule sets or metrics are `present`; `subject` says of what, `remedy` what to do."""
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:
         self.subject = subject

@@ -75,7 +75,7 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 
 
 class _Spec:
-    """Common base of `TableSpec` and `WdlSpec`."""
+    """Common base of `TableSpec` and `WdlSpec`: all facts of a file but those of its blocks."""
 
     __slots__ = ()
 
@@ -89,7 +89,7 @@ class _Spec:
 
 @dataclass(frozen=True, slots=True)
 class TableSpec(_Spec):
-    """Facts on a table that are known before its first block is written: name and encoding."""
+    """Name and encoding of a table: the facts known before its first block is written."""
 
     name: TableName
     codes: CodeSpace
@@ -110,7 +110,7 @@ class TableSpec(_Spec):
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification with these `fields`; raises `ValueError` or `IndexError`."""
+        """Return the specification with these three `fields`; raises `ValueError`, `IndexError`."""
         codes = CodeSpace(width, span)
         if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
             raise ValueError(f"no codes of {width} bytes and span {span}")
@@ -119,7 +119,7 @@ class TableSpec(_Spec):
 
 @dataclass(frozen=True, slots=True)
 class WdlSpec(_Spec):
-    """Facts on a win-draw-loss file that are known before its first block is written: its name."""
+    """Name of a win-draw-loss file: the only fact known before its first block is written."""
 
     name: WdlName
 
@@ -196,9 +196,9 @@ class Header(Generic[Spec]):
     def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
         """Return 16 bytes that identify a file's contents, however compressed (docs/format.md).
 
-        `digests` are two lists, Red's and Black's: the SHA-256 of the content (bytes before
-        compression) of every block. A side of one code counts as one block. `text` is the JSON of
-        the metadata.
+        digests : two lists, Red's and Black's: SHA-256 of the content (bytes before compression) of
+            every block; a side of one code counts as one block
+        text : JSON of the metadata
         """
         name, (width, _, span) = self.spec.name, self.spec.fields
         options = name.rule_set.options
@@ -213,10 +213,10 @@ class Header(Generic[Spec]):
 
     @classmethod
     def unpack(cls, data: bytes, file_size: int, path: Path, kind: type[Spec]) -> Header[Spec]:
-        """Parse a header, and check it against the size of the file and `kind`, its class of spec.
+        """Parse the header in the first bytes `data` of a file, and check it against `file_size`.
 
-        The checksum is not verified: it needs the block table. Raises `CorruptTableError` and
-        `FormatVersionError`.
+        A file of another kind than `kind` is rejected. The checksum is not verified: it needs the
+        block table. Raises `CorruptTableError` and `FormatVersionError`.
         """
         if len(data) < HEADER_BYTES:
             raise CorruptTableError(path, "shorter than a header")

@@ -76,7 +76,6 @@ class RuleSet:
     minor_chases: bool = True
 
     def __post_init__(self) -> None:
-        """Check `minor_chases` and `orders`; raises `InputError` as described at the class."""
         if self.orders is not None and not 1 <= self.orders <= MAX_ORDERS:
             raise InputError(
                 f"{self.orders} is no limit on orders: it is from 1 to {MAX_ORDERS}",

@@ -105,7 +105,7 @@ class OutcomeBlock:
         return self._content[byte] // _POWERS[digit] % 3 + 1
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
-        """Return the outcome codes (n,) of slots (n,) of the block."""
+        """Return the outcome codes (n,) at `indices` (n,) in the block."""
         if self.constant is not None:
             return np.full(len(indices), self.constant, np.uint8)
         return digits_at(self.packed, indices)
@@ -151,7 +151,7 @@ class OutcomeCodec:
         return -(-slots // SLOTS_PER_BYTE)
 
     def constant_content(self, code: int) -> bytes:
-        """Return the content of a block of one outcome: a byte above those of five outcomes."""
+        """Return the content of a block whose slots all have the outcome `code`: one byte > 242."""
         return bytes([BYTES + code])
 
     def constant_code(self, content: bytes) -> int | None:

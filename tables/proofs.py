@@ -176,6 +176,7 @@ class Proofs:
         return self._own[name]
 
     def _read(self, name: TableName) -> tuple[str, ProofStatus]:
+        """Return a table's digest and its status without gaps; raises if it cannot be read."""
         path = self._find(name)
         if path is None:
             raise FileNotFoundError(f"there is no {name.filename}")

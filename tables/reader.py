@@ -96,7 +96,7 @@ class ProbeResult:
 
 
 def as_html(fields: Mapping[str, object]) -> str:
-    """Return an HTML table with a row for each name and value."""
+    """Return an HTML table with a row for each name and value of `fields`."""
     rows = (
         f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
         for name, value in fields.items()

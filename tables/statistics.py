@@ -32,6 +32,7 @@ _FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
 
 
 def _fen(value: object) -> str:
+    """Return the FEN of a position; raises `SchemaError` for anything else."""
     if not isinstance(value, str) or not _FEN.fullmatch(value):
         raise checked_json.SchemaError("no FEN")
     try:
@@ -132,7 +133,7 @@ class FileStatistics:
 class TableStatistics(FileStatistics):
     """Statistics of one table.
 
-    `max_distance` is the largest distance of order 0 in plies, and 0 if no position is decided.
+    `max_distance` is the largest distance of order 0 in plies, and 0 if order 0 has draws only.
     `max_rule_distance` is the largest distance of orders 1 and above, of wins and losses, in plies;
     None without such orders. `orders` lists orders from 1 on. `longest` has at most one position
     per order and side to move.

@@ -39,6 +39,7 @@ PLAIN = replace(PACKED, uncompressed=True)
 
 
 def _file(value: object) -> str:
+    """Return the file name of a table; raises `SchemaError` for anything else."""
     if not isinstance(value, str) or TableName.parse(value) is None:
         raise checked_json.SchemaError("no name of a table")
     return value
@@ -61,7 +62,7 @@ class WdlStatistics(FileStatistics):
 
     @classmethod
     def of_table(cls, name: TableName, statistics: TableStatistics, digest: bytes) -> WdlStatistics:
-        """Return the metadata of the file that is derived from a table."""
+        """Return the metadata of the file that is derived from a table with this `digest`."""
         return cls(
             statistics.material, statistics.rules, "wdl", statistics.orders_limit,
             statistics.index_size, statistics.red_to_move, statistics.black_to_move,
@@ -94,12 +95,12 @@ class WdlFile(BlockFile[WdlSpec]):
         return self._codec.max_content(self.header.block_slots)
 
     def hold(self) -> None:
-        """Unpack all blocks and keep them until the file is closed; probes then use them."""
+        """Unpack all blocks, and keep them until the file is closed; `codes` then reads no file."""
         red, black = self.header.blocks
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """Unpack `count` blocks into one array, `_block_bytes` for each; None if count is 0."""
+        """Unpack `count` blocks from number `first` on, `_block_bytes` for each; None if none."""
         if not count:
             return None
         data = np.zeros((count, self._block_bytes), np.uint8)

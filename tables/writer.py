@@ -290,6 +290,7 @@ class _Writer(Generic[Spec]):
         return codes
 
     def _run(self, side: int, first: int, count: int) -> Codes:
+        """Return the codes that `source` gives; raises `ValueError` for another dtype or shape."""
         codes, dtype = self.source(side, first, count), self.dtypes[side]
         if codes.dtype != dtype or codes.shape != (count,):
             raise ValueError(f"the source gave {codes.dtype} {codes.shape}, not {dtype} ({count},)")
@@ -318,7 +319,7 @@ class _Writer(Generic[Spec]):
 def complete_file(
     file: BinaryIO, header: Header[Spec], entries: list[tuple[int, int]], metadata: bytes
 ) -> None:
-    """Write block table and metadata (compressed) at the end, and the header at the beginning."""
+    """Write the block table of `entries` and the compressed metadata; then the header, at 0."""
     block_table = np.array(entries, "<u4").tobytes()
     file.write(block_table)
     file.write(metadata)

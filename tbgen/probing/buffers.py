@@ -114,7 +114,7 @@ class NumbaTables:
         return self.buffers.frames.nbytes
 
     def checkpoint(self) -> None:
-        """Call `Tablebase.checkpoint`, which raises an error if the request was cancelled."""
+        """Call `Tablebase.checkpoint`, which may raise an exception to cancel long work."""
         self._tablebase.checkpoint()
 
     def load_wanted(self) -> int:
@@ -129,7 +129,7 @@ class NumbaTables:
             return self._load(np.flatnonzero(self.buffers.wanted.view(np.bool_)))
 
     def preload(self, *materials: Material | str) -> int:
-        """Load all blocks of some materials, or of all; return the number of blocks still cold.
+        """Load all blocks of `materials`, by default of all; return the number still cold.
 
         Raises like `load_wanted`, and `KeyError` for a material that is not in `materials`.
         """
@@ -212,6 +212,7 @@ class NumbaTables:
             return frame
 
     def _read(self, block: int) -> Block:
+        """Read and decode a block, given by its index in `Buffers.blocks`."""
         number = bisect_right(self._first_blocks, block) - 1
         file = self._tablebase.table(self.materials[number])
         decoded = file.block(block - self._first_blocks[number])
@@ -266,7 +267,11 @@ def hash_table(materials: Iterable[Material]) -> tuple[NDArray[np.int64], NDArra
 
 
 def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> NDArray[np.int64]:
-    """Return the row of `Buffers.tables` for one table."""
+    """Return the row of `Buffers.tables` for a table with these places in the other arrays.
+
+    descriptor_offset : index in `Buffers.descriptors` of the table's first word
+    first_block : index in `Buffers.blocks` of the table's first block
+    """
     header, layout = file.header, file.layout
     codes = header.spec.codes
     if codes.span > kernels.MAX_SPAN:

@@ -82,7 +82,7 @@ class TableColumns(dict[str, NDArray[Any]]):
 
     @classmethod
     def concatenate(cls, parts: Iterable[Self]) -> Self:
-        """Join parts of one table; raises `InputError` for none, or for different columns."""
+        """Join parts of one table; raises `InputError` without parts, or for different columns."""
         parts = list(parts)
         if len({tuple(part) for part in parts}) != 1:
             raise InputError("no parts, or parts of different tables", "give parts of one table")
@@ -90,7 +90,6 @@ class TableColumns(dict[str, NDArray[Any]]):
         return cls(parts[0].layout, columns)
 
     def __repr__(self) -> str:
-        """Return a summary: the number of rows, and the names of columns."""
         return f"<TableColumns: {self.rows:,} rows of {', '.join(self)}>"
 
 
@@ -113,7 +112,10 @@ def columns_of_codes(
     squares: NDArray[np.uint8],
     codes: NDArray[Any],
 ) -> TableColumns:
-    """Return the columns of n positions: their slots and codes (n,), and squares (n, pieces)."""
+    """Return the columns of n positions with `side` to move.
+
+    slots, codes : (n,), of the positions; squares : (n, pieces), as in `Layout.squares_of_slots`
+    """
     outcome, order, plies = value_columns(codes, file.code_space)
     most = max((counts.order for counts in file.statistics.orders), default=0)
     columns: dict[str, NDArray[Any]] = {
@@ -151,7 +153,7 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Yield the legal positions, or all slots, of a table in parts of `chunk` slots.
+    """Yield a table in parts of `chunk` slots: its legal positions, or all slots.
 
     Raises `CorruptTableError` if the statistics of the table state another number of positions.
     """
@@ -170,7 +172,7 @@ def all_columns(
 
 
 def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
-    """Return `count` different legal positions, chosen at random; all if there are fewer."""
+    """Return `count` different legal positions, chosen at random by `seed`; all if fewer exist."""
     rng = np.random.default_rng(seed)
     slots = file.header.slots
     found = columns_of_slots(file, Side.RED, np.empty(0, np.int64))

@@ -117,7 +117,10 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 
 
 def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
-    """Write parts of a table, and their `description`, as Parquet; `InputError` without pyarrow."""
+    """Write parts of a table as Parquet; raises `InputError` if pyarrow is not installed.
+
+    described : the `description` of the rows of all parts together
+    """
     try:
         import pyarrow
         import pyarrow.parquet
@@ -138,7 +141,7 @@ def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out:
 
 
 def description(file: TableFile, rows: int) -> dict[str, Any]:
-    """Return a JSON object that describes the written rows and each column."""
+    """Return a JSON object that describes a file of `rows` rows, with a text for each column."""
     return file.header.spec.name.to_json() | {
         "digest": file.header.digest.hex(),
         "version": tbgen.__version__,

@@ -161,14 +161,15 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Return the index of a piece's word, such as `wdl_kernels.COUNT`, in a row of `tables`."""
+    """Return the index in a row of `tables` of a word of a piece, such as `wdl_kernels.COUNT`."""
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
     """Write each attacker's factors in the index of an outcome, for one side to move.
 
-    The last tile of a side may be shorter than the others, and has factors of its own.
+    The last tile of a side may be shorter than the others, and has factors of its own. `row` is
+    the file's row of `WdlBuffers.tables`.
     """
     d, layout = block_map.descriptor, block_map.layout
     for last in (0, 1):
@@ -181,7 +182,7 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 
 
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
-    """Write the words of a row that do not depend on the side to move.
+    """Write the words of a row of `WdlBuffers.tables` that do not depend on the side to move.
 
     They are the number of pieces of each kind, and the factors of each piece in the index into
     `joint` and in the slot.

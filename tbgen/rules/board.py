@@ -53,7 +53,7 @@ LEAPS = (
 
 @scalar
 def is_on_board(rank: int, file: int) -> bool:
-    """Return whether a rank and a file are on the board: 0 to 9 and 0 to 8."""
+    """Return whether a rank (0 to 9) and a file (0 to 8) are on the board."""
     return 0 <= rank < 10 and 0 <= file < 9
 
 

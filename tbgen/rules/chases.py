@@ -63,9 +63,9 @@ def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
 def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
     """Return whether a capture is legal, apart from a check that stands already (point 3).
 
-    The capture may leave the own king under attacks that existed before, but must add none. The
-    attacker must attack the victim, and must not be a king: attacks are tested on the king's square
-    before the capture.
+    The capture may leave the attacker's king under attacks that existed before, but must add none.
+    The caller ensures that the attacker attacks the victim and is no king: attacks are tested on
+    the king's square before the capture.
     """
     side = piece_side(board[attacker])
     if is_safe_after(board, side, attacker, victim):
@@ -130,7 +130,7 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 
 @scalar
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether two pieces are of one type and the victim could legally capture the attacker.
+    """Return whether the victim has the attacker's type and could legally capture the attacker.
 
     Point 5 (article 24).
     """

@@ -105,7 +105,7 @@ def reaches(board: Board, source: int, target: int) -> bool:
 
 @scalar
 def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Return whether the side's king is safe after a move of its piece; the board is restored."""
+    """Return whether the side's king is safe after a move of a piece of the side."""
     moved, taken = board[source], board[target]
     board[target] = moved
     board[source] = EMPTY
@@ -117,7 +117,7 @@ def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> b
 
 @scalar
 def is_legal_move(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Return whether a move is pseudo-legal and leaves the side's king safe; restores the board."""
+    """Return whether a move is pseudo-legal, and the side's king safe after it."""
     code = board[source]
     return (
         code != EMPTY
