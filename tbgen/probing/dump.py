@@ -10,7 +10,6 @@ of the Parquet schema's metadata.
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import tempfile
@@ -68,18 +67,12 @@ def write_npz(
             for name, (dtype, spooled) in columns.items():
                 # Without a date, so that equal tables make equal files.
                 member = zipfile.ZipInfo(f"{name}.npy")
+                descr, shape = np.lib.format.dtype_to_descr(dtype), (described["rows"],)
+                header = {"descr": descr, "fortran_order": False, "shape": shape}
                 with archive.open(member, "w", force_zip64=True) as stream:
-                    stream.write(_header(dtype, described["rows"]))
+                    np.lib.format.write_array_header_1_0(stream, header)
                     spooled.seek(0)
                     shutil.copyfileobj(spooled, stream)
-
-
-def _header(dtype: np.dtype[Any], rows: int) -> bytes:
-    """Return the header of an array (rows,) in NumPy's format."""
-    header, described = io.BytesIO(), np.lib.format.dtype_to_descr(dtype)
-    fields = {"descr": described, "fortran_order": False, "shape": (rows,)}
-    np.lib.format.write_array_header_1_0(header, fields)
-    return header.getvalue()
 
 
 def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
