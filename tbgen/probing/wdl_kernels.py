@@ -20,6 +20,7 @@ Kernels write nothing except their `out` parameters.
 
 from __future__ import annotations
 
+from itertools import product
 from math import comb
 from typing import Any, NamedTuple
 
@@ -27,15 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.indexing.squares import (
-    SQUARES,
-    PieceType,
-    Side,
-    area,
-    flip_square,
-    mirror_square,
-    piece_code,
-)
+from tbgen.indexing.groups import FLIP, MIRROR
+from tbgen.indexing.squares import SQUARES, PieceType, Side, area, piece_code
 from tbgen.probing.kernels import (
     ALL_DRAWN,
     INVALID,
@@ -93,16 +87,11 @@ def _places() -> NDArray[np.int8]:
     indices are: colours exchanged (0 or 1), board mirrored (0 or 1), piece code, square.
     """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
-    for side in Side:
-        for kind in PieceType:
-            for flip in (0, 1):
-                own = area(Side(side ^ flip), kind)
-                for square in range(SQUARES):
-                    seen = flip_square(square) if flip else square
-                    for mirrored, at in enumerate((seen, mirror_square(seen))):
-                        if at in own:
-                            code = piece_code(side, kind)
-                            places[flip, mirrored, code, square] = own.index(at)
+    for flip, side, kind in product((0, 1), Side, PieceType):
+        own = np.array(area(side ^ flip, kind))
+        squares, code = FLIP[own] if flip else own, piece_code(side, kind)
+        places[flip, 0, code, squares] = np.arange(len(own))
+        places[flip, 1, code, MIRROR[squares]] = np.arange(len(own))
     return places
 
 
