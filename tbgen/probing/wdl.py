@@ -125,23 +125,18 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
     out[:] = 0  # the last tile may be shorter
     for tile in range(block_map.tiles):
         at = tile * _tile_bytes(block_map)
-        unaligned = []
-        for number in block_map.blocks_of(tile):
-            block, slots = file.block(base + number), block_map.slots_in(number)
-            end = at + -(-slots // SLOTS_PER_BYTE)
-            if not aligned:
-                unaligned.append(np.empty(slots, np.uint8))
-                block.write_to(unaligned[-1])
-            else:
-                assert isinstance(block, OutcomeBlock)
-                block.write_packed(out[at:end])
-            at = end
-        if unaligned:
-            codes = np.concatenate(unaligned)
-            at = tile * _tile_bytes(block_map)
-            end = at + -(-len(codes) // SLOTS_PER_BYTE)
+        if not aligned:
+            runs = np.concatenate([codes for _, codes in file.tile(side, tile)])
+            codes = block_map.to_file_order(tile, runs)
             packed = OUTCOMES.block(encode_outcomes(codes, 0), len(codes))
-            packed.write_packed(out[at:end])
+            packed.write_packed(out[at : at + OUTCOMES.max_content(len(codes))])
+            continue
+        for number in block_map.blocks_of(tile):
+            block = file.block(base + number)
+            assert isinstance(block, OutcomeBlock)
+            end = at + OUTCOMES.max_content(block_map.slots_in(number))
+            block.write_packed(out[at:end])
+            at = end
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
