@@ -50,11 +50,6 @@ class BlockError(Exception):
     """A content that is not a block of the expected number of slots."""
 
 
-def code_dtype(width: int) -> np.dtype[Any]:
-    """Return the dtype of codes of `width` bytes: little-endian unsigned integers."""
-    return np.dtype(f"<u{width}")
-
-
 def fill(codes: Codes, otherwise: int) -> Codes:
     """Return codes in which each 0 is replaced by the last other code before it.
 
@@ -75,10 +70,10 @@ def fill(codes: Codes, otherwise: int) -> Codes:
 
 def encode_block(codes: Codes) -> bytes:
     """Return the content of a block of codes (slots,), uint8, uint16 or uint32, none of them 0."""
-    width = codes.dtype.itemsize
-    palette = np.unique(codes).astype(code_dtype(width))
+    dtype = codes.dtype.newbyteorder("<")
+    palette = np.unique(codes).astype(dtype)
     if palette.size > MAX_PALETTE:
-        planes = codes.astype(code_dtype(width)).view(np.uint8).reshape(-1, width)
+        planes = codes.astype(dtype).view(np.uint8).reshape(-1, dtype.itemsize)
         return bytes(_COUNT_BYTES) + planes.T.tobytes()
     head = palette.size.to_bytes(_COUNT_BYTES, "little") + palette.tobytes()
     if palette.size == 1:
@@ -100,7 +95,7 @@ def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Code
     count = int.from_bytes(content[:_COUNT_BYTES], "little")
     if not count:
         return None
-    own = np.frombuffer(content, code_dtype(width), count, _COUNT_BYTES)
+    own = np.frombuffer(content, CodeSpace(width).dtype, count, _COUNT_BYTES)
     return content[:_COUNT_BYTES] + codes_of(own).tobytes() + content[_COUNT_BYTES + own.nbytes :]
 
 
@@ -120,7 +115,7 @@ class Block:
 
     def __init__(self, content: bytes, slots: int, width: int) -> None:
         """Keep the content of a block of `slots` codes, of `width` bytes; raises `BlockError`."""
-        dtype = code_dtype(width)
+        dtype = CodeSpace(width).dtype
         count = int.from_bytes(content[:_COUNT_BYTES], "little")
         self._content = content
         self._first = _COUNT_BYTES + count * width
