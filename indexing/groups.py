@@ -161,7 +161,5 @@ class Defenders:
         return self.rank(MIRROR[self.squares]).astype(np.int32)
 
 
-@cache
-def defenders_of(side: int, advisors: int, elephants: int) -> Defenders:
-    """Return the `Defenders` of an army from a cache: 2 x 3 x 3 objects serve all materials."""
-    return Defenders(side, advisors, elephants)
+defenders_of = cache(Defenders)
+"""Function that returns `Defenders` from a cache: 2 x 3 x 3 objects serve all materials."""

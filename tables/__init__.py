@@ -46,14 +46,7 @@ from tbgen.tables.errors import (
     TablebaseError,
     UnsupportedMaterialError,
 )
-from tbgen.tables.names import (
-    Metric,
-    RuleChoice,
-    RuleSet,
-    TableName,
-    WdlName,
-    read_build_record,
-)
+from tbgen.tables.names import Metric, RuleChoice, RuleSet, TableName, WdlName, read_build_record
 from tbgen.tables.reader import ProbeResult, TableFile
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.tablebase import Tablebase

@@ -36,13 +36,7 @@ from tbgen.tables.blocks import BlockError, Codes, NumbersOf
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.files import open_to_read
-from tbgen.tables.header import (
-    BLOCK_ENTRY_BYTES,
-    HEADER_BYTES,
-    MAX_METADATA,
-    Header,
-    Spec,
-)
+from tbgen.tables.header import BLOCK_ENTRY_BYTES, HEADER_BYTES, MAX_METADATA, Header, Spec
 from tbgen.tables.names import TableName, WdlName
 from tbgen.tables.outcomes import AnyBlock, BlockCodec
 from tbgen.tables.statistics import FileStatistics

@@ -55,8 +55,7 @@ class TableColumns(dict[str, NDArray[Any]]):
     @property
     def squares(self) -> NDArray[np.uint8]:
         """Squares of the pieces, uint8 (rows, pieces), in the order of `Layout.piece_codes`."""
-        columns = [self[name] for name in piece_names(self.layout)]
-        return np.stack(columns, axis=1) if columns else np.empty((self.rows, 0), np.uint8)
+        return np.stack([self[name] for name in piece_names(self.layout)], axis=1)
 
     def boards(self) -> NDArray[np.uint8]:
         """Return uint8 (rows, 90): piece codes by square, 0 for an empty square."""
