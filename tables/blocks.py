@@ -16,7 +16,7 @@ depends on the parameters. Frames state their size. Checksums are in the block t
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -108,49 +108,40 @@ def safe_slots(width: int) -> int:
 class Block:
     """A decoded block of codes.
 
-    A block with a palette keeps its content. A block of planes keeps the array of its codes.
+    A block with a palette keeps the palette and an index for each slot, both as views of its
+    content. A block of planes keeps the array of its codes.
     """
 
-    __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "constant", "nbytes")
+    __slots__ = ("_content", "_indices", "_values", "constant", "nbytes")
 
     def __init__(self, content: bytes, slots: int, width: int) -> None:
         """Keep the content of a block of `slots` codes, of `width` bytes; raises `BlockError`."""
         dtype = CodeSpace(width).dtype
         count = int.from_bytes(content[:_COUNT_BYTES], "little")
-        self._content = content
-        self._first = _COUNT_BYTES + count * width
-        self._codes: Codes | None = None
-        self._palette: Sequence[int] = ()
-        self._values: Codes = np.empty(0, dtype)
         self.constant: int | None = None
         """Code of all slots, or None if they differ."""
-        self.nbytes = len(content) + 256
+        self.nbytes = len(content) + 512
         if count == 0:
             if len(content) != _COUNT_BYTES + slots * width:
                 raise BlockError("the block has the wrong size")
             planes = np.frombuffer(content, np.uint8, offset=_COUNT_BYTES).reshape(width, slots)
-            self._codes = np.ascontiguousarray(planes.T).view(dtype).ravel()
-            if not self._codes.all():
+            self._values: Codes = np.ascontiguousarray(planes.T).view(dtype).ravel()
+            self._indices: NDArray[np.uint8] | None = None
+            if not self._values.all():
                 raise BlockError("the block contains code 0")
-            self._content = b""
             return
-        expected = self._first + (slots if count > 1 else 0)
-        if count > MAX_PALETTE or len(content) != expected:
+        first = _COUNT_BYTES + count * width
+        if count > MAX_PALETTE or len(content) != first + (slots if count > 1 else 0):
             raise BlockError("the block has the wrong size")
+        self._content = content
         self._values = np.frombuffer(content, dtype, count, _COUNT_BYTES)
+        self._indices = np.frombuffer(content, np.uint8, offset=first)
         if self._values[0] == 0 or (self._values[1:] <= self._values[:-1]).any():
             raise BlockError("the codes of the palette do not ascend")
-        if count > 1 and int(self._indices.max()) >= count:
-            raise BlockError("the block has an index beyond its palette")
-        self._palette = self._values.tolist()
         if count == 1:
-            self.constant = self._palette[0]
-        self.nbytes += 40 * count
-
-    @property
-    def _indices(self) -> NDArray[np.uint8]:
-        """uint8 (slots,): index in the palette of each slot's code."""
-        return np.frombuffer(self._content, np.uint8, offset=self._first)
+            self.constant = int(self._values[0])
+        elif int(self._indices.max()) >= count:
+            raise BlockError("the block has an index beyond its palette")
 
     @property
     def packed(self) -> NDArray[np.uint8]:
@@ -159,29 +150,25 @@ class Block:
         A block with a palette is given as its content, a block of planes as 0 (2 bytes) and its
         codes, `width` bytes each, in the order of slots.
         """
-        if self._codes is None:
+        if self._indices is not None:
             return np.frombuffer(self._content, np.uint8)
-        return np.concatenate([np.zeros(_COUNT_BYTES, np.uint8), self._codes.view(np.uint8)])
+        return np.concatenate([np.zeros(_COUNT_BYTES, np.uint8), self._values.view(np.uint8)])
 
     def code(self, index: int) -> int:
         """Return the code of slot `index` of the block."""
-        if self._codes is not None:
-            return int(self._codes[index])
         if self.constant is not None:
             return self.constant
-        return self._palette[self._content[self._first + index]]
+        return self._values.item(index if self._indices is None else self._indices.item(index))
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
         """Return the codes (n,) at `indices` (n,) in the block."""
-        if self._codes is not None:
-            return self._codes[indices]
         if self.constant is not None:
             return np.full(len(indices), self.constant, self._values.dtype)
-        return self._values[self._indices[indices]]
+        return self._values[indices if self._indices is None else self._indices[indices]]
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
         """Write the codes of all slots, or their numbers by `numbers_of`, into `out` (slots,)."""
-        if self._codes is None:
+        if self._indices is not None:
             numbers = self._values if numbers_of is None else numbers_of(self._values)
             if len(numbers) == 1:
                 out[:] = numbers
@@ -189,9 +176,9 @@ class Block:
                 # All indices are in range: mode "wrap" is the fastest, 25 microseconds for 35.
                 numbers.take(self._indices, out=out, mode="wrap")
         elif numbers_of is None:
-            out[:] = self._codes
+            out[:] = self._values
         else:
-            codes, indices = np.unique(self._codes, return_inverse=True)
+            codes, indices = np.unique(self._values, return_inverse=True)
             numbers_of(codes).take(indices, out=out, mode="wrap")
 
 
