@@ -17,7 +17,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from tbgen.tables import checked_json
 from tbgen.tables.errors import TablebaseError
@@ -79,15 +79,11 @@ class Certificate:
 
     def to_text(self) -> str:
         """Return the JSON text of the certificate."""
-        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
-        fields |= {
-            "table": str(self.table),
-            "supporting": [
-                {"table": str(premise.table), "digest": premise.digest}
-                for premise in self.supporting
-            ],
-        }
-        return json.dumps({"certificate": FORM, **fields}, indent=2) + "\n"
+        fields = {"certificate": FORM} | {name: getattr(self, name) for name in self.__slots__}
+        fields["supporting"] = [
+            {"table": premise.table, "digest": premise.digest} for premise in self.supporting
+        ]
+        return json.dumps(fields, indent=2, default=str) + "\n"
 
     @classmethod
     def from_text(cls, text: str) -> Certificate:
