@@ -104,7 +104,7 @@ def record(kind: type) -> Check:
         checks, _ = _checks(kind)
         if not isinstance(value, dict) or not value.keys() <= checks.keys():
             raise SchemaError(f"no {kind.__name__}")
-        return _made(kind, {name: checks[name](member) for name, member in value.items()})
+        return _new_record(kind, {name: checks[name](member) for name, member in value.items()})
 
     return check
 
@@ -121,7 +121,7 @@ def _checks(kind: type) -> tuple[dict[str, Check], dict[str, Check]]:
     return checks, lists
 
 
-def _made(kind: type[Record], fields: dict[str, Any]) -> Record:
+def _new_record(kind: type[Record], fields: dict[str, Any]) -> Record:
     """Return a dataclass object with these fields; raises `SchemaError` if one is missing."""
     try:
         return kind(**fields)
@@ -141,7 +141,7 @@ def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
         if found.get(name) != version:
             raise SchemaError(f"not of the form {version}")
     fields = {name: check(found[name]) for name, check in checks.items() if name in found}
-    return _made(kind, fields | {name: found[name] for name in lists if name in found})
+    return _new_record(kind, fields | {name: found[name] for name in lists if name in found})
 
 
 def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:

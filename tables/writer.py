@@ -166,7 +166,7 @@ def write_table(
     return header
 
 
-class _Side(NamedTuple):
+class _WrittenSide(NamedTuple):
     """A side whose blocks have been written: arrangement, block table entries and digests.
 
     If all slots have one code, `constant` is this code and `entries` is empty; else `constant` is
@@ -236,7 +236,7 @@ class _Writer(Generic[Spec]):
         complete_file(file, header, entries, metadata)
         return header
 
-    def _write_side(self, out: BinaryIO, side: int) -> _Side:
+    def _write_side(self, out: BinaryIO, side: int) -> _WrittenSide:
         """Write the blocks of one side, in the arrangement that compresses a sample best."""
         layout, slots = Layout.of(self.spec.name.material), self.packing.block_slots
         if self.arrangements is not None:
@@ -258,8 +258,8 @@ class _Writer(Generic[Spec]):
             values.add(block.constant)
         only = values.pop() if len(values) == 1 else None
         if only is not None:
-            return _Side(arrangement, [], digests[:1], only)
-        return _Side(arrangement, entries, digests, 0)
+            return _WrittenSide(arrangement, [], digests[:1], only)
+        return _WrittenSide(arrangement, entries, digests, 0)
 
     def _packed_blocks(self, block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
         """Yield the blocks of one side, in order; worker threads pack a few in advance."""
