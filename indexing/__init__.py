@@ -12,8 +12,8 @@
     placement_count   number of placements in an index
     errors            errors in text that names a material, a position or a move
 
-The package contains neither values nor files nor moves of pieces. It does not import numba. It
-imports another package of `tbgen` only to draw a position in a notebook (`Position`).
+The package contains neither values nor files nor moves of pieces. It does not import numba. Apart
+from `tbgen.system` it imports other packages only to draw a position in a notebook (`Position`).
 
 Vocabulary
     defenders    king, advisors and elephants

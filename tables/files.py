@@ -31,8 +31,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def open_to_read(path: Path, *, links: bool = True) -> int:
     """Open a regular file, or with `links` a symbolic link to one, and return its file descriptor.
 
-    The caller closes the descriptor. Raises `OSError`, without waiting also for a pipe, a device or
-    a directory.
+    The caller closes the descriptor. Raises `OSError`, also for a pipe, a device or a directory,
+    none of which it waits for.
     """
     return require_regular(os.open(path, _READ_FLAGS if links else _READ_FLAGS | _NO_LINK), path)
 
@@ -110,7 +110,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Name `path` in an error of `temporary`, or of a full disk that names no file."""
+    """Let an error of `temporary`, or of a full disk that names no file, name the file `path`."""
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):

@@ -99,7 +99,10 @@ class HistogramLine:
 
 @dataclass(frozen=True)
 class FileStatistics:
-    """Statistics in a file of either kind; `orders_limit` is None without a limit on orders."""
+    """Statistics in a table or a win-draw-loss file.
+
+    `index_size` is the number of slots for each side to move, `orders_limit` None without a limit.
+    """
 
     material: Annotated[str, checked_json.text(r"K[A-Z]{1,31}", "material")]
     rules: Annotated[str, one_of(Rules)]

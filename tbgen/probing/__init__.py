@@ -18,7 +18,7 @@ This package imports numba, and neither chooses moves nor explains values. `tbge
 `tbgen.play` never import numba.
 
 Parameters of kernels, unless a kernel says otherwise:
-    buffers : Buffers, the tables; only `wanted` and `used` are written
+    buffers : Buffers, the tables, of which only `wanted` and `used` are written; or WdlBuffers
     pieces : int (count,), piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
     squares : int (count,), squares of the pieces: 9 * rank + file
     count : int, number of pieces

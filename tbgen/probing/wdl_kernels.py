@@ -107,8 +107,6 @@ def find_wdl(buffers: WdlBuffers, counts: Integer) -> int:
 
     Returns a number for `probe_wdl_found`; `ALL_DRAWN` for a material without attackers,
     `NOT_FOUND` if there is no file.
-
-    buffers : WdlBuffers, the files
     """
     return find_number(buffers.keys, buffers.numbers, counts)
 
@@ -141,7 +139,6 @@ def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
     row : int64, selects one of four factors: 2 * side to move, plus 1 in the file's last tile
-    buffers : WdlBuffers, the files
     """
     tables = buffers.tables
     within, place_in_file = np.int64(0), np.int64(0)
@@ -184,7 +181,6 @@ def probe_wdl_found(
     `INVALID` for a piece outside its area. Pieces may be listed in any order, and must be those of
     the material, on different squares: neither this nor legality is checked.
 
-    buffers : WdlBuffers, the files
     found : int64, result of `find_wdl`
     squares : int (count,) or longer, squares of the pieces: 9 * rank + file, from 0 to 89
     """
@@ -239,8 +235,6 @@ def probe_wdl(
     """Return status and outcome of a legal position: `find_wdl`, then `probe_wdl_found`.
 
     Codes, squares and kings are checked, but not whether two pieces share a square.
-
-    buffers : WdlBuffers, the files
     """
     counts = np.int64(0)
     if side < 0 or side > 1:
