@@ -216,23 +216,19 @@ def _parse_board(text: str) -> list[int]:
             f"the FEN must have ten ranks, not {len(rows)}",
             "separate the ranks of the board by '/'",
         )
-    board = [EMPTY] * SQUARES
+    board: list[int] = []
     for index, row in enumerate(rows):
-        rank, file = RANKS - 1 - index, 0
-        for letter in row:
-            if letter in "123456789":
-                file += int(letter)
-            elif letter in LETTERS_BY_CODE:
-                if file < FILES:
-                    board[rank * FILES + file] = LETTERS_BY_CODE.index(letter)
-                file += 1
-            else:
+        letters = "".join("1" * int(c) if c in "123456789" else c for c in row)
+        for letter in letters:
+            if letter not in LETTERS_BY_CODE:
                 raise PositionError(
                     f"{excerpt(letter)} is no piece letter",
                     "pieces are K A B R N C P, Black's in lower case",
                 )
-        if file != FILES:
+        if len(letters) != FILES:
             raise PositionError(
-                f"rank {rank} of the FEN has {file} files", "every rank has nine files, a to i"
+                f"rank {RANKS - 1 - index} of the FEN has {len(letters)} files",
+                "every rank has nine files, a to i",
             )
+        board = [*map(LETTERS_BY_CODE.index, letters), *board]
     return board
