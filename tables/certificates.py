@@ -161,9 +161,9 @@ def metric_suffices(above: Metric, below: Metric) -> bool:
 
 def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
     """Return whether premises are one usable table for each supporting material, and no other."""
-    needed = {child.name for child in name.material.supporting()}
-    return {premise.table.material.name for premise in premises} == needed and all(
+    needed = sorted(child.name for child in name.material.supporting())
+    return needed == sorted(premise.table.material.name for premise in premises) and all(
         premise.table.rule_set == name.rule_set
         and metric_suffices(name.metric, premise.table.metric)
         for premise in premises
-    ) and len(premises) == len(needed)  # fmt: skip
+    )
