@@ -10,7 +10,8 @@ completely (`Layout.descriptor`). So plain Python and compiled kernels share one
     ...                tables of this layout, concatenated
 
 A *mid group* is a group of identical attackers (`groups`), without the inner piece. Squares are in
-the order of `Layout.piece_codes`; identical pieces may be in any order.
+the order of `Layout.piece_codes`; identical pieces may be in any order. If the parameter `mirrored`
+is True, the left-right mirror image of the squares is ranked.
 """
 
 from __future__ import annotations

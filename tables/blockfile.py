@@ -137,7 +137,7 @@ class BlockFile(Generic[Spec]):
         return self._block(block + side * header.blocks[0]).code(index)
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the codes (n,) of slots (n,), in any order; every block is read once."""
+        """Return the codes (n,) of slots (n,) of a side, in any order; reads every block once."""
         header = self.header
         slots = np.asarray(slots, np.int64)
         if slots.size == 0:
@@ -174,7 +174,7 @@ class BlockFile(Generic[Spec]):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """Return the codes of one tile as runs: (first slot, codes (n,) of n consecutive slots).
+        """Return the codes of tile `number` of a side as runs of n slots: (first slot, codes (n,)).
 
         The slots of a tile need not be consecutive. Each run consists of whole leads.
 

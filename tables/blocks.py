@@ -82,7 +82,7 @@ def encode_block(codes: Codes) -> bytes:
 
 
 def encode_filled(codes: Codes, otherwise: int) -> bytes:
-    """Return the content of a block after `fill`, which replaces 0 by other codes."""
+    """Return the content of a block after `fill`, which replaces 0 by other codes (`otherwise`)."""
     return encode_block(fill(codes, otherwise))
 
 

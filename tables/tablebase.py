@@ -379,7 +379,7 @@ class Tablebase:
     def probe_boards(
         self, boards: Boards, sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-        """Return outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
+        """Return outcomes, orders and plies (n,); takes and raises what `probe_wdl_boards` does."""
         outcomes = np.zeros(len(sides), np.int8)
         orders, plies = np.zeros(len(sides), np.uint32), np.zeros(len(sides), np.uint32)
         for numbers, file, codes in look_up(boards, sides, self.table):

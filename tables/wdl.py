@@ -111,7 +111,7 @@ class WdlFile(BlockFile[WdlSpec]):
         return data.ravel()
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the outcomes (1 loss, 2 draw, 3 win) of slots (n,), after `hold` from memory."""
+        """Return outcomes (n,) of slots (n,): 1 loss, 2 draw, 3 win; after `hold` from memory."""
         held = None if self._held is None else self._held[side]
         slots = np.asarray(slots, np.int64)
         if held is None or slots.size == 0:

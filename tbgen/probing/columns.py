@@ -152,7 +152,7 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Yield a table in parts of `chunk` slots: its legal positions, or all slots.
+    """Yield the legal positions of a table, without `legal_only` all slots, by `chunk` slots.
 
     Raises `CorruptTableError` if the statistics of the table state another number of positions.
     """

@@ -115,7 +115,7 @@ def plies_of(score: Any) -> int:
 
 @part
 def count_of(counts, code):
-    """Return the number of pieces with the code `code`, from the counts of a position."""
+    """Return the number of pieces with the code `code`: four bits of a position's `counts`."""
     return counts >> (4 * code) & 15
 
 
@@ -167,7 +167,7 @@ def find_number(keys, numbers, counts):
 
 @kernel
 def _code_in_frame(frame, index, width):
-    """Return the code of one slot of a block.
+    """Return the code of one slot of a block, in which codes have `width` bytes.
 
     frame : uint8 (bytes,), the unpacked block. Its first two bytes are n, the number of distinct
         codes. If n is above 0, these codes follow, then a byte for each slot: the index of the
@@ -187,9 +187,9 @@ def _code_in_frame(frame, index, width):
 
 @kernel
 def _score_of_code(code, width, span):
-    """Return the score of a code (docs/format.md, "Codes").
+    """Return the score of a code other than 0 (docs/format.md, "Codes").
 
-    code : int, a table's code other than 0
+    code : int, of `width` bytes, in a table with `span` distances per order
     """
     top = (1 << (8 * width)) - 1
     draw = (top + 1) // 2

@@ -8,7 +8,8 @@ A move *chases* a piece V, the victim, if it creates a threat of a piece Q, the 
 V. Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
 after WXF 2018 and the articles of the Asian rules). A *root* of V is a piece of V's side that can
 legally recapture after Q x V. The functions are scalar (`tbgen.system.scalar`); they try moves on
-the given board and restore it. Loops and levels of offence are in `tbgen.referee`.
+the given board and restore it. `chase_rules` has the definition of a chase under a rule set as bits
+(`rulesets.Chases.word`). Loops and levels of offence are in `tbgen.referee`.
 """
 
 from __future__ import annotations
@@ -147,8 +148,8 @@ def threatens(
 ) -> bool:
     """Return whether the attacker threatens the victim: the capture is legal and wins material.
 
-    Points 1 to 5. `attacker` and `victim` are any two squares, also empty ones or of one side; the
-    result is then False.
+    Points 1 to 5. `attacker` and `victim` are any two squares; the result is False if one is empty
+    or both have pieces of one side. `without_xray` ignores some roots (`has_root`).
     """
     taking, taken = board[attacker], board[victim]
     if not may_be_offender(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
