@@ -9,7 +9,8 @@
     history  push, pop and judge at speed (compiled; imported only on demand)
 
 A *ply* is one move of one side. A *span* is the part of a game between two occurrences of a
-position. The *level* of a side over a span is the gravity of its offence (`record.ALLOWED`).
+position. The *level* of a side over a span is the gravity of its offence (`record.ALLOWED`): 2
+perpetual check, 1 perpetual chase, 0 none.
 
 Attacks and chases are in `tbgen.rules`. Nothing here reads tables or chooses moves.
 
@@ -32,8 +33,8 @@ Parameters of kernels, unless a kernel says otherwise:
     occurrences : int, 2 or more: the number of times that a position must have occurred
     chase_rules : int, bits of the rule set (`tbgen.indexing.rulesets`)
     draw_is_enough : bool, whether the answer may be "at least a draw"
-    attackers, victims : int (PAIRS_ROOM,), out
-    scratch : tuple of two int (PAIRS_ROOM,), buffers
+    attackers, victims : int (PAIRS_ROOM,), out: squares of the chasing and the chased pieces
+    scratch : tuple of two int (PAIRS_ROOM,), buffers for `attackers` and `victims`
     mask : int, a set of ids, one bit each
     level_red, level_black : int, a level of offence
 """

@@ -32,8 +32,8 @@ from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge_unrepeat
 def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     """Judge the last position of a game under the Chinese rules; parameters as for `judge`.
 
-    A side's level is 2 for checks on every move, 1 for checks and kills on every move, else 0. At
-    level 0 the side may still commit an offence, but not a certain one.
+    It is judged if it has occurred `occurrences` times. In the `Judgement`, a side's level is 2 for
+    checks on every move, 1 for checks and kills on every move, else 0: no certain offence.
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
@@ -54,7 +54,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
 
 
 def _label(game: Game, ply: int, start: int) -> Ply:
-    """Return a ply with its label; `start` is the first position of the span, or `NO_SPAN`."""
+    """Return a ply with its label; `start` is the first position of the loop, or `NO_SPAN`."""
     found = label_ply(game, ply, game.chases(ply, start))
     if found.label == Label.CHECK:
         return found
@@ -70,21 +70,21 @@ def _label(game: Game, ply: int, start: int) -> Ply:
 
 
 def _level(labels: list[Label]) -> int:
-    """Return the level (0 to 2) of a side's certain offence, given the labels of its plies."""
+    """Return the level of a side with these labels: 2 all checks, 1 all checks or kills, else 0."""
     if all(label == Label.CHECK for label in labels):
         return 2
     return int(all(label in (Label.CHECK, Label.KILL) for label in labels))
 
 
 def _must_vary(own: list[Label], other: list[Label]) -> bool:
-    """Return whether a side must vary, or else loses; labels are those of a loop's plies."""
+    """Return whether a side must vary, given the labels of its and the other's plies in a loop."""
     if _level(own) == 2:
         return _level(other) < 2
     return _level(own) == 1 and Label.IDLE in other
 
 
 def _clause(labels: list[Label]) -> str:
-    """Return a clause that describes a side's plies by their labels: `checks on every move`."""
+    """Return a clause on a side's plies in a loop, given their labels: `checks on every move`."""
     if _level(labels):
         done = {Label.CHECK: "checks", Label.KILL: "threatens mate"}
         return f"{' or '.join(done[label] for label in done if label in labels)} on every move"

@@ -38,9 +38,9 @@ class Diagram(Position):
 class Game:
     """A game as lists `boards`, `ids` and `log`: the record that the scalar functions read.
 
-    Moves are pushed and popped at its end. The chases of a ply are cached, so that judging the game
-    again costs only the changes. They depend on `chase_rules`, which are therefore fixed for a
-    game. Raises `PositionError` if the first position is illegal.
+    Moves are pushed and popped at its end; `positions` has one position more than there are moves.
+    The chases of a ply are cached. They depend on `chase_rules` (`Rules.chase_rules`), which are
+    therefore fixed for a game. Raises `PositionError` if the first position is illegal.
     """
 
     def __init__(self, position: Position, chase_rules: int = Chases().word) -> None:
@@ -87,11 +87,11 @@ class Game:
         return self.positions[-1]
 
     def side(self, ply: int) -> Side:
-        """Return the side that plays a ply."""
+        """Return the side that plays ply number `ply`, from 0."""
         return self.positions[ply].side
 
     def move(self, ply: int) -> Move:
-        """Return the move of a ply."""
+        """Return the move of ply number `ply`, from 0."""
         row = self.log[ply]
         return Move(row[record.SOURCE], row[record.TARGET])
 
@@ -117,8 +117,8 @@ class Game:
         """Return the chases of a ply as pairs (attacker, victim); see `record.chase_pairs`.
 
         The reply to an attack decides whether it is a chase. The last ply closes a loop that began
-        at position `start`; its reply is the ply that was played there. With `record.NO_SPAN` it
-        has no reply. The chases of other plies are cached.
+        at position `start`; its reply is the ply that was played there. If `start` is
+        `record.NO_SPAN`, it has no reply. The chases of other plies are cached.
         """
         is_last, reply = ply + 1 == self.plies, ply + 1
         known = self._pairs[ply]

@@ -6,7 +6,7 @@
     log     int64[capacity, LOG_FIELDS]   moves, checks and keys (`record`)
 
 Only this module of the package imports numba: import it on demand. A history must not be shared
-between threads.
+between threads. `tbgen.referee` describes the parameters of kernels.
 """
 
 from __future__ import annotations

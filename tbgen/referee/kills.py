@@ -6,12 +6,13 @@
 The referee searches the position after a ply as if the same side moved again. A ply is a *kill* if
 its side could then mate by a run of checks.
 
-The search builds a graph of positions with the side to move. A position is won if all replies to
-one of its moves lead to won positions; after a mate there is no reply. For `can_gain`, a position
-in which the side has gained material is won, too. The replies to a move are searched one at a time:
-the next one only when the position after the previous one is known to be won. When the worklist is
-empty, every move from the first position has a reply to a position that is not won. So True and
-False are both exact. At the limit on positions the answer is None.
+A board is 90 piece codes, by square. The search builds a graph of positions with the side to move.
+A position is won if all replies to one of its moves lead to won positions; after a mate there is no
+reply. For `can_gain`, a position in which the side may have gained material is won, too. The
+replies to a move are searched one at a time: the next one only when the position after the previous
+one is known to be won. When the worklist is empty, every move from the first position has a reply
+to a position that is not won. So True and False are both exact. At the limit on positions the
+answer is None.
 
 Plain Python. Repetitions are not considered.
 """
@@ -37,7 +38,7 @@ kinds; kings are not captured.
 
 
 def can_mate(board: bytes | bytearray, side: int) -> bool | None:
-    """Return whether a side to move can mate by checks; None if the search reaches its limit.
+    """Return whether a side can mate by checks if it moves; None if the search reaches its limit.
 
     The opponent must not be in check.
     """
@@ -45,7 +46,7 @@ def can_mate(board: bytes | bytearray, side: int) -> bool | None:
 
 
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
-    """Return whether a side to move can mate, or gain material, by checks and captures.
+    """Return whether a side can mate or gain material by checks and captures if it moves.
 
     True if a gain cannot be excluded. Captured and lost pieces of one kind offset each other. What
     is left counts in the side's favour: captured pieces with the greatest worth of their kind, lost
@@ -63,7 +64,7 @@ class _Search:
     side : int, the searching side
     pieces : counts of the piece codes of the first position
     takes : whether captures are searched as well as checks
-    tried : depth of each position that has been searched
+    tried : depth, in moves of the side, of each position that has been searched
     won : the positions that are known to be won
     origins : `origins[n]` is the position in which move number n was played
     replies : `replies[n]` are the positions after replies to move n that have not been searched
@@ -101,7 +102,7 @@ class _Search:
         return first in self.won
 
     def _queue_next_reply(self, move: int) -> None:
-        """Add the position after the next reply to move number `move` to the worklist.
+        """Add the position after the next reply to move number `move` (`origins`) to the worklist.
 
         Won positions are skipped. If no reply is left, the position before the move is won.
         """

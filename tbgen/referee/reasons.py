@@ -43,10 +43,11 @@ class TrackedPiece:
 class Conduct:
     """Summary of the checks and chases of one side over a span.
 
-    `plies`, `checks` and `chasing` are numbers: of the side's plies, of plies that give check, and
-    of plies that chase. `pairs` are the pairs (chaser, victim) whose victim is chased by every ply
-    of the side, sorted by the victim's square. `pairs` is empty if the side has given a check, or
-    if the other side has and the rules void chases after any check.
+    `level` is the gravity of its offence (`record.ALLOWED`). `plies`, `checks` and `chasing` count
+    the side's plies, its plies that give check, and those that chase. `pairs` are the pairs
+    (chaser, victim) whose victim is chased by every ply of the side, sorted by the victim's square.
+    They are empty if the side has given a check, or if the other side has and the rules void chases
+    after any check.
     """
 
     side: Side
@@ -62,7 +63,7 @@ class Conduct:
     ) -> Conduct:
         """Return the conduct of a side in the span from `start` to the end of the game.
 
-        `chases` are the (attacker, victim) squares of every ply.
+        `chases` has, for every ply of the game, its chases as squares (attacker, victim).
         """
         end = game.plies
         first = start if game.last.side == side else start + 1
@@ -155,7 +156,7 @@ class Conduct:
 def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     """Return one sentence: the conduct of both sides, the verdict, and the article that decides.
 
-    `verdict` is `draw`, `red wins` or `black wins`.
+    `conducts` are Red's and Black's. `verdict` is `draw`, `red wins` or `black wins`.
     """
     red, black = conducts
     if not rules.judges_checks:

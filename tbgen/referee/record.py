@@ -7,7 +7,7 @@
       ninety piece codes
 
 Scalar functions (`tbgen.system.scalar`): the referee calls them on lists, the compiled
-`tbgen.referee.history` and the engine on arrays.
+`tbgen.referee.history` and the engine on arrays. `tbgen.referee` describes their parameters.
 
 The chases of a ply depend on the reply. They are computed only when a position has repeated, and
 then cached: most positions of a search never need them (D. Tan, N. Watkinson Medina, "Complete
@@ -222,7 +222,7 @@ def _victims_of_ply(
 
 @scalar
 def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
-    """Return the victims that are still chased if the span is repeated for ever.
+    """Return the victims, as bits of ids, that are still chased if the span is repeated for ever.
 
     mask : int, the pieces that every ply of a side chases in one pass of the span, as bits of ids
 

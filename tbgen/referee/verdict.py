@@ -152,7 +152,7 @@ def judge(
 
 
 def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
-    """Judge the last position of a `Game`; parameters as for `judge`."""
+    """Judge the last position of a `Game` like `judge`, under rules with its `chase_rules`."""
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
     chases = [game.chases(ply, start) for ply in range(end)]
@@ -168,7 +168,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
 
 
 def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
-    """Return the verdict on a repeated last position; `UNDECIDED` for any other, even a mate."""
+    """Return the verdict of `judge_game`, but `UNDECIDED` for a mate; faster, without reasons."""
     return Verdict(
         record.judge_record(
             game.boards, game.ids, game.log, game.plies, int(game.last.side), rules.offences,
@@ -187,7 +187,7 @@ def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
 
 
 def judge_unrepeated(game: Game, occurrences: int) -> tuple[Verdict, str]:
-    """Return verdict and reason for a game whose last position has not repeated often enough."""
+    """Return verdict and reason for a last position with fewer occurrences than `occurrences`."""
     loser = game.last.side
     if is_terminal(game.last):
         name = loser.other.name.title()
