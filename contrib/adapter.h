@@ -5,7 +5,7 @@
 //     probe_dtz         a distance that orders values
 //     root_probe        at the root: ranks of moves, by distances and the history of the game
 //     root_probe_wdl    by outcomes and the history, if there are only win-draw-loss files
-//     rank_root_moves   the former or the latter; sorts the moves
+//     rank_root_moves   root_probe, or else root_probe_wdl; sorts the moves
 //
 // Names and meanings are those in the engines. An engine passes its pieces (`Board`) and the moves
 // that were played (`Game`).

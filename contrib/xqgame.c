@@ -33,7 +33,8 @@ static size_t add_step(const uint8_t *board, int side, int from, int to, xq_step
     return count;
 }
 
-/* Moves along ranks and files: any distance, captures at the first piece or behind one. */
+/* Moves along ranks and files, any distance. A capture is behind `mounts` pieces: 0 for a rook, 1 for a
+ * cannon. */
 static size_t slide(const uint8_t *board, int from, int mounts, xq_step *steps, size_t count)
 {
     for (int d = 0; d < 4; d++) {
@@ -56,6 +57,7 @@ static size_t slide(const uint8_t *board, int from, int mounts, xq_step *steps, 
     return count;
 }
 
+/* Moves of a knight; a piece beside it, in the direction of the longer leg, blocks two of them. */
 static size_t leap(const uint8_t *board, int from, xq_step *steps, size_t count)
 {
     int rank = from / 9, file = from % 9;
@@ -517,7 +519,7 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
 
 enum { MAX_DEPTH = 16, MAX_NODES = 4000 };
 
-/* Search for an idle move, in positions with the value of the root. */
+/* Search for an idle move (neither a check nor a new attack), in positions with the value of the root. */
 typedef struct {
     xq_reader *reader;
     xq_rules rules;

@@ -6,6 +6,11 @@
  *     reader      block -> bytes -> code     "Blocks", "Codes"
  *     held sides  two bits a slot            outcomes in memory, for the search
  *
+ * A slot is the number of a position in the index. Its digits (axes), slowest first, are the lead (the
+ * number of both sides' kings, advisors and elephants, the defenders), the ranks of the groups of
+ * identical attackers, and the square of one more attacker, the inner piece. A tile is some
+ * consecutive leads; its slots are divided into blocks, which are compressed.
+ *
  * xqgame.c has moves, and their values at the root.
  */
 #if !defined(_WIN32) && !defined(XQ_IN_MEMORY) && !defined(XQ_REMOTE)
@@ -146,7 +151,7 @@ typedef struct {
     int16_t mirror[MAX_DEFENDERS];
 } xq_defender_ranks;
 
-/* The numbers of both sides' defenders together. */
+/* The leads: numbers of both sides' defenders together, in the order of Red's, then of Black's. */
 typedef struct {
     uint32_t count;
     uint32_t base[MAX_DEFENDERS + 1];
@@ -276,7 +281,8 @@ static uint32_t get_code(const uint8_t *p, int width)
     return width == 1 ? p[0] : width == 2 ? get16(p) : get32(p);
 }
 
-/* Eight bytes at a time: the checksum of a block takes a fifth of a cold probe. */
+/* CRC-32 of more bytes, `crc` being that of the bytes before. Eight bytes at a time: the checksum of a
+ * block takes a fifth of a cold probe. */
 static uint32_t crc32_of(const xq_set *set, uint32_t crc, const uint8_t *data, size_t size)
 {
     const uint32_t(*step)[256] = set->crc_table;
@@ -1690,7 +1696,7 @@ static size_t slots_of_block(const xq_table_file *t, int side, uint64_t tile, ui
     return left < t->block_slots ? (size_t)left : t->block_slots;
 }
 
-/* The code at a place of a block. */
+/* The code number `index` of a block of `slots` codes. */
 static uint32_t code_in_block(const xq_set *set, const xq_table_file *t, const uint8_t *content,
                               size_t slots, size_t index)
 {

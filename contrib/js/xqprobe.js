@@ -81,6 +81,8 @@ function materialsAfter(pieces, side, all) {
   return found;
 }
 
+// A file at an address, and the chunks of it that have been fetched, by number. `whole` is the largest
+// size in bytes to accept from a server that ignores ranges.
 class RemoteFile {
   constructor(address, whole) {
     this.address = address;
@@ -165,10 +167,10 @@ class RemoteFile {
 }
 
 class Tables {
-  #reader = null;
+  #reader = null; // exports of xqprobe.wasm
   #files = [];
-  #missing = new Map();
-  #opened = new Map();
+  #missing = new Map(); // file -> numbers of the chunks that a query lacked
+  #opened = new Map(); // material -> promise: whether it has a table
 
   constructor(address, { rules = "wxf", kinds = ["dtm", "wdl"], whole = 16 << 20, memory = 64 << 20 }) {
     this.address = address === null ? null : String(address).replace(/\/*$/, "/");
@@ -275,6 +277,7 @@ class Tables {
     this.#forget();
   }
 
+  // Drop all fetched bytes if they exceed the limit `memory`.
   #forget() {
     let kept = 0;
     for (const file of this.#files) kept += file.chunks.size * CHUNK;
