@@ -227,8 +227,8 @@ def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
 def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
     """Return x coordinates of the centres of a floor's boxes, from left to right.
 
-    Isotonic least squares: neighbours that would overlap are moved together. `wanted` is in the
-    order of `row`.
+    Isotonic least squares: boxes that would overlap are moved together. `wanted` has the preferred
+    coordinate of each box of `row`.
     """
     offsets, at = [], 0.0
     for place in row:

@@ -59,7 +59,7 @@ def outcome(row: Fact) -> str:
 
 
 def by_strength(side: str) -> tuple[int, list[int]]:
-    """Sort key of a side's pieces: few before many, attackers before defenders."""
+    """Return a sort key of a side's pieces: few before many, attackers before defenders."""
     return len(side), ["RNCPAB".index(piece) for piece in side]
 
 

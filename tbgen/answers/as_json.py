@@ -1,8 +1,9 @@
 """Answers about positions as JSON objects, for the command line and the board.
 
 Outcomes are `win`, `draw`, `loss`, `unknown`. The outcome of a move is for the side that makes it;
-value, order and plies of a move are those of the position after it. `mechanism` is the offence by
-which the repetition rules decide a position, if known; `words` is the language of sentences.
+value, order and plies of a move are those of the position after it. `notation`, one of
+`MOVE_NOTATIONS`, is that of moves. `mechanism` is the offence by which the repetition rules decide
+a position, if known. `words` is the language of sentences.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Reason:
 
 
 def read_sentences(column: int) -> dict[str, str]:
-    """Return the sentences of reasons.csv by key; column 1 is English, column 2 Chinese."""
+    """Return the sentences of reasons.csv by key; `column` 1 is English, 2 Chinese."""
     path = Path(__file__).with_name("reasons.csv")
     with path.open(encoding="utf-8", newline="") as file:
         return {row[0]: row[column] for row in csv.reader(file)}
@@ -134,7 +134,10 @@ def explain_position(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
-    """Return the sentence that explains the value `result` of a position."""
+    """Return the sentence that explains the value `result` of a position.
+
+    With `mechanism`, it states the kind of the offence, and the pieces of a chase.
+    """
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
     if value.outcome == Outcome.DRAW:

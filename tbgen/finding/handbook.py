@@ -2,7 +2,7 @@
 
     statistics of a table            ->  class, shares of outcomes, longest win, and share of
                                          positions that the rules of repetition decide
-    statistics under other rules     ->  class under these rules
+    statistics under other rules     ->  class and share of wins under those rules
 
     won    例胜   the attacker, to move, wins more than 98 % of the positions
     drawn  例和   more than 98 % of the positions are drawn with the attacker to move
@@ -56,7 +56,7 @@ class HandbookEntry:
 
 
 def outcome_class(legal: int, wins: int, draws: int) -> str:
-    """Return the class of an endgame, from numbers of positions with the attacker to move."""
+    """Return the class (`CLASSES`), from numbers of positions with the attacker to move."""
     if wins > CLASS_SHARE * legal:
         return "won"
     if draws > CLASS_SHARE * legal:
@@ -70,10 +70,10 @@ def class_of(counts: SideCounts) -> str:
 
 
 def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> HandbookEntry:
-    """Return the entry of a table with statistics `figures`, and `other` under other rules."""
+    """Return the entry of a table with statistics `figures`; `other`: those under other rules."""
     counts = figures.red_to_move
     legal = counts.legal or 1
-    # Draws have no plies.
+    # Black's draws are included: they have no plies.
     wins = [
         line.plies or 0
         for line in figures.histogram

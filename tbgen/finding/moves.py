@@ -120,7 +120,8 @@ def only_moves(
 ) -> NDArray[np.int16]:
     """Return int16 (n,): the only move that keeps each position's outcome, or `NO_MOVE`.
 
-    The positions are legal. `least` is the required number of legal moves. `tables` has the
+    The n positions `boards` (n, 90) are legal, with `side` to move. `outcomes` (n,) are 1 for wins
+    and 0 for draws. Positions with fewer than `least` legal moves get `NO_MOVE`. `tables` has the
     material and all materials after one capture. Raises like `NumbaTables.load_wanted`.
     """
     boards = np.ascontiguousarray(boards).view(np.int8)

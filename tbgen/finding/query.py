@@ -129,7 +129,7 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
-    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; an `InputError` names the field."""
+    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range of `name`, or raise `InputError`."""
     match = _RANGE.fullmatch(text)
     low, dash, high = match.groups() if match is not None else ("", "", "")
     least = int(low or 0)

@@ -25,8 +25,8 @@ class Sample:
     """Some of the positions that match a query, one for each row of `rows`.
 
     `candidates` is the number of positions of the table whose value matches, other conditions
-    untested. `share` (0 to 1) is the share of slots that were searched (`Search.share`); without
-    sorting, times the share of the found positions that were kept.
+    untested. `share` (0 to 1) is the share of slots that were searched (`Search.share`); if found
+    positions were dropped at random, it is multiplied by the share of those that were kept.
     """
 
     rows: TableColumns
@@ -50,8 +50,8 @@ def sample(
     The search ends with the table, or with a chunk that is done later than `seconds` after the
     first one. Without `sort`, it also ends once `LEAST_CHUNKS` chunks or more have given `most`
     positions, and a random choice of those found is kept. With `sort`, one of `SORTS`, the first
-    ones are kept, sorted. `seed` determines the order of chunks and the random choice. Raises like
-    `Search`.
+    ones are kept, sorted. `seed` determines the order of chunks and the random choice. Takes
+    `cache_bytes`, and raises, like `Search`.
     """
     search = Search(tables, material, query, seed=seed, cache_bytes=cache_bytes, sort=sort)
     kept, found = search.nothing(), 0

@@ -190,7 +190,7 @@ class Search:
         return first_rows(TableColumns.concatenate(kept), sort, self._limit)
 
     def nothing(self) -> TableColumns:
-        """Return no rows, with the columns that the rows of this search have."""
+        """Return an empty table with the columns of this search's rows."""
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
@@ -315,7 +315,7 @@ class Search:
 
         squares : uint8 (n, pieces); squares of the pieces of each position; not changed
 
-        If only the mirror image of a position has these pieces, its squares are returned mirrored.
+        If only the mirror image of a position has the pieces, its squares are returned mirrored.
         """
         direct = self._has_pieces(squares)
         image = _MIRROR[squares]
@@ -349,7 +349,10 @@ def wins_by_one_move(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> TableColumns:
-    """Return the positions that `side` wins by one move only, with this move as column `move`."""
+    """Return the positions that `side` wins by one move only, with this move as column `move`.
+
+    `arrays` are the `compiled_tables` of the material; `threads` tasks at a time run in `pool`.
+    """
     search = Search(tables, material, Query(turn=side, outcome=Outcome.WIN), threads=threads)
     parts = [search.nothing()]
     for part in search.chunks():

@@ -187,7 +187,7 @@ def _levels(orders: NDArray[np.int64], plies: NDArray[np.int64]) -> Iterator[NDA
     """Group positions of equal order and plies; yield their indices, nearest to the end first.
 
     Positions that the rules decide at once (an order above 0, no plies) are left out: their line
-    has ended.
+    has ended. Both arrays have the shape (n,).
     """
     nearest = np.lexsort([plies, orders])
     nearest = nearest[(orders[nearest] == 0) | (plies[nearest] > 0)]

@@ -87,8 +87,7 @@ def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
 def names(place: RelativePlace) -> list[str]:
     """Return the names by which a move's text may refer to a piece, with WXF letters (`前C`).
 
-    The name that the standard prescribes comes first. The others are accepted in texts, but not
-    written.
+    The first one is the standard's. The others are accepted in texts, but not written.
     """
     letter, count = LETTERS[place.kind], place.count_on_file
     file = f"{letter}{place.file}"

@@ -169,6 +169,7 @@ def split_games(text: str) -> list[str]:
 
 
 def _split(text: str) -> list[_Record]:
+    """Return the parts of each game of a text; a game ends as `split_games` states."""
     games = [_Record()]
     for kind, name, value, first in _tokens(text):
         game = games[-1]
@@ -203,7 +204,7 @@ def begins_with_moves(line: str) -> bool:
 
 
 def _begins_game(game: _Record, kind: str, name: str) -> bool:
-    """Return whether a token (`_tokens`) begins the next game of the text, after `game`."""
+    """Return whether a token begins the game after `game`; `_tokens` yields its kind and name."""
     if kind == "tag":
         return bool(game.words or game.ended or name in game.tags)
     if kind in ("fen", "position"):

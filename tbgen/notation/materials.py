@@ -72,10 +72,7 @@ def read_material(words: str) -> Material | None:
 
 
 def read_attacker(words: str) -> Army | None:
-    """Return the army that Chinese or English words name, such as 车马炮; else None.
-
-    None also for a bare king.
-    """
+    """Return the army that Chinese or English words name, as 车马炮; None for a bare king, too."""
     letters = _letters(words) if is_chinese(words) else _army(words.lower())
     material = _material(f"K{letters}K") if letters else None
     return material.first if material else None
@@ -117,6 +114,7 @@ def _letters(words: str) -> str | None:
 
 
 def _material(letters: str) -> Material | None:
+    """Return the material of letters in upper case (`KRKN`); None if they name none."""
     if set(letters) - set(f"{LETTERS}HGMEB"):
         return None
     try:

@@ -88,6 +88,7 @@ def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
 
 
 def _detect(text: str) -> str:
+    """Return the notation of a move's text, by its form; raises `MoveTextError`."""
     if _ICCS.fullmatch(text):
         return "iccs"
     if _FAIRY.fullmatch(text):

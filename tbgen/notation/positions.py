@@ -104,6 +104,7 @@ def format_position(position: Position, style: str = "fen", viewpoint: Side = Si
 
 
 def _parse_six(text: str) -> Position:
+    """Return the position of six integers, Red to move; raises `PositionError`."""
     words = text.replace(",", " ").replace(";", " ").split()
     for word in words:
         if not re.fullmatch(r"[0-9]{1,10}", word):
@@ -171,7 +172,7 @@ def _parse_board(text: str) -> tuple[Position, Side]:
     """Return the position and the viewpoint of a diagram of ten lines of nine points.
 
     Optional are rank names on either edge, a line of file names, and a line with the side to move.
-    Rank and file names determine the viewpoint. Raises `PositionError`.
+    The names determine the viewpoint; without them it is Red's. Raises `PositionError`.
     """
     side, turned_files = Side.RED, None
     rows: list[tuple[str, str]] = []
