@@ -39,8 +39,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     start = record.find_span(game.boards, game.log, end, occurrences)
     plies = tuple(_label(game, ply, start) for ply in range(end))
     if start == record.NO_SPAN:
-        verdict, reason = judge_unrepeated(game, occurrences)
-        return Judgement(game.first, verdict, (0, 0), plies, None, reason)
+        return judge_unrepeated(game, plies, occurrences)
     conducts = [[ply.label for ply in plies[start:] if ply.side == side] for side in Side]
     levels = _level(conducts[Side.RED]), _level(conducts[Side.BLACK])
     clauses = ", ".join(f"{side.name.title()} {_clause(conducts[side])}" for side in Side)

@@ -28,8 +28,6 @@ from tbgen.rules.moves import is_legal_move
 FIRST_CAPACITY = 512
 """Capacity of a new history in positions; it grows by doubling."""
 
-_VERDICTS = {int(verdict): verdict for verdict in Verdict}
-
 
 @kernel
 def _k_start(boards, ids, log, side):
@@ -156,7 +154,7 @@ class History:
             self._boards, self._ids, self._log, self._plies, self._side, self.rules.offences,
             self.occurrences, self._chase_rules, draw_is_enough,
         )  # fmt: skip
-        return _VERDICTS[found]
+        return Verdict(found)
 
     def _grow(self) -> None:
         self._boards = np.concatenate([self._boards, np.zeros_like(self._boards)])

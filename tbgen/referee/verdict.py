@@ -158,8 +158,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
     chases = [game.chases(ply, start) for ply in range(end)]
     plies = tuple(label_ply(game, ply, pairs) for ply, pairs in enumerate(chases))
     if start == record.NO_SPAN:
-        verdict, reason = judge_unrepeated(game, occurrences)
-        return Judgement(game.first, verdict, (0, 0), plies, None, reason)
+        return judge_unrepeated(game, plies, occurrences)
     conducts = tuple(reasons.Conduct.of_side(game, chases, start, side, rules) for side in Side)
     levels = conducts[Side.RED].level, conducts[Side.BLACK].level
     verdict = Verdict(record.verdict_of(*levels))
@@ -186,11 +185,12 @@ def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
     return Ply(game.move(ply), game.side(ply), label, chased, by)
 
 
-def judge_unrepeated(game: Game, occurrences: int) -> tuple[Verdict, str]:
-    """Return verdict and reason for a last position with fewer occurrences than `occurrences`."""
-    loser = game.last.side
-    if is_terminal(game.last):
-        name = loser.other.name.title()
-        return Verdict.won_by(loser.other), f"{loser.name.title()} has no legal move: {name} wins"
+def judge_unrepeated(game: Game, plies: tuple[Ply, ...], occurrences: int) -> Judgement:
+    """Judge a last position with fewer occurrences than `occurrences`: a mate, or undecided."""
+    verdict = Verdict.UNDECIDED
     times = f"{occurrences} times" if occurrences > 2 else "before"
-    return Verdict.UNDECIDED, f"the last position has not occurred {times}"
+    reason = f"the last position has not occurred {times}"
+    if is_terminal(game.last):
+        verdict = Verdict.won_by(game.last.side.other)
+        reason = f"{game.last.side.name.title()} has no legal move: {verdict.text.capitalize()}"
+    return Judgement(game.first, verdict, (0, 0), plies, None, reason)
