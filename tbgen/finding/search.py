@@ -371,10 +371,8 @@ def _studies_of(
     slots : int64 (n,), ascending; the slots of all studies with the same side to move
     lengths : int32 (n,), their lengths in plies
     """
-    at = np.searchsorted(slots, part["slot"])
-    there = np.zeros(part.rows, np.bool_)
-    inside = at < len(slots)
-    there[inside] = slots[at[inside]] == part["slot"][inside]
+    at, behind = (np.searchsorted(slots, part["slot"], side) for side in ("left", "right"))
+    there = at < behind
     return _with_lengths(part.take(there), lengths[at[there]])
 
 
