@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 
 from tbgen.indexing import Army, Material
-from tbgen.indexing.squares import LETTERS, PieceType
+from tbgen.indexing.squares import LETTERS
 from tbgen.notation.chinese import is_chinese
 
 ENGLISH = ("king", "advisor", "elephant", "rook", "knight", "cannon", "pawn")
-"""English name of each `PieceType`."""
+"""English name of each `PieceType`, in their order."""
 
 LETTER_OF_CHARACTER = {
     "车": "R", "俥": "R", "車": "R", "马": "N", "馬": "N", "傌": "N", "炮": "C", "砲": "C",
@@ -25,7 +25,7 @@ LETTER_OF_CHARACTER = {
 """Letter of each Chinese character for a piece, simplified or traditional, of either side."""
 
 _WORDS = {
-    **{name: LETTERS[kind] for kind, name in zip(PieceType, ENGLISH, strict=True)},
+    **dict(zip(ENGLISH, LETTERS, strict=True)),
     "chariot": "R", "horse": "N", "guard": "A", "minister": "B", "bishop": "B", "soldier": "P",
 }  # fmt: skip
 _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}

@@ -84,7 +84,7 @@ def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
     moved = displacement(position, move)
     if notation == "wxf":
         return wxf.join(wxf.names(where)[0], moved)
-    return chinese.join(chinese.names(where)[0], moved, where.side, notation == "zh-hant")
+    return chinese.join(chinese.names(where)[0], moved, position.side, notation == "zh-hant")
 
 
 def _detect(text: str) -> str:

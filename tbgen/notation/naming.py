@@ -32,7 +32,6 @@ class RelativePlace(NamedTuple):
     """Place of a piece among its side's pieces of the same kind; its name follows from this."""
 
     kind: PieceType
-    side: Side
     file: int
     """Number of its file, 1..9 from its side's right."""
     rank: int
@@ -63,7 +62,7 @@ def file_number(side: int, square: int) -> int:
 def relative_place(position: Position, square: int) -> RelativePlace:
     """Return the place of the piece on `square` among its side's pieces of the same kind."""
     code = position.board[square]
-    side = Side(piece_side(code))
+    side = piece_side(code)
     files: dict[int, list[int]] = {}
     for other, found in enumerate(position.board):
         if found == code:
@@ -76,7 +75,6 @@ def relative_place(position: Position, square: int) -> RelativePlace:
     sharing = [other for number in crowded for other in files[number]]
     return RelativePlace(
         kind=PieceType(piece_kind(code)),
-        side=side,
         file=own_file,
         rank=files[own_file].index(square) + 1,
         count_on_file=len(files[own_file]),

@@ -110,7 +110,7 @@ def test_cchess_writes() -> None:
                 continue
             if where.kind == PAWN and where.count_on_file > 3:
                 # cchess: first 前, last 后, Black's others in full-width digits.
-                numerals = "二三四" if where.side == Side.RED else "２３４"
+                numerals = "二三四" if position.side == Side.RED else "２３４"
                 name = "前" + numerals[: where.count_on_file - 2] + "后"
                 assert theirs == name[where.rank - 1] + ours[1:]
             else:
