@@ -43,8 +43,7 @@ def nullable(schema: Schema) -> Schema:
 
 def record(meaning: str, **fields: Schema) -> Schema:
     """Return the schema of an object with members `fields`, all of them required."""
-    listed = {"properties": fields, "required": list(fields)}
-    return {"type": "object", "description": meaning} | listed
+    return {"type": "object", "description": meaning, "properties": fields, "required": [*fields]}
 
 
 def array(meaning: str, items: Schema) -> Schema:
