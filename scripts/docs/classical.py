@@ -13,26 +13,22 @@ builds.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
+from facts import table
+from figures import DOCS, read, write
 
-from facts import table  # noqa: E402
-from figures import read, write  # noqa: E402
+from tbgen import open_tablebase
+from tbgen.building.sets import materials_of
+from tbgen.finding.handbook import CLASS_SHARE, outcome_class
+from tbgen.indexing import Material, Side
+from tbgen.tables import TableStatistics
 
-from tbgen import open_tablebase  # noqa: E402
-from tbgen.building.sets import materials_of  # noqa: E402
-from tbgen.finding.handbook import CLASS_SHARE, outcome_class  # noqa: E402
-from tbgen.indexing import Material, Side  # noqa: E402
-from tbgen.tables import TableStatistics  # noqa: E402
-
-FIGURES = ROOT / "docs" / "classical.csv"
-BOOKS = ROOT / "docs" / "classical-books.csv"
+FIGURES = DOCS / "classical.csv"
+BOOKS = DOCS / "classical-books.csv"
 
 RULES = "wxf"
 
@@ -67,7 +63,7 @@ class Words(NamedTuple):
 
 
 ENGLISH = Words(
-    file=ROOT / "docs" / "classical.md",
+    file=DOCS / "classical.md",
     text="""# Classical endgames
 
 For players and authors: verdicts of books ([classical-books.csv](classical-books.csv)) beside the
@@ -117,7 +113,7 @@ built. With the attacker's side to move {won} are won, {drawn} drawn, and {other
 )  # fmt: skip
 
 CHINESE = Words(
-    file=ROOT / "docs" / "zh" / "classical.md",
+    file=DOCS / "zh" / "classical.md",
     text="""# 实用残局：书上怎么说，残局表怎么说
 
 写给棋手和作者：书上的结论（[classical-books.csv](../classical-books.csv)），和 {tables} \
@@ -227,12 +223,9 @@ def endgame(found: TableStatistics) -> Endgame:
 
 
 def endgames(directory: Path) -> list[Endgame]:
-    """List the rows of the tables in a directory, fewest men first."""
+    """List the rows of the tables in a directory."""
     with open_tablebase(directory, rules=RULES, orders=0, minor_chases=True) as tables:
-        materials = sorted(
-            {name.material for name in tables.available() if str(name.rules) == RULES},
-            key=lambda material: (material.men, material.name),
-        )
+        materials = {name.material for name in tables.available() if str(name.rules) == RULES}
         return [endgame(tables.stats(material)) for material in materials]
 
 

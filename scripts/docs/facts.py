@@ -12,24 +12,20 @@ compares the page with them, and the CSV files with tables that it builds.
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
+import figures
+from figures import DOCS, PAIRS, RULES, Difference, Fact, Loop, Moves, Zugzwangs
 
-import figures  # noqa: E402
-from figures import PAIRS, RULES, Difference, Fact, Loop, Moves, Zugzwangs  # noqa: E402
+from tbgen.board.drawing.diagram import Look, draw
+from tbgen.building.sets import materials_of
+from tbgen.finding.handbook import CLASS_SHARE, outcome_class
+from tbgen.indexing import Material, Position
 
-from tbgen.board.drawing.diagram import Look, draw  # noqa: E402
-from tbgen.building.sets import materials_of  # noqa: E402
-from tbgen.finding.handbook import CLASS_SHARE, outcome_class  # noqa: E402
-from tbgen.indexing import Material, Position  # noqa: E402
-
-PAGE = ROOT / "docs" / "facts.md"
-PICTURES = ROOT / "docs" / "diagrams"
+PAGE = DOCS / "facts.md"
+PICTURES = DOCS / "diagrams"
 BOARD_ADDRESS = "http://127.0.0.1:8064/?fen="
 """Default address at which `tbgen serve` shows a position."""
 
@@ -323,16 +319,7 @@ def page() -> str:
          link(row.longest_by_rules)]
         for row in decided[:LISTED_ROWS]
     ]  # fmt: skip
-    head = [
-        "material",
-        "positions",
-        "of legal",
-        "orders",
-        "by check",
-        "by chase",
-        "plies",
-        "forced",
-    ]
+    head = ["material", "positions", "of legal", "orders", "by check", "by chase", "plies"]
     moves = figures.read(Moves)
     return PAGE_TEXT.format(
         materials=len(wxf),
@@ -345,7 +332,7 @@ def page() -> str:
         pairs=pairs_compared(apart),
         by_check=by_check_alone(apart),
         longest=table(["material", "plies", "metric", "position"], longest),
-        by_rules=table([*head, "position"], by_rules)
+        by_rules=table([*head, "forced", "position"], by_rules)
         + f"\nRepetition decides positions of {len(decided)} of the {len(wxf)} materials.\n",
         zugzwangs=table(
             ["material", "Red wins", "Black wins", "mover loses", "plies", "position"],
@@ -391,8 +378,8 @@ def main() -> None:
         parser.error("--only measures tables: name their directory")
     if options.directory is not None:
         for name in [options.only] if options.only else figures.WRITTEN_FILES:
-            kind = figures.WRITTEN_FILES[name]
-            figures.write(kind, figures.measure(kind, options.directory))
+            kind, measure = figures.WRITTEN_FILES[name]
+            figures.write(kind, measure(options.directory))
     PAGE.write_text(page(), encoding="utf-8")
     for old in PICTURES.glob("facts-differ-*.svg"):
         old.unlink()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar, get_type_hints
 
@@ -250,10 +250,10 @@ def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
     return Zugzwangs(found.material.name, *counts, plies, fen)
 
 
-def all_zugzwangs(directory: Path, names: Sequence[str]) -> list[Zugzwangs]:
-    """List the rows of facts-zugzwangs.csv: the named materials that have mutual zugzwangs."""
+def all_zugzwangs(directory: Path) -> list[Zugzwangs]:
+    """List the rows of facts-zugzwangs.csv: materials of facts.csv that have mutual zugzwangs."""
     with open_tablebase(directory, rules="wxf", orders=0) as tables:
-        rows = [zugzwangs(tables, name) for name in names]
+        rows = [zugzwangs(tables, row.material) for row in read(Fact) if row.rules == "wxf"]
     return [row for row in rows if row.fen]
 
 
@@ -347,17 +347,13 @@ def differences(directory: Path) -> list[Difference]:
     )
 
 
-WRITTEN_FILES = {FILES[kind].name: kind for kind in (Fact, Zugzwangs, Loop, Difference)}
-"""CSV files that `facts.py DIRECTORY` writes, in order; studies.py writes another one."""
+WRITTEN_FILES = {
+    "facts.csv": (Fact, facts),
+    "facts-zugzwangs.csv": (Zugzwangs, all_zugzwangs),
+    "facts-loops.csv": (Loop, loops),
+    "facts-rules.csv": (Difference, differences),
+}
+"""CSV files that `facts.py DIRECTORY` writes, in order; studies.py writes another one.
 
-
-def measure(kind: type, directory: Path) -> Sequence[Fact | Zugzwangs | Loop | Difference]:
-    """Measure the rows of one CSV file from the tables in a directory."""
-    if kind is Fact:
-        return facts(directory)
-    if kind is Loop:
-        return loops(directory)
-    if kind is Difference:
-        return differences(directory)
-    materials = dict.fromkeys(row.material for row in read(Fact))
-    return all_zugzwangs(directory, list(materials))
+The value is the class of a row, and a function from a directory of tables to the rows.
+"""

@@ -13,35 +13,29 @@ with tables that it builds.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import figures
 import numpy as np
+from facts import PICTURES, link
+from figures import DOCS, Moves
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "docs")]
+from tbgen import GameTablebase, Material, Position, Side, TableColumns, open_tablebase
+from tbgen.board.drawing.diagram import Look, draw
+from tbgen.building.sets import materials_of
+from tbgen.finding.moves import NO_MOVE, only_moves
+from tbgen.finding.search import compiled_tables, wins_by_one_move
+from tbgen.finding.studies import NO_STUDY, lengths_of_studies
+from tbgen.system.threads import thread_pool
+from tbgen.tables import Metric
 
-import figures  # noqa: E402
-from figures import Moves  # noqa: E402
-
-from tbgen import GameTablebase, Material, Position, Side, TableColumns, open_tablebase  # noqa: E402
-from tbgen.board.drawing.diagram import Look, draw  # noqa: E402
-from tbgen.building.sets import materials_of  # noqa: E402
-from tbgen.finding.moves import NO_MOVE, only_moves  # noqa: E402
-from tbgen.finding.search import compiled_tables, wins_by_one_move  # noqa: E402
-from tbgen.finding.studies import NO_STUDY, lengths_of_studies  # noqa: E402
-from tbgen.system.threads import thread_pool  # noqa: E402
-from tbgen.tables import Metric  # noqa: E402
-
-PAGE = ROOT / "docs" / "longest-studies.md"
-PICTURES = ROOT / "docs" / "diagrams"
+PAGE = DOCS / "longest-studies.md"
 SHOWN_ROWS = 12
 """Number of endgames on the page."""
 
 THREADS = 2
 WIDTH = 240
-BOARD_ADDRESS = "http://127.0.0.1:8064/?fen="
 
 ENDS = {
     "mate": "mate",
@@ -126,12 +120,11 @@ def page(rows: list[Moves]) -> str:
     """Return the whole page; `rows` are those of docs/facts-moves.csv."""
     parts = []
     for row in shown(rows):
-        board, side, *_ = row.fen.split()
-        who = "Red" if side == "w" else "Black"
+        who = Position.from_fen(row.fen).side.name.title()
         parts.append(
             f"## {row.material}: {row.length} plies\n\n"
             f"![{who} to move wins](diagrams/study-{row.material}.svg)\n\n"
-            f"[`{board} {side}`]({BOARD_ADDRESS}{board}_{side}): {row.line} ({ENDS[row.end]})\n"
+            f"{link(row.fen)}: {row.line} ({ENDS[row.end]})\n"
         )
     return TEXT.format(shown=len(parts), measured=len(rows), studies="\n".join(parts))
 
