@@ -165,31 +165,28 @@ ANSWERS: dict[str, Schema] = {
         minor_chases=MINOR,
         tables=array(
             "in the order of building; tables that existed have no size and time",
-            {
-                "type": "object",
-                "description": "a table",
-                "properties": {
-                    "table": string("its name, such as `KRKN.wxf.dtm`"),
-                    "built": boolean("false if it existed"),
-                    "bytes_on_disk": integer("size of its file"),
-                    "build_seconds": number("time"),
-                    "profile": array(
-                        "with --profile: cost of each phase, in order, and of `all` together",
-                        record(
-                            "a phase",
-                            phase=string("its name, such as `captures`, or `all`"),
-                            order=integer("of a phase that is repeated for each order, else 0"),
-                            seconds=number("time"),
-                            cpu_seconds=number("processor time of all threads"),
-                            busy=number("used share of the time of all threads, 0 to 1"),
-                            sweeps=integer("number of sweeps"),
-                            rows=integer("rows examined by sweeps"),
-                            settled=integer("positions that got a value"),
-                        ),
+            record(
+                "a table",
+                table=string("its name, such as `KRKN.wxf.dtm`"),
+                built=boolean("false if it existed"),
+                bytes_on_disk=integer("size of its file"),
+                build_seconds=number("time"),
+                profile=array(
+                    "with --profile: cost of each phase, in order, and of `all` together",
+                    record(
+                        "a phase",
+                        phase=string("its name, such as `captures`, or `all`"),
+                        order=integer("of a phase that is repeated for each order, else 0"),
+                        seconds=number("time"),
+                        cpu_seconds=number("processor time of all threads"),
+                        busy=number("used share of the time of all threads, 0 to 1"),
+                        sweeps=integer("number of sweeps"),
+                        rows=integer("rows examined by sweeps"),
+                        settled=integer("positions that got a value"),
                     ),
-                },
-                "required": ["table", "built"],
-            },
+                ),
+            )
+            | {"required": ["table", "built"]},
         ),
         failed=array("with --keep-going, tables that failed", FAILURE),
         left_out=array("tables that need a failed one", string("a material")),
@@ -245,11 +242,7 @@ ANSWERS: dict[str, Schema] = {
             "smaller materials first; one that cannot be read also has `error` and `hint`",
             record(
                 "a table",
-                material=MATERIAL,
-                rules=RULES,
-                minor_chases=MINOR,
-                orders_limit=LIMIT,
-                metric=METRIC,
+                **TABLE,
                 bytes_on_disk=integer("the file"),
                 digest=nullable(
                     string("as stated in the file unless it was checked; null if it cannot be read")
@@ -264,19 +257,16 @@ ANSWERS: dict[str, Schema] = {
         ),
         wdl=array(
             "win-draw-loss files; one that cannot be read has `error` and `hint`, and no `source`",
-            {
-                "type": "object",
-                "description": "a file",
-                "properties": {
-                    "file": string("its name"),
-                    "bytes_on_disk": integer("its size"),
-                    "digest": nullable(string("null if it cannot be read")),
-                    "source": string("the table it is derived from"),
-                    "error": string("the error in one line"),
-                    "hint": string("a remedy in one line"),
-                },
-                "required": ["file", "bytes_on_disk", "digest"],
-            },
+            record(
+                "a file",
+                file=string("its name"),
+                bytes_on_disk=integer("its size"),
+                digest=nullable(string("null if it cannot be read")),
+                source=string("the table it is derived from"),
+                error=string("the error in one line"),
+                hint=string("a remedy in one line"),
+            )
+            | {"required": ["file", "bytes_on_disk", "digest"]},
         ),
     ),
     "index": record(
