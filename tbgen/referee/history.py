@@ -128,7 +128,11 @@ class History:
         """Play a move; an illegal one raises `MoveTextError` and changes nothing."""
         plies = self._plies
         if plies + 1 == len(self._log):
-            self._grow()
+            # Double the capacity.
+            self._boards, self._ids, self._log = (
+                np.concatenate([rows, np.zeros_like(rows)])
+                for rows in (self._boards, self._ids, self._log)
+            )
         if not _k_push(self._boards, self._ids, self._log, plies, self._side, move[0], move[1]):
             play(self.position, Move(*move))  # raises with the reason
         self._plies = plies + 1
@@ -155,8 +159,3 @@ class History:
             self.occurrences, self._chase_rules, draw_is_enough,
         )  # fmt: skip
         return Verdict(found)
-
-    def _grow(self) -> None:
-        self._boards = np.concatenate([self._boards, np.zeros_like(self._boards)])
-        self._ids = np.concatenate([self._ids, np.zeros_like(self._ids)])
-        self._log = np.concatenate([self._log, np.zeros_like(self._log)])
