@@ -65,17 +65,12 @@ def modules_of(*packages: str) -> list[str]:
     ]
 
 
-def package_of(module: str) -> str:
-    """Return the package of a module, as its first two names."""
-    return ".".join(module.split(".")[:2])
-
-
 def table() -> str:
     """Return the table of trusted modules, with all lines of their files rounded to hundreds."""
     proof, builder = reached(modules_of(PROOF)), reached(modules_of(*BUILDER))
     of_package: dict[str, set[str]] = defaultdict(set)
     for module in proof:
-        of_package[package_of(module)].add(module)
+        of_package[".".join(module.split(".")[:2])].add(module)
     unknown = of_package.keys() - ROLES.keys()
     if unknown:
         raise ValueError(f"add roles to ROLES for: {', '.join(sorted(unknown))}")

@@ -73,9 +73,9 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
     """Return the entry of a table with statistics `figures`; `other`: those under other rules."""
     counts = figures.red_to_move
     legal = counts.legal or 1
-    # Black's draws are included: they have no plies.
+    # Black's draws are included, with 0 plies.
     wins = [
-        line.plies or 0
+        line.exact.plies
         for line in figures.histogram
         if not line.order and (line.side == Side.RED) == (line.outcome == Outcome.WIN)
     ]

@@ -103,7 +103,7 @@ class Search:
             raise InputError(f"'{sort}' is no order of positions", f"write {', '.join(SORTS)}")
         if sort is not None and after is not None:
             raise InputError("a sorted search cannot resume another", "leave one out")
-        if sort is not None and sort.lstrip("-") == "length" and not query.study:
+        if sort in ("length", "-length") and not query.study:
             raise InputError("only studies have a length", "ask for studies, or sort by plies")
         if limit is not None and limit < 1:
             raise InputError(f"a limit of {limit} positions", "give 1 or more")
