@@ -61,7 +61,7 @@ class Scene(NamedTuple):
 
 
 def marks_of(position: Position, move: Move) -> str:
-    """Return SVG marks: the squares of the last move, and arrows from pieces that give check."""
+    """Return SVG marks of a move and the position after it: its squares, and arrows of checks."""
     rings = "".join(
         '<circle class="last" cx="{}" cy="{}" r="50"/>'.format(*place(square, False))
         for square in move

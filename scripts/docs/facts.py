@@ -66,7 +66,7 @@ def armies(row: Fact) -> tuple[str, str]:
 
 
 def matrix(rows: Sequence[Fact]) -> str:
-    """Return a Markdown table of outcomes: Red's pieces in rows, Black's in columns."""
+    """Return a Markdown table of the outcomes in `rows`, by Red's pieces (down) and Black's."""
     known = {armies(row): row for row in rows}
     reds = sorted({red for red, _ in known}, key=by_strength)
     blacks = sorted({black for _, black in known}, key=by_strength)
@@ -82,8 +82,8 @@ def matrix(rows: Sequence[Fact]) -> str:
 def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
     """Return two Markdown tables of outcomes with Red to move: `bare` and `one`.
 
-    `bare` is against a bare king. `one` is against a single black piece, for Red's pieces without
-    advisors and elephants.
+    `rows` are those of one rule set. `bare` is against a bare king. `one` is against a single black
+    piece, for Red's pieces without advisors and elephants.
     """
     bare: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: by_strength(armies(row)[0])):

@@ -45,7 +45,7 @@ def imports(module: str) -> frozenset[str]:
 
 
 def reached(roots: list[str]) -> set[str]:
-    """Return modules and all modules that they import, directly or not."""
+    """Return the modules `roots` and all modules that they import, directly or not."""
     found: set[str] = set()
     left = list(roots)
     while left:

@@ -5,6 +5,7 @@ Every legal move is made, and the position after it is looked up in tables as ar
 (`tbgen.probing.NumbaTables`), until two moves are found that keep the outcome.
 
     move    90 * source + target, or `NO_MOVE`
+    score   value of a position for the side to move, greater is better (`tbgen.probing.kernels`)
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
     most : int, number of moves with that outcome after which the search stops
     sources : int64 (moves,), out
     targets : int64 (moves,), out
-    scores : int64 (moves,), out: for the opponent, who is then to move, or `ILLEGAL`, or `UNKNOWN`
+    scores : int64 (moves,), out: of the position after each move, so for the opponent, or
+        `ILLEGAL`, or `UNKNOWN`
     """
     count = generate_moves(board, side, sources, targets)
     found = 0

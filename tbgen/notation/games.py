@@ -160,8 +160,8 @@ def read_game(
 def split_games(text: str) -> list[str]:
     """Return the text of each game in a text, in order.
 
-    A game ends before a FEN or tags that follow moves, before moves that follow a result, and
-    before move number 1 if two or more moves precede it.
+    A game ends before a FEN that follows moves or a FEN, before a tag that follows moves or is
+    repeated, before moves that follow a result, and before move number 1 after two or more moves.
     """
     games = _split(text)
     ends = [*(game.first for game in games), len(text)][1:]

@@ -152,7 +152,7 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
     """Return the first position of the span to be judged, which ends at the last position.
 
-    The span begins at the second-last earlier occurrence of the last position, or at the only one.
+    It begins at the second-latest earlier occurrence of the last position, or at the only one.
     Returns `NO_SPAN` if the last position has occurred less than `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
