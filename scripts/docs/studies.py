@@ -17,24 +17,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import figures
-import numpy as np
 from facts import PICTURES, link
 from figures import DOCS, Moves
 
-from tbgen import GameTablebase, Material, Position, Side, TableColumns, open_tablebase
+from tbgen import GameTablebase, Material, Position, find, open_tablebase
 from tbgen.board.drawing.diagram import Look, draw
 from tbgen.building.sets import materials_of
-from tbgen.finding.moves import NO_MOVE, only_moves
-from tbgen.finding.search import compiled_tables, wins_by_one_move
-from tbgen.finding.studies import NO_STUDY, lengths_of_studies
-from tbgen.system.threads import thread_pool
-from tbgen.tables import Metric
 
 PAGE = DOCS / "longest-studies.md"
 SHOWN_ROWS = 12
 """Number of endgames on the page."""
 
-THREADS = 2
 WIDTH = 240
 
 ENDS = {
@@ -70,37 +63,18 @@ def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
     return " ".join(moves), str(line.ending)
 
 
-def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
-    """Return plies and FEN of the longest study among won positions; 0 and "" without any.
-
-    Of equally long ones, the first in the table. `lengths` has the plies of the study that begins
-    at each position, or `NO_STUDY`.
-    """
-    if not wins.rows or lengths.max() == NO_STUDY:
-        return 0, ""
-    first = next(wins.take(np.array([lengths.argmax()])).positions())
-    return int(lengths.max()), first.fen
-
-
 def measure(tables: GameTablebase, material: Material) -> Moves:
     """Return the row of a material, measured from its table."""
-    figures_of = tables.stats(material)
-    arrays = compiled_tables(tables, material)
-    converts = tables.table(material).header.spec.name.metric == Metric.DTC
-    unique = studies = 0
-    best: tuple[int, str] = (0, "")
-    with thread_pool(THREADS) as pool:
-        for side in Side:
-            wins = wins_by_one_move(tables, material, arrays, side, pool, THREADS)
-            chosen = only_moves(arrays, wins.boards(), side, wins["outcome"], 2, pool, THREADS)
-            unique += int(np.count_nonzero(chosen != NO_MOVE))
-            lengths = lengths_of_studies(arrays, wins, side, converts, pool, THREADS)
-            studies += int(np.count_nonzero(lengths != NO_STUDY))
-            best = max(best, longest(wins, lengths), key=lambda found: found[0])
-    won = figures_of.red_to_move.wins + figures_of.black_to_move.wins
-    length, fen = best
-    line, end = line_of(tables, Position.from_fen(fen)) if fen else ("", "")
-    return Moves(material.name, won, unique, studies, length, fen, line, end)
+    counts = tables.stats(material)
+    won = counts.red_to_move.wins + counts.black_to_move.wins
+    unique = find(material, tables, outcome="win", only=True).count()
+    studies = find(material, tables, study=True, sort="-length").columns()
+    if not studies.rows:
+        return Moves(material.name, won, unique, 0, 0, "", "", "")
+    longest, length = next(studies.positions()), int(studies["length"][0])
+    return Moves(
+        material.name, won, unique, studies.rows, length, longest.fen, *line_of(tables, longest)
+    )
 
 
 def measured(directory: Path, names: list[str]) -> Iterator[Moves]:

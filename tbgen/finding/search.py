@@ -206,7 +206,8 @@ class Search:
             opened.callback(pool.shutdown, wait=True, cancel_futures=True)
             arrays = None
             if self.query.only or self.query.study:
-                arrays = compiled_tables(self._tables, self.material, self._cache_bytes)
+                materials = dict.fromkeys([self.material, *self.material.captures().values()])
+                arrays = NumbaTables(self._tables, materials, cache_bytes=self._cache_bytes)
             studies: dict[Side, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
             for side, slots, part in self._parts(value_filter, pool):
                 if arrays is not None and self.query.only:
@@ -304,11 +305,25 @@ class Search:
         self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the slots of all studies that `side` wins, ascending, and their lengths."""
-        wins = wins_by_one_move(self._tables, self.material, arrays, side, pool, self._threads)
+        wins = self._wins_by_one_move(arrays, side, pool)
         converts = self._file.header.spec.name.metric == Metric.DTC
         lengths = lengths_of_studies(arrays, wins, side, converts, pool, self._threads)
         unique = lengths != NO_STUDY
         return wins["slot"][unique].astype(np.int64), lengths[unique]
+
+    def _wins_by_one_move(
+        self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
+    ) -> TableColumns:
+        """Return the positions that `side` wins by one move only, this move as column `move`."""
+        query, threads = Query(turn=side, outcome=Outcome.WIN), self._threads
+        search = Search(self._tables, self.material, query, threads=threads)
+        parts = [search.nothing()]
+        for part in search.chunks():
+            moves = only_moves(arrays, part.boards(), side, part["outcome"], 1, pool, threads)
+            parts.append(part.take(moves != NO_MOVE))
+            parts[-1]["move"] = moves[moves != NO_MOVE]
+        parts[0]["move"] = np.empty(0, np.int16)
+        return TableColumns.concatenate(parts)
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
         """Return squares, and a mask of the rows that have the query's pieces on their squares.
@@ -328,39 +343,6 @@ class Search:
         for code, square in self.query.pieces:
             there &= (squares[:, codes == code] == square).any(axis=1)
         return there
-
-
-def compiled_tables(
-    tables: GameTablebase, material: Material, cache_bytes: int = CACHE_BYTES
-) -> NumbaTables:
-    """Return the tables of a material and of all materials after one capture, for compiled probes.
-
-    Unpacked blocks take at most `cache_bytes`.
-    """
-    materials = dict.fromkeys([material, *material.captures().values()])
-    return NumbaTables(tables, materials, cache_bytes=cache_bytes)
-
-
-def wins_by_one_move(
-    tables: GameTablebase,
-    material: Material,
-    arrays: NumbaTables,
-    side: Side,
-    pool: ThreadPoolExecutor,
-    threads: int,
-) -> TableColumns:
-    """Return the positions that `side` wins by one move only, with this move as column `move`.
-
-    `arrays` are the `compiled_tables` of the material; `threads` tasks at a time run in `pool`.
-    """
-    search = Search(tables, material, Query(turn=side, outcome=Outcome.WIN), threads=threads)
-    parts = [search.nothing()]
-    for part in search.chunks():
-        moves = only_moves(arrays, part.boards(), side, part["outcome"], 1, pool, threads)
-        parts.append(part.take(moves != NO_MOVE))
-        parts[-1]["move"] = moves[moves != NO_MOVE]
-    parts[0]["move"] = np.empty(0, np.int16)
-    return TableColumns.concatenate(parts)
 
 
 def _studies_of(
