@@ -32,9 +32,6 @@ BOARD_ADDRESS = "http://127.0.0.1:8064/?fen="
 LISTED_ROWS = 3
 """Largest number of rows in a list on the page; the CSV file has all."""
 
-DRAWN_ROWS = 1
-"""Largest number of positions with a diagram for each pair of rule sets."""
-
 
 def link(fen: str) -> str:
     """Return a Markdown link from a position to the board that shows it."""
@@ -136,18 +133,16 @@ def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Di
     return sorted(found, key=lambda row: (-row.differ, row.material))
 
 
-def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Difference]]:
-    """Choose the rows whose positions get a diagram, for each pair of rule sets.
+def pictured(rows: Sequence[Difference]) -> list[Difference]:
+    """Choose the rows whose positions get a diagram, at most one for each pair of rule sets.
 
-    The materials with the most differences come first; no material occurs twice.
+    It is the row with the most differences whose material has no diagram yet.
     """
     drawn: dict[str, Difference] = {}
-    found = {}
     for pair in PAIRS:
-        new = [row for row in most_different(rows, pair) if row.material not in drawn][:DRAWN_ROWS]
-        drawn |= {row.material: row for row in new}
-        found[pair] = new
-    return found
+        new = [row for row in most_different(rows, pair) if row.material not in drawn]
+        drawn |= {row.material: row for row in new[:1]}
+    return list(drawn.values())
 
 
 def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
@@ -158,17 +153,16 @@ def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
 
 def pairs_compared(rows: Sequence[Difference]) -> str:
     """Return the text on each pair of rule sets: counts, materials, an example and its picture."""
-    rows = of_the_page(rows)
-    lines, titles, images = [], [], []
-    for (first, second), drawn in pictured(rows).items():
+    rows, lines, titles, images = of_the_page(rows), [], [], []
+    for first, second in PAIRS:
         found = most_different(rows, (first, second))
         most = ", ".join(f"{row.material} {row.differ:,}" for row in found[:LISTED_ROWS])
         total = f"{sum(row.differ for row in found):,}"
         lines.append([f"`{first}`, `{second}`", len(found), total, most])
-        for row in drawn:
-            said = f"{row.first_outcome} under {first}, {row.second_outcome} under {second}"
-            titles.append(f"{row.material}: {said}")
-            images.append(f"![{row.material}](diagrams/facts-differ-{row.material}.svg)")
+    for row in pictured(rows):
+        said = f"{row.first_outcome} under {row.first}, {row.second_outcome} under {row.second}"
+        titles.append(f"{row.material}: {said}")
+        images.append(f"![{row.material}](diagrams/facts-differ-{row.material}.svg)")
     head = ["rule sets", "materials", "positions", "most in"]
     return table(head, lines) + "\n" + table(titles, [images])
 
@@ -356,8 +350,8 @@ def pictures() -> dict[str, str]:
     rows = figures.read(Fact)
     shown = {"facts-longest": longest_wins(rows)[0].longest,
              "facts-by-rules": longest_by_rules(rows)[0].longest_by_rules}  # fmt: skip
-    for drawn in pictured(of_the_page(figures.read(Difference))).values():
-        shown |= {f"facts-differ-{row.material}": row.fen for row in drawn}
+    for row in pictured(of_the_page(figures.read(Difference))):
+        shown[f"facts-differ-{row.material}"] = row.fen
     return {
         f"{name}.svg": draw(Position.from_fen(fen), Look(), alone=True, width=320) + "\n"
         for name, fen in shown.items()
