@@ -107,11 +107,8 @@ def _from_fairy(text: str) -> Move:
         raise MoveTextError(
             f"{excerpt(text)} is no move", "moves with ranks 1 to 10 are written h3e3, e2e10"
         )
-    squares = [
-        FILES * (int(match[group + 1]) - 1) + "abcdefghi".index(match[group].lower())
-        for group in (1, 3)
-    ]
-    return Move(*squares)
+    file, rank, to_file, to_rank = match.groups()
+    return Move.from_iccs(f"{file}{int(rank) - 1}{to_file}{int(to_rank) - 1}")
 
 
 def _resolve(position: Position, text: str, notation: str) -> Move:
