@@ -144,12 +144,12 @@ def run_until_loaded(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> None:
-    """Run `work` for the numbers 0 to `count` - 1 in threads, and again where blocks were missing.
+    """Run `work` for the numbers 0 to `count` - 1, and again where blocks were missing.
 
-    `work(numbers, statuses)` handles some of the numbers, and sets `statuses[number]` to `COLD`
-    where a block of a table is not loaded. Such blocks are loaded between passes, and `work` is
-    called again for those numbers. Raises like `NumbaTables.load_wanted` and
-    `Tablebase.checkpoint`.
+    `work(numbers, statuses)` handles some of the numbers, in `threads` tasks at a time, and sets
+    `statuses[number]` to `COLD` where a block of a table is not loaded. Such blocks are loaded
+    between passes, and `work` is called again for those numbers. Raises like
+    `NumbaTables.load_wanted` and `Tablebase.checkpoint`.
     """
     statuses = np.full(count, COLD, np.int8)
     pending = np.arange(count)

@@ -263,7 +263,7 @@ class Search:
                     yield side, range(first, min(first + CHUNK, slots))
 
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
-        """Return matching rows of a range of slots; tests neither `only`, `study` nor `offence`."""
+        """Return matching rows of the slots `numbers`, without tests of `only`, `study`, `offence`."""
         slots = np.arange(numbers.start, numbers.stop)
         codes = value_filter.codes(side, slots)
         chosen = value_filter.select(side, slots, codes)

@@ -75,7 +75,7 @@ ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 
 @scalar
 def square_key(code: int, square: int) -> int:
-    """Return the contribution of a piece to a position's key; 0 for an empty square."""
+    """Return the summand of a piece on a square in a position's `KEY`; 0 for an empty square."""
     if code == EMPTY:
         return 0
     number = 90 * code + square + 1
@@ -138,7 +138,7 @@ def append_unchecked(
 
 @scalar
 def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
-    """Return whether two positions of the record have the same pieces on the same squares."""
+    """Return whether positions `one` and `other` have the same pieces on the same squares."""
     if log[one][KEY] != log[other][KEY]:
         return False
     first, second = boards[one], boards[other]
@@ -150,9 +150,9 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 
 @scalar
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
-    """Return the first position of the span to be judged, which ends at the last position.
+    """Return the first position of the span to be judged, which ends at the last one (`plies`).
 
-    It begins at the second-latest earlier occurrence of the last position, or at the only one.
+    It is the second-latest earlier occurrence of the last position, or the only one.
     Returns `NO_SPAN` if the last position has occurred less than `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
@@ -301,7 +301,7 @@ def side_level(
 
 @scalar
 def verdict_of(level_red: int, level_black: int) -> int:
-    """Return the verdict on a repetition: the higher level loses, equal levels draw."""
+    """Return the verdict on a repetition: the higher level of offence loses, equal ones draw."""
     if level_red > level_black:
         return BLACK_WINS
     if level_black > level_red:
