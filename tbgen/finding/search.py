@@ -194,7 +194,7 @@ class Search:
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
-        return _with_lengths(nothing, empty) if self.query.study else nothing
+        return nothing | {"length": np.empty(0, np.uint16)} if self.query.study else nothing
 
     def unsorted(self) -> Iterator[TableColumns]:
         """Yield the rows of the positions in parts, as they are found; ignores the limit."""
@@ -263,7 +263,7 @@ class Search:
                     yield side, range(first, min(first + CHUNK, slots))
 
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
-        """Return matching rows of the slots `numbers`, without tests of `only`, `study`, `offence`."""
+        """Return the rows of slots that match, except for `only`, `study` and `offence`."""
         slots = np.arange(numbers.start, numbers.stop)
         codes = value_filter.codes(side, slots)
         chosen = value_filter.select(side, slots, codes)
@@ -305,25 +305,19 @@ class Search:
         self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the slots of all studies that `side` wins, ascending, and their lengths."""
-        wins = self._wins_by_one_move(arrays, side, pool)
-        converts = self._file.header.spec.name.metric == Metric.DTC
-        lengths = lengths_of_studies(arrays, wins, side, converts, pool, self._threads)
-        unique = lengths != NO_STUDY
-        return wins["slot"][unique].astype(np.int64), lengths[unique]
-
-    def _wins_by_one_move(
-        self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
-    ) -> TableColumns:
-        """Return the positions that `side` wins by one move only, this move as column `move`."""
         query, threads = Query(turn=side, outcome=Outcome.WIN), self._threads
         search = Search(self._tables, self.material, query, threads=threads)
-        parts = [search.nothing()]
+        # The positions that `side` wins by one move only, with this move.
+        parts = [search.nothing() | {"move": np.empty(0, np.int16)}]
         for part in search.chunks():
             moves = only_moves(arrays, part.boards(), side, part["outcome"], 1, pool, threads)
-            parts.append(part.take(moves != NO_MOVE))
-            parts[-1]["move"] = moves[moves != NO_MOVE]
-        parts[0]["move"] = np.empty(0, np.int16)
-        return TableColumns.concatenate(parts)
+            unique = moves != NO_MOVE
+            parts.append(part.take(unique) | {"move": moves[unique]})
+        wins = TableColumns.concatenate(parts)
+        converts = self._file.header.spec.name.metric == Metric.DTC
+        lengths = lengths_of_studies(arrays, wins, side, converts, pool, threads)
+        unique = lengths != NO_STUDY
+        return wins["slot"][unique].astype(np.int64), lengths[unique]
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
         """Return squares, and a mask of the rows that have the query's pieces on their squares.
@@ -355,12 +349,7 @@ def _studies_of(
     """
     at, behind = (np.searchsorted(slots, part["slot"], side) for side in ("left", "right"))
     there = at < behind
-    return _with_lengths(part.take(there), lengths[at[there]])
-
-
-def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
-    """Return rows with a further column `length`: the plies for which the solution is unique."""
-    return TableColumns(part.layout, {**part, "length": lengths.astype(np.uint16)})
+    return part.take(there) | {"length": lengths[at[there]].astype(np.uint16)}
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
