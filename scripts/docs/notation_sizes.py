@@ -7,7 +7,6 @@ Sizes are bytes in FEN, in Pai's string and in the six integers, and bits in the
 """
 
 import random
-from collections.abc import Iterator
 
 from tbgen.indexing import START_FEN, Material, Position, Side
 from tbgen.indexing.layout import Layout, choose_inner
@@ -18,14 +17,15 @@ SAMPLES = 200
 HEADER = "| material | FEN | Pai | six integers | tbgen index |\n|---|---|---|---|---|"
 
 
-def sample(layout: Layout) -> Iterator[Position]:
-    """Yield positions at seeded random slots."""
-    rng = random.Random(1)
-    for _ in range(SAMPLES):
-        position = None
-        while position is None:
-            position = layout.position(rng.randrange(layout.slots), rng.choice(tuple(Side)))
-        yield position
+def sample(material: Material) -> list[Position]:
+    """Return `SAMPLES` positions at seeded random slots."""
+    layout, rng = Layout(material.armies, choose_inner(material.armies)), random.Random(1)
+    positions: list[Position] = []
+    while len(positions) < SAMPLES:
+        position = layout.position(rng.randrange(layout.slots), rng.choice(tuple(Side)))
+        if position is not None:
+            positions.append(position)
+    return positions
 
 
 def row(name: str, positions: list[Position]) -> str:
@@ -46,9 +46,7 @@ def row(name: str, positions: list[Position]) -> str:
 def table() -> str:
     """Return the table in Markdown."""
     lines = [HEADER]
-    for name in MATERIALS:
-        armies = Material.parse(name).armies
-        lines.append(row(name, list(sample(Layout(armies, choose_inner(armies))))))
+    lines += [row(name, sample(Material.parse(name))) for name in MATERIALS]
     lines.append(row("opening array", [Position.from_fen(START_FEN)]))
     return "\n".join(lines)
 

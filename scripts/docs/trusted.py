@@ -58,11 +58,8 @@ def reached(roots: list[str]) -> set[str]:
 
 def modules_of(*packages: str) -> list[str]:
     """List all modules of packages."""
-    return [
-        module
-        for module in architecture.sources()
-        if any(module == package or module.startswith(f"{package}.") for package in packages)
-    ]
+    prefixes = tuple(f"{package}." for package in packages)
+    return [module for module in architecture.sources() if f"{module}.".startswith(prefixes)]
 
 
 def table() -> str:
