@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tbgen.indexing.rulesets import CHECK_VOIDS, Rules
 from tbgen.indexing.squares import PieceType, Side, piece_kind, square_name
 from tbgen.referee import record
-from tbgen.referee.game import Game
+from tbgen.referee.game import Game, Pairs
 
 _ARTICLES = {
     (PieceType.CANNON, PieceType.ROOK): "art. 15",
@@ -59,7 +59,7 @@ class Conduct:
 
     @classmethod
     def of_side(
-        cls, game: Game, chases: list[list[tuple[int, int]]], start: int, side: Side, rules: Rules
+        cls, game: Game, chases: list[Pairs], start: int, side: Side, rules: Rules
     ) -> Conduct:
         """Return the conduct of a side in the span from `start` to the end of the game.
 

@@ -20,7 +20,7 @@ from tbgen.indexing.position import Position, as_position
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side, square_name
 from tbgen.referee import reasons, record
-from tbgen.referee.game import Game
+from tbgen.referee.game import Game, Pairs
 from tbgen.rules import is_terminal
 from tbgen.tables.reader import as_html
 
@@ -176,7 +176,7 @@ def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Ver
     )  # fmt: skip
 
 
-def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
+def label_ply(game: Game, ply: int, pairs: Pairs) -> Ply:
     """Return a ply with its label, given its chases as pairs of squares (attacker, victim)."""
     is_check = game.log[ply + 1][record.CHECKED]
     label = Label.CHECK if is_check else Label.CHASE if pairs else Label.IDLE
