@@ -332,6 +332,7 @@ class Search:
         return np.where(turned[:, None], image, squares), direct | turned
 
     def _has_pieces(self, squares: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Return bool (n,): True for rows of `squares` (n, pieces) that have the query's pieces."""
         codes = np.array(self._file.layout.piece_codes)
         there = np.ones(len(squares), np.bool_)
         for code, square in self.query.pieces:
