@@ -45,7 +45,7 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
     """Format of cache entries, in place of numba's format without a digest."""
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
-        """Return the cache entry of a compiled kernel: SHA-256 digest, and pickled kernel."""
+        """Return the cache entry of numba's compile result: SHA-256 digest, and pickled kernel."""
         code = dumps(super().reduce(cres))
         return hashlib.sha256(code).digest(), code
 
@@ -139,7 +139,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
 
 def _compiler(typing: Any, target: Any, library: Any, *arguments: Any) -> Compiler:
-    """Return numba's compiler, which then puts the code of a part into a `_Library`."""
+    """Return numba's compiler for a part, with a new `_Library` in place of `library`."""
     library = _Library(target.codegen(), "part")
     return Compiler(typing, target, library, *arguments)
 

@@ -98,7 +98,7 @@ def _begin_compiling() -> None:
 
 
 def kernel(function: Function, **options: Any) -> Function:
-    """Declare a kernel: compiled on first use, cached, and without the GIL."""
+    """Declare a kernel: compiled on first use, cached, without the GIL; `options` are for `njit`."""
     by_numba = CACHE_FOLDER is not None and internals is None
     compiled = njit(nogil=True, cache=by_numba, **_OPTIONS, **options)(function)
     if CACHE_FOLDER is None:
@@ -181,7 +181,7 @@ _clock = [0.0]
 
 
 def compiling_seconds() -> float:
-    """Return the seconds spent in `compile_lock`: compiling, loading, waiting for processes."""
+    """Return the seconds that this process spent in `compile_lock`: compiling, loading, waiting."""
     return _clock[0]
 
 

@@ -6,9 +6,10 @@
     lo   bit 63       OFF_BOARD: the "square" of the inner piece of a material without attackers
 
 The positions of one *row* of the index differ only in the square of one attacker, the *inner
-piece*. A set of them is such a pair, too: one bit for each square. Some functions here move the
-inner piece of a whole row at once. Others return the squares of the inner piece that leave another
-piece's attack open. All functions are independent of the index, and return sets as pairs of words.
+piece*. A set of them is such a pair, too: one bit for each square. All functions are independent of
+the index, and return sets as pairs of words. Parameters (lo, hi) are a set of squares, (free_lo,
+free_hi) the squares that may be passed and entered, (occ_lo, occ_hi) the occupied squares without
+the inner piece. `kind` and `side` are those of the piece that moves or attacks.
 """
 
 from __future__ import annotations
@@ -243,9 +244,9 @@ def _fill_down(start, free):
 
 @part
 def slides(lo, hi, free_lo, free_hi):
-    """Return the free squares from which a rook, or a cannon that does not capture, enters a set.
+    """Return the free squares from which a rook, or a cannon without capturing, enters a set.
 
-    All squares of the path must be free. The same squares are reached from the set.
+    All squares of the path must be free. Slides from the set reach the same squares.
     """
     out_lo = _slide_along_ranks(lo, free_lo)
     out_hi = _slide_along_ranks(hi, free_hi)
@@ -306,7 +307,7 @@ def pawn_steps_into(lo, hi, free_lo, free_hi, side):
 
 @part
 def inner_sources(kind, side, lo, hi, free_lo, free_hi):
-    """Return the squares from which the inner piece makes a quiet move into a set of squares."""
+    """Return the free squares from which the inner piece makes a quiet move into a set."""
     if kind == KNIGHT:
         return jumps_into(lo, hi, free_lo, free_hi)
     if kind == PAWN:
@@ -348,7 +349,7 @@ def attack_stands(kind, side, source, target, occ_lo, occ_hi):
 def line_attacks(kind, source, occ_lo, occ_hi):
     """Return the empty squares on which a rook or cannon on `source` would attack a piece.
 
-    From the same squares, such a piece would attack `source`.
+    From the same squares, a rook or cannon would attack `source`.
     """
     lo, hi = EMPTY, EMPTY
     for direction in range(4):
@@ -369,11 +370,11 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares that a piece on `square` attacks, or from which one attacks it.
+    """Return the empty squares that a piece on `square` attacks, or from which it attacks `square`.
 
     legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from `square`, `KNIGHT_LEGS_BACK` for attacks
-        on it
-    pawns : int8 (2, 90, 3), in; `PAWN_TARGETS` for attacks from it, `PAWN_SOURCES` for those on it
+        on `square`
+    pawns : int8 (2, 90, 3), in; `PAWN_TARGETS` or `PAWN_SOURCES`, likewise
     """
     if kind == ROOK or kind == CANNON:
         return line_attacks(kind, square, occ_lo, occ_hi)

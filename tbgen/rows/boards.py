@@ -67,7 +67,7 @@ def set_up(row, square, converter, squares, board):
 
 @part
 def slot_of(squares, converter):
-    """Return row and inner square of a placement's canonical slot, or of its mirror image's."""
+    """Return row and inner square of the canonical slot of a placement, or of its mirror image."""
     slot = slot_of_squares(squares, converter.descriptor)
     size = converter.inner_squares.size
     return slot // size, converter.inner_squares[slot % size]
@@ -75,7 +75,7 @@ def slot_of(squares, converter):
 
 @part
 def is_mirrored(row, square, squares, converter, scratch, scratch_board):
-    """Return whether a slot stands for the mirror image of a given placement.
+    """Return whether a slot stands for the mirror image of the placement `squares`.
 
     row, square : int64, a slot that `slot_of` has returned for `squares`
     scratch : int64 (pieces,), out; squares of the pieces in the slot's placement

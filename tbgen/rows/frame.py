@@ -82,7 +82,7 @@ class Frame(NamedTuple):
     companions and one more man on each square, -1 if the man cannot stand there.
     """
     inner_area: NDArray[np.uint64]
-    """uint64 (2,): the squares of the inner piece; the off-board bit if there is none."""
+    """uint64 (2,): where the inner piece may stand; the off-board bit if there is none."""
 
 
 KIND, SIDE, GROUP_STRIDE = range(3)

@@ -68,7 +68,7 @@ BOARD_WORDS = 5 * _WORDS
 
 @part
 def gather_dense(lead, side, front, reached, scratch, frame):
-    """Add the predecessors of a frontier in one lead, by all quiet moves, to `reached`."""
+    """Add the predecessors of a frontier in one lead, by quiet moves of `side`, to `reached`."""
     mids = frame.mids
     taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
@@ -95,7 +95,7 @@ def gather_dense(lead, side, front, reached, scratch, frame):
 def _gather_lead(move, target, front, reached, scratch, frame):
     """Add predecessors by one move of a king, an advisor or an elephant, for all rows of a lead.
 
-    move, target : int64, index of the move, and the lead after it
+    move, target : int64, index of the move in `Frame.lead_after`, and the lead after it
     """
     mids, eye = frame.mids, np.int64(frame.lead_moves[move, EYE])
     words, behind = reached.reshape(-1), front.rows.reshape(-1)[2 * mids * target :]
@@ -195,7 +195,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 
 @part
 def _gather_lines(first, stride, front, reached, scratch):
-    """Add predecessors by slides: scan each rank and file of the board in both directions.
+    """Add predecessors by a rook or cannon: scan each rank and file in both directions.
 
     The running union contains the frontier positions of the squares passed so far. A position
     leaves it at the first square where the inner piece or another piece blocks the slide.

@@ -38,7 +38,7 @@ from tbgen.rows.frame import EYE, GROUP_STRIDE, KIND, MIRRORED, SIDE, with_rank_
 
 @part
 def add(reached, touched, count, mid, lo, hi):
-    """Add positions to a row of `reached`, and list the row; return the length of the list."""
+    """Add positions to the row `mid` of `reached`, and list the row; return the list's length."""
     # No branch, which would be unpredictable: the entry after the list is always written,
     # and counts only if the row is new.
     touched[count] = mid

@@ -70,7 +70,7 @@ class Records(ABC):
 
 @part
 def write_row(out, at, gap, lo, hi):
-    """Write a nonempty row into a record at offset `at`; return the offset after it.
+    """Write a nonempty row (lo, hi) into a record at offset `at`; return the offset after it.
 
     gap : int64, row number minus that of the previous row
     """
@@ -160,7 +160,7 @@ def k_record_lists(slots, starts, out, ends):
 
 @borrowing_kernel
 def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
-    """Record the positions of a set in the chunks [chunk_0, chunk_1), one record each."""
+    """Record the positions of a set in chunks of `size` leads, one record for each chunk."""
     at = 0
     for chunk in range(chunk_0, chunk_1):
         previous = chunk * size * mids

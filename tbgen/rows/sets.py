@@ -157,7 +157,7 @@ def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
 
 @borrowing_kernel
 def _k_transfer(lead_0, lead_1, front, source, result, moved, mids):
-    """Remove the positions on a frontier from `source`, and add them to `result`; count the rows.
+    """Remove the positions on `front` from `source`, and add them to `result`; count the rows.
 
     source : Rows, inout
     moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows in [lead_0, lead_1)
@@ -177,7 +177,7 @@ def _k_transfer(lead_0, lead_1, front, source, result, moved, mids):
 
 @borrowing_kernel
 def _k_join(lead_0, lead_1, front, found, mids):
-    """Add the positions of one frontier to another."""
+    """Add the positions of the frontier `front` to the frontier `found`."""
     for lead in range(lead_0, lead_1):
         for i in range(rows_in_use(lead, front, mids)):
             mid = mid_in_use(i, lead, front)
@@ -313,7 +313,7 @@ class Sets:
         self._by_rows(lambda rows: rows.fill(0), target)
 
     def unite(self, members: Rows, target: Rows) -> None:
-        """Add the positions of one set to another."""
+        """Add the positions of the set `members` to the set `target`."""
         self._by_rows(np.bitwise_or, target, members, target)
 
     def intersect(self, members: Rows, target: Rows) -> None:
@@ -337,7 +337,7 @@ class Sets:
         self.workers.run_kernel(self.leads, _k_clear, found, self.mids, ranges=ranges_for(found))
 
     def transfer(self, front: Frontier, source: Rows, target: Rows | None = None) -> bool:
-        """Remove the positions on a frontier from one set, and add them to another if one is given.
+        """Remove the positions on `front` from `source`, and add them to `target` if it is given.
 
         Returns whether the frontier has any position.
         """
@@ -350,7 +350,7 @@ class Sets:
         return bool(moved.any())
 
     def join(self, front: Frontier, target: Frontier) -> None:
-        """Add the positions of one frontier to another."""
+        """Add the positions of the frontier `front` to the frontier `target`."""
         self.workers.run_kernel(
             self.leads, _k_join, front, target, self.mids, ranges=ranges_for(front)
         )
@@ -379,7 +379,7 @@ class Sets:
         self._each(records, put)
 
     def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
-        """Call `use(record, row_0)` for each record; one thread handles all records of a chunk."""
+        """Call `use(record, row_0)`, with its chunk's first row; one thread takes a whole chunk."""
 
         def use_some(first: int, last: int, _: int) -> None:
             for chunk, of_chunk in records[first:last]:

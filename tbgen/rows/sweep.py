@@ -91,7 +91,7 @@ def _has_many_rows(lead, members, mids):
 
 @part
 def _take_back(lead, found, scratch, mids):
-    """Move one lead's positions from `found` to `scratch.reached`; return the number of rows."""
+    """Move one lead's positions from `found` to `scratch.reached`; return the number listed."""
     count = np.int64(0)
     for i in range(rows_in_use(lead, found, mids)):
         mid = mid_in_use(i, lead, found)
@@ -275,7 +275,7 @@ class Sweeper:
     ) -> None:
         """Set `found` to the predecessors of `front` in `within` that have no escape.
 
-        side : to move in the positions that are found
+        side : to move in `within` and in the positions that are found
         front : positions with the opponent to move
         escape : positions with the opponent to move; a quiet move into them excludes a position
         add_found : treat positions already on `found` as predecessors; if False, remove them
@@ -287,7 +287,7 @@ class Sweeper:
     def without_escape(
         self, side: int, within: Rows | Frontier, found: Frontier, escape: Rows
     ) -> None:
-        """Set `found` to the positions of `within` without a quiet move into `escape`."""
+        """Set `found` to the positions of `within` without a quiet move of `side` into `escape`."""
         if isinstance(within, Frontier):
             front, ranges = within, ranges_for(within)
         else:
@@ -296,7 +296,7 @@ class Sweeper:
         self._run(ranges, side, True, front, front.rows, True, avoided, False, found)
 
     def _run(self, ranges: int, side: int, *arguments: Any) -> None:
-        """Call `_k_sweep` on ranges of leads, and add the rows that it has read to the meter."""
+        """Call `_k_sweep` with `arguments` on ranges of leads; add the rows it reads to the meter."""
         # An enumeration as argument would slow the kernel's call by forty microseconds.
         mover = int(side)
         rows_read = [0] * self._workers.threads

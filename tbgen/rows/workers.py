@@ -42,6 +42,7 @@ class Chunks(NamedTuple):
     size: int
     """Leads of a chunk; the last one may have fewer."""
     mids: int
+    """Rows of each lead."""
 
     @classmethod
     def of(cls, leads: int, mids: int) -> Chunks:
