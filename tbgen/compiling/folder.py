@@ -37,7 +37,7 @@ _ABANDONED_SECONDS = 3600
 
 
 def find_kernel_folder() -> Path | None:
-    """Return the first folder of the module's list that can be written (created if missing), or None."""
+    """Return the first folder of the module's list that can be created and written, or None."""
     choices = (choose() for choose in (usual_folder, _private_folder))
     return next((folder for folder in choices if folder and _is_writable(folder)), None)
 
@@ -53,7 +53,7 @@ def usual_folder() -> Path | None:
 
 
 def _private_folder() -> Path | None:
-    """Return the user's folder among temporary files; None if another user owns it, or on an error."""
+    """Return the user's folder among temporary files; None if it is not safe, or on an error."""
     with contextlib.suppress(AttributeError, OSError):
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -98,7 +98,7 @@ def _begin_compiling() -> None:
 
 
 def kernel(function: Function, **options: Any) -> Function:
-    """Declare a kernel: compiled on first use, cached, without the GIL; `options` are for `njit`."""
+    """Declare a kernel: compiled on first use, cached, without the GIL; `options` as of `njit`."""
     by_numba = CACHE_FOLDER is not None and internals is None
     compiled = njit(nogil=True, cache=by_numba, **_OPTIONS, **options)(function)
     if CACHE_FOLDER is None:

@@ -288,7 +288,7 @@ class Search:
             sets.intersect(self.unwon, wins)
 
     def prune(self) -> None:
-        """Prune to the greatest fixpoint.
+        """Prune the candidates to their greatest fixpoint.
 
         The first two sweeps test all candidates: many are pruned, and sweeps backwards from these
         would take longer.
@@ -339,7 +339,7 @@ class Search:
         self.sets.unite(self.loss_candidates.rows, self.possible_losses)
 
     def declare(self, wins: Frontier) -> None:
-        """Final phase: make positions of the winner direct wins, the seeds of this order.
+        """Final phase: make the winner's positions `wins` direct wins, the seeds of this order.
 
         They are removed from the sets `unknown` and `losable` of the propagation.
         """

@@ -32,7 +32,7 @@ from tbgen.tables.palettes import Palette
 def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame):
     """Sort the positions of a side by their captures; return the number of those in `slots`.
 
-    numbers : unsigned (rows of the leads * 90,), in; the best captures, as `Captures.find` writes
+    numbers : unsigned (rows of the leads * 90,), in; the best captures that `Captures.find` wrote
     draw : int, the number of a draw
     losable : Rows of the leads, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, as
@@ -68,7 +68,7 @@ def sort_by_captures(
 ) -> tuple[Rows, Waiting]:
     """Find the best captures of the legal positions of a side, and sort the positions by them.
 
-    palette : gives the codes of the numbers that `find` writes
+    palette : the codes of the numbers that `find` writes
     find : `Captures.find`, or a function like it
 
     Returns the positions without any capture, and those whose best capture wins or loses.

@@ -43,10 +43,11 @@ byte offset in the next segment. It stays valid when that segment is compressed.
 
 @borrowing_kernel
 def _k_fill(data, codes, numbers):
-    """Write the codes of all positions in a segment of a journal to one chunk of a plane.
+    """Write the palette numbers of all positions in a segment of a journal to a plane's chunk.
 
     data : uint8 (n,), in; an uncompressed segment, header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
+    numbers : unsigned (rows of the chunk * 90,), inout
     """
     at = 0
     while at < data.size:
@@ -85,7 +86,7 @@ class Journal:
         """All codes that have been added."""
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
-        """Append a record of positions with a code."""
+        """Append a record of positions of one chunk of leads that have a code."""
         self.codes.add(code)
         segment = self._open[chunk]
         segment += _HEADER.pack(code, len(record))
@@ -174,7 +175,7 @@ class Waiting:
         self._lock = threading.Lock()
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
-        """Add a record of positions that wait for a code."""
+        """Add a record of positions of one chunk of leads that wait for a code."""
         with self._lock:
             records = self._records.setdefault(code, StoredRecords(self._storage))
         records.add(chunk, record)

@@ -95,7 +95,7 @@ class OutcomePlanes:
         self._plane: tuple[int, NDArray[np.uint8]] | None = None
 
     def plane(self, side: int) -> NDArray[np.uint8]:
-        """Return the outcome codes, uint8 (slots,); 0 where no canonical legal position is."""
+        """Return a side's outcome codes, uint8 (slots,); 0 where no canonical legal position is."""
         if self._plane is None or self._plane[0] != side:
             self._plane = None  # first, since there is memory for one only
             self._plane = side, self._load(side)

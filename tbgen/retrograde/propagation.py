@@ -165,7 +165,8 @@ class Propagation:
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
         """Set `found` to the positions that wait for a value; return whether any waited.
 
-        The positions no longer wait. If the value is a loss, they are losable from now on.
+        If none waited, `found` is unchanged. Otherwise the positions no longer wait and, if the
+        value is a loss, are losable from now on.
         """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)

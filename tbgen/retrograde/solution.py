@@ -168,7 +168,7 @@ class CountedPlanes:
         return self._plane[1][first : first + count]
 
     def histogram(self, side: int) -> dict[int, int]:
-        """Return the number of positions of each code."""
+        """Return the number of positions of each code that occurs with a side to move."""
         return {code: count.positions for code, count in self._counts_of(side).items()}
 
     def first_slot(self, side: int, code: int) -> int:

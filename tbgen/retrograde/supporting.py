@@ -238,7 +238,10 @@ def _k_view(
 def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the table's lead for every lead of the view, and whether it has the mirror image."""
+    """Return the table's lead for each lead of the view, and whether it has the mirror image.
+
+    swapped : whether the colours of the table are exchanged
+    """
     ranks = []
     for side in Side:
         source = side.other if swapped else side
@@ -253,6 +256,7 @@ def _roles(
     """Return the parameters `roles` and `receiver` of `_k_view`.
 
     men : int64 (men of the view, 4), `Frame.men`
+    swapped : whether the colours of the table are exchanged
     """
 
     def seen(side: int, kind: int) -> Group:

@@ -296,7 +296,7 @@ class Sweeper:
         self._run(ranges, side, True, front, front.rows, True, avoided, False, found)
 
     def _run(self, ranges: int, side: int, *arguments: Any) -> None:
-        """Call `_k_sweep` with `arguments` on ranges of leads; add the rows it reads to the meter."""
+        """Call `_k_sweep` with `arguments` on ranges of leads; add the rows read to the meter."""
         # An enumeration as argument would slow the kernel's call by forty microseconds.
         mover = int(side)
         rows_read = [0] * self._workers.threads

@@ -127,7 +127,7 @@ def _k_safe(graph, reverse, alive_offence, alive_reply):
 
 @borrowing_kernel
 def _k_reach_calm(graph, safe, inside, reaching):
-    """Add to `reaching` the reply nodes from which the winner can force a calm reply.
+    """Add to `reaching` the nodes of `inside` where the winner forces a calm reply, within `safe`.
 
     reaching : bool (reply nodes,), inout
     """
@@ -155,8 +155,8 @@ def _k_reach_calm(graph, safe, inside, reaching):
 def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside: Bools) -> Bools:
     """Return the reply nodes from which the winner can force calm replies again and again.
 
-    This is the greatest set in which the winner can force a calm reply from each node without
-    leaving the set. A least fixpoint (`_k_reach_calm`) is repeated until it removes nothing.
+    This is the greatest subset of `inside` from which the winner can force a calm reply without
+    leaving it or `safe`. A least fixpoint (`_k_reach_calm`) is repeated until it removes nothing.
     """
     safe = safe.copy()
     while True:
@@ -193,7 +193,7 @@ class Conditions(NamedTuple):
 
 @borrowing_kernel
 def _k_force(graph, conditions, calm, safe, inside, forced):
-    """Find the conditions that the winner can force to be met at least once from each reply node.
+    """Find the conditions that the winner can force to be met once from each node of `inside`.
 
     conditions : Conditions
     calm : bool (reply nodes,), nodes where calm replies meet all conditions
@@ -239,11 +239,11 @@ def _force_conditions(
     safe: Bools,
     inside: Bools,
 ) -> Bools:
-    """Return the reply nodes that win by the exact conditions, as bool (reply nodes,).
+    """Return the nodes of `inside` that win by the exact conditions, bool (reply nodes,).
 
     Nodes of `calm` win. At the others, each condition (not to check for ever; for each piece, not
     to chase it for ever) must be met again and again: the winner can force that it is met once
-    more, or that a calm node is reached, without leaving the set of winning nodes.
+    more, or that a calm node is reached, without leaving `safe` and the winning nodes.
     """
     safe, inside = safe.copy(), inside.copy()
     needed = conditions.pieces | CHECK_BIT

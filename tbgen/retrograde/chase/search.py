@@ -105,7 +105,7 @@ def declare_perpetual_chases(
 
     state : of searches whose mark is `k_mark_attacked`
     lost : positions that the offender loses by perpetual check at this order
-    chase_rules : `ChaseSetting.chase_rules`
+    chase_rules : bits of the rule set (`tbgen.indexing.rulesets`)
 
     Returns the number of direct wins.
     """

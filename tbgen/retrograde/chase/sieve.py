@@ -132,9 +132,9 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 def attacked_row(lead, mid, side, chase_rules, frame):
     """Return the positions, as two words, of a row in which `side` attacks an enemy piece.
 
-    Its king and pawns do not count as attackers. The enemy king does not count as attacked. Nor do
-    attackers outside the inner piece that may be chased freely (`may_be_victim`), nor an inner
-    pawn on its own half of the board, unless the rules judge chases of it.
+    The king and pawns of `side` do not count as attackers. Not counted as attacked are the enemy
+    king, men that may be chased freely (`may_be_victim`), and an inner pawn on its own half of the
+    board, unless the rules judge chases of it.
     """
     occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
     occ_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
