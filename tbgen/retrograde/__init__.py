@@ -47,14 +47,12 @@ Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, an
     side : int64, the side to move, 0 Red, 1 Black
     legal : Rows of the given leads, in (out in `k_legal`); the legal positions
     area : int64 (inner size,), the squares of the inner piece
-    numbers : unsigned (rows of the given leads * 90,), inout; numbers of codes in a palette
-        (`tbgen.tables.palettes`)
-    codes : unsigned (rows of the given leads * 90,), inout; the best capture found so far of each
-        position with `side` to move, as the number of its code
+    numbers : unsigned (rows of the given leads * 90,), inout; the number of each position's
+        code, or of its best capture found so far, in a palette (`tbgen.tables.palettes`)
     view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a
         supporting table with this table's index, of the same numbers
     view_frame : Frame, of the view
-    base : int64, index in `codes` of a row's first square
+    base : int64, index in `numbers` of a row's first square
     strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
     saved : unsigned (90,), scratch of the same type
 """

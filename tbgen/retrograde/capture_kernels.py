@@ -2,15 +2,15 @@
 """Kernels of phase 2b: the values of all captures of one kind of piece, read from a view.
 
 A view is a supporting table with the index of the table that is solved (`supporting.py`). It has
-the value of each capture as a number, larger if better; "code" means this number here. To *raise* a
-code is to replace it by another one if that is larger.
+the value of each capture as a number in a palette, larger if better. To *raise* a number is to
+replace it by another one if that is larger.
 
     a piece of a mid group is captured     the view has the same lead and inner piece
-    the inner piece is captured            the view has no inner piece: one code per row
+    the inner piece is captured            the view has no inner piece: one number per row
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
-In the first and third case, one move of one capturing piece raises a whole row, that is, the codes
-for all squares of the inner piece, to a row of the view.
+In the first and third case, one move of one capturing piece raises the numbers of a whole row, for
+all squares of the inner piece, to those of a row of the view.
 """
 
 from __future__ import annotations
@@ -48,27 +48,24 @@ MANY_SQUARES = 20
 
 
 @part
-def _raise_bits(codes, base, lo, hi, code):
-    """Raise the codes on the squares of a set to at least `code`.
-
-    code : unsigned, one code
-    """
+def _raise_bits(numbers, base, lo, hi, number):
+    """Raise the numbers on the squares (lo, hi) of a row to at least `number`."""
     while lo | hi:
         at = base + first_square(lo, hi)
         lo, hi = without_first(lo, hi)
-        if codes[at] < code:
-            codes[at] = code
+        if numbers[at] < number:
+            numbers[at] = number
 
 
 @part
-def _raise_row(codes, base, view, source, lo, hi, saved):
-    """Raise the codes on the squares (lo, hi) of a row to those of a row of the view.
+def _raise_row(numbers, base, view, source, lo, hi, saved):
+    """Raise the numbers on the squares (lo, hi) of a row to those of a row of the view.
 
     For many squares, the whole row is raised at once, and the other squares are restored.
 
     source : int64, index in `view` of the first square of the view's row
     """
-    row = codes[base : base + STRIDE]
+    row = numbers[base : base + STRIDE]
     other = view[source : source + STRIDE]
     if count_bits(lo & WORD) + count_bits(hi & WORD) < MANY_SQUARES:
         while lo | hi:
@@ -92,9 +89,9 @@ def _raise_row(codes, base, view, source, lo, hi, saved):
 
 @part
 def _capture_by_attackers(
-    codes, base, first, mid, rest, victim, side, lo, hi, view, frame, strides, saved
+    numbers, base, first, mid, rest, victim, side, lo, hi, view, frame, strides, saved
 ):
-    """Raise codes of a row to the values of captures on `victim` by attackers of `side`.
+    """Raise numbers of a row to the values of captures on `victim` by attackers of `side`.
 
     first : int64, the first row of the view's lead
     rest : int64, the view's mid with all men on their squares, the captured one left out
@@ -109,12 +106,12 @@ def _capture_by_attackers(
         if x | y:
             step = frame.extend[frame.mid_companions[mid, man], victim] - rank_of(mid, man, frame)
             after = rest + step * strides[frame.men[man, GROUP]]
-            _raise_row(codes, base, view, (first + after) * STRIDE, x, y, saved)
+            _raise_row(numbers, base, view, (first + after) * STRIDE, x, y, saved)
     if frame.inner_side == side and frame.inner_kind >= 0:
-        code = view[(first + rest) * STRIDE + victim]
-        if code:
+        number = view[(first + rest) * STRIDE + victim]
+        if number:
             x, y = inner_attackers(frame.inner_kind, side, victim, lo, hi)
-            _raise_bits(codes, base, x & frame.inner_area[0], y & frame.inner_area[1], code)
+            _raise_bits(numbers, base, x & frame.inner_area[0], y & frame.inner_area[1], number)
 
 
 @part
@@ -132,9 +129,9 @@ def _view_mid(mid, without, frame, strides):
 
 @borrowing_kernel
 def k_capture_group(
-    lead_0, lead_1, victims, side, codes, legal, view, view_frame, strides, frame, saved
+    lead_0, lead_1, victims, side, numbers, legal, view, view_frame, strides, frame, saved
 ):
-    """Raise codes to the values of captures, by `side`, of the pieces of one mid group.
+    """Raise numbers to the values of captures, by `side`, of the pieces of one mid group.
 
     victims : int64, number of the group; its men belong to the side that is not to move
     """
@@ -156,7 +153,7 @@ def k_capture_group(
                 victim = np.int64(frame.mid_squares[mid, man])
                 companions = frame.mid_companions[mid, man] - frame.groups[victims, FIRST_EXTEND]
                 rest = others + companions * strides[victims]
-                _capture_by_attackers(codes, base, lead * view_mids, mid, rest, victim, side,
+                _capture_by_attackers(numbers, base, lead * view_mids, mid, rest, victim, side,
                                       lo, hi, view, frame, strides, saved)  # fmt: skip
                 for m in range(first_move, last_move):
                     if frame.lead_moves[m, TARGET] != victim:
@@ -169,19 +166,19 @@ def k_capture_group(
                         source = (source + view_frame.mid_mirror[rest]) * STRIDE
                         for s in range(STRIDE):
                             if s != eye:
-                                code = view[source + MIRROR[s]]
-                                codes[base + s] = max(codes[base + s], code)
+                                number = view[source + MIRROR[s]]
+                                numbers[base + s] = max(numbers[base + s], number)
                     else:
                         source = (source + rest) * STRIDE
-                        _raise_row(codes, base, view, source, ~BIT[eye, 0], ~BIT[eye, 1], saved)
+                        _raise_row(numbers, base, view, source, ~BIT[eye, 0], ~BIT[eye, 1], saved)
 
 
 @borrowing_kernel
 def k_capture_defender(
-    lead_0, lead_1, column_0, column_1, dropped, side, codes, legal, view, view_frame, strides,
+    lead_0, lead_1, column_0, column_1, dropped, side, numbers, legal, view, view_frame, strides,
     frame, saved,
 ):  # fmt: skip
-    """Raise codes to the values of captures, by `side`, of advisors or elephants.
+    """Raise numbers to the values of captures, by `side`, of advisors or elephants.
 
     column_0, column_1 : int64, range [column_0, column_1) of the captured pieces' columns in
         `Frame.lead_squares`
@@ -201,13 +198,13 @@ def k_capture_defender(
             for column in range(column_0, column_1):
                 victim = np.int64(frame.lead_squares[lead, column])
                 first = dropped[lead - lead_0, column - column_0] * view_mids
-                _capture_by_attackers(codes, base, first, mid, rest, victim, side, lo, hi, view,
+                _capture_by_attackers(numbers, base, first, mid, rest, victim, side, lo, hi, view,
                                       frame, strides, saved)  # fmt: skip
 
 
 @borrowing_kernel
-def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, strides, frame):
-    """Raise codes to the values of captures, by `side`, of the inner piece."""
+def k_capture_inner(lead_0, lead_1, side, numbers, legal, view, view_frame, strides, frame):
+    """Raise numbers to the values of captures, by `side`, of the inner piece."""
     mids, view_mids = frame.mids, view_frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
@@ -229,8 +226,8 @@ def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, stride
                 while x | y:
                     s = first_square(x, y)
                     x, y = without_first(x, y)
-                    code = view[first + frame.extend[companions, s] * stride]
-                    codes[base + s] = max(codes[base + s], code)
+                    number = view[first + frame.extend[companions, s] * stride]
+                    numbers[base + s] = max(numbers[base + s], number)
             for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
                 s = np.int64(frame.lead_moves[m, TARGET])
                 if has(lo, hi, s) or has(lo, hi, np.int64(frame.lead_moves[m, EYE])):
@@ -238,5 +235,5 @@ def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, stride
                 after = rest
                 if frame.lead_moves[m, MIRRORED]:
                     after = np.int64(view_frame.mid_mirror[rest])
-                code = view[np.int64(frame.lead_after[m]) * view_mids + after]
-                codes[base + s] = max(codes[base + s], code)
+                number = view[np.int64(frame.lead_after[m]) * view_mids + after]
+                numbers[base + s] = max(numbers[base + s], number)
