@@ -334,7 +334,7 @@ def has_kernels(module: str) -> bool:
     """Return whether a module defines kernels."""
     functions = [node for node in nodes(module) if isinstance(node, ast.FunctionDef)]
     used = {ast.unparse(mark) for function in functions for mark in function.decorator_list}
-    return bool(used & {"kernel", "borrowing_kernel", "part", "inlined_part", "recursive_part"})
+    return bool(used & {"kernel", "borrowing_kernel", "part", "recursive_part"})
 
 
 def drawing() -> str:

@@ -30,8 +30,8 @@ from numba.core.typing.typeof import typeof
 from numba.extending import models, register_model
 
 _USED = (
-    DefaultOptions._nrt, DefaultOptions.forceinline, DefaultOptions.no_cfunc_wrapper,
-    DefaultOptions.no_rewrites, FunctionCache._impl_class, FunctionCache._load_overload,
+    DefaultOptions._nrt, DefaultOptions.no_cfunc_wrapper, DefaultOptions.no_rewrites,
+    FunctionCache._impl_class, FunctionCache._load_overload,
     JITCodeLibrary._finalize_final_module, JITCodeLibrary._optimize_final_module,
     PythonAPI.numba_array_adaptor, models.PrimitiveModel, types.Dispatcher.get_call_type,
     types.IntEnumMember, types.NamedTuple, types.signed_domain,

@@ -117,22 +117,17 @@ def borrowing_kernel(function: Function) -> Function:
     return kernel(function, **_BORROWS)
 
 
-def part(function: Function, **options: Any) -> Function:
+def part(function: Function) -> Function:
     """Make a function that creates no arrays callable from kernels; Python calls it uncompiled.
 
-    Without `internals`, `options` are ignored, and numba compiles the function once for each
-    combination of integer types, with machine code of its own.
+    Without `internals`, numba compiles it once for each combination of integer types, with machine
+    code of its own.
     """
     if internals is not None:
-        internals.compile_part(function, **_OPTIONS, **_BORROWS, **options)
+        internals.compile_part(function, **_OPTIONS, **_BORROWS)
     else:
         overload(function, jit_options=_OPTIONS, strict=False)(lambda *types: function)
     return function
-
-
-def inlined_part(function: Function) -> Function:
-    """Declare a part that is inlined into its callers, even if LLVM would not inline it."""
-    return part(function, forceinline=True)
 
 
 def recursive_part(function: Function) -> Function:

@@ -40,7 +40,7 @@ from enum import IntEnum
 from typing import NamedTuple
 import numpy as np
 from tbgen.compiling import jit
-from tbgen.compiling.jit import borrowing_kernel, by_pointer, inlined_part, kernel, part, prefetch
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, kernel, part, prefetch
 
 @by_pointer
 class Inner(NamedTuple):
@@ -59,7 +59,7 @@ class Kind(IntEnum):
 def shifted(number, by):
     return (number << by) - 200
 
-@inlined_part
+@part
 def twice_shifted(numbers, at, by):
     return shifted(numbers[at], by) + shifted(by, by) + shifted(Kind.ROOK, 1)
 

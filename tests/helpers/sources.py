@@ -14,7 +14,6 @@ KERNEL_DECORATORS = {
     "kernel",
     "borrowing_kernel",
     "part",
-    "inlined_part",
     "recursive_part",
     "scalar",
 }
