@@ -102,8 +102,7 @@ class Captures:
         """
         self._layout, self._frame, self._side = layout, frame, side
         victim_side = side.other
-        kinds = _captured_kinds(layout, victim_side, supporting, code_space, metric)
-        self.palette = _palette(kinds, code_space)
+        kinds, self.palette = _captured_kinds(layout, victim_side, supporting, code_space, metric)
         """Codes of the numbers that `find` writes."""
         ready(self.palette)
         self._searches: list[FindCaptures] = []
@@ -180,8 +179,8 @@ def _captured_kinds(
     supporting: Callable[[Material], SupportingTable],
     code_space: CodeSpace,
     metric: Metric,
-) -> list[_CapturedKind]:
-    """Return the types of pieces that a side may lose, with the tables after their capture."""
+) -> tuple[list[_CapturedKind], Palette]:
+    """Return the types of pieces that a side may lose, and the palette of all capture codes."""
     kinds = []
     army = layout.armies[victim_side]
     for kind in list(PieceType)[1:]:
@@ -198,7 +197,8 @@ def _captured_kinds(
             for code in table.occurring_codes(to_move)
         }
         kinds.append(_CapturedKind(kind, table, swapped, to_move, capture_codes))
-    return kinds
+    codes = (code for captured in kinds for code in captured.capture_codes.values())
+    return kinds, Palette.of(code_space, codes)
 
 
 def capture_width(
@@ -209,15 +209,9 @@ def capture_width(
 ) -> int:
     """Return the bytes of each element of a plane of captures, for the side that needs more."""
     return max(
-        _palette(
-            _captured_kinds(layout, side, supporting, code_space, metric), code_space
-        ).dtype.itemsize
+        _captured_kinds(layout, side, supporting, code_space, metric)[1].dtype.itemsize
         for side in Side
     )
-
-
-def _palette(kinds: list[_CapturedKind], code_space: CodeSpace) -> Palette:
-    return Palette.of(code_space, (code for kind in kinds for code in kind.capture_codes.values()))
 
 
 def capture_value(value: Value, metric: Metric) -> Value:
