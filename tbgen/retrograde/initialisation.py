@@ -75,26 +75,25 @@ def sort_by_captures(
     """
     chunks, workers = sets.chunks, sets.workers
     losable, waiting = sets.empty(), Waiting(workers.storage)
-    slots = chunks.rows * STRIDE
-    # One range of chunks for each thread; in memory even if the sets are on disk.
-    plane_size = -(-chunks.number // RANGES) * slots
-    planes = [
+    # For each thread, planes of one range of chunks, in memory even if the sets are on disk, and
+    # lists of the waiting positions of one chunk.
+    plane_rows, slots = -(-chunks.number // RANGES) * chunks.rows, chunks.rows * STRIDE
+    buffers = [
         (
-            Storage().zeros((plane_size // STRIDE, 2), np.uint64),
-            Storage().zeros(plane_size, palette.dtype),
+            Storage().zeros((plane_rows, 2), np.uint64),
+            Storage().zeros(plane_rows * STRIDE, palette.dtype),
+            np.empty(slots, np.uint32),
+            np.empty(slots, palette.dtype),
         )
         for _ in range(workers.threads)
     ]
-    buffers = [
-        (np.empty(slots, np.uint32), np.empty(slots, palette.dtype)) for _ in range(workers.threads)
-    ]
 
     def sort(first: int, last: int, thread: int) -> None:
-        waiting_slots, waiting_numbers = buffers[thread]
+        legal_plane, numbers_plane, waiting_slots, waiting_numbers = buffers[thread]
         row_0, lead_0 = chunks.row_0(first), chunks.lead_range(first)[0]
         lead_1 = chunks.lead_range(last - 1)[1]
         rows = (lead_1 - lead_0) * sets.mids
-        legal, numbers = planes[thread][0][:rows], planes[thread][1][: rows * STRIDE]
+        legal, numbers = legal_plane[:rows], numbers_plane[: rows * STRIDE]
         k_legal(lead_0, lead_1, int(side), legal, sets.frame)
         find(lead_0, lead_1, legal, numbers)
         for chunk in range(first, last):
