@@ -42,10 +42,8 @@ def _file_mask(*files: int) -> np.uint64:
     return U64(sum(1 << (9 * rank + file) for rank in range(5) for file in files))
 
 
-_NOT_A = U64(int(WORD) & ~int(_file_mask(0)))
-_NOT_I = U64(int(WORD) & ~int(_file_mask(8)))
-_NOT_AB = U64(int(WORD) & ~int(_file_mask(0, 1)))
-_NOT_HI = U64(int(WORD) & ~int(_file_mask(7, 8)))
+_NOT_A, _NOT_I = WORD & ~_file_mask(0), WORD & ~_file_mask(8)
+_NOT_AB, _NOT_HI = WORD & ~_file_mask(0, 1), WORD & ~_file_mask(7, 8)
 _FILE_A, _FILE_B, _FILE_C, _FILE_D, _FILE_E, _FILE_F, _FILE_G, _FILE_H, _FILE_I = (
     _file_mask(file) for file in range(FILES)
 )
