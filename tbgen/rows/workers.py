@@ -103,11 +103,7 @@ class Workers:
             self._pool = None
 
     def run_kernel(
-        self,
-        total: int,
-        kernel: Callable[..., object],
-        *arguments: Any,
-        ranges: int = RANGES,
+        self, total: int, kernel: Callable[..., object], *arguments: Any, ranges: int = RANGES
     ) -> None:
         """Call `kernel(first, last, *arguments)` by threads, for ranges that divide [0, total)."""
         self.run(lambda first, last, _: kernel(first, last, *arguments), total, ranges)
@@ -123,11 +119,6 @@ class Workers:
         if self.storage.on_disk:
             ranges = max(ranges, DISK_RANGES)
         size = max(1, -(-total // ranges))
-        if self._pool is None or total <= size:
-            for first in range(0, total, size):
-                work(first, min(total, first + size), 0)
-                self.storage.release_if_large()
-            return
         counter = itertools.count()
         failed = False
 
@@ -144,6 +135,9 @@ class Workers:
                     failed = True
                     raise
 
+        if self._pool is None or total <= size:
+            loop(0)
+            return
         futures = [self._pool.submit(loop, thread) for thread in range(self.threads)]
         try:
             for future in futures:
