@@ -128,9 +128,7 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
     return np.array(starts, np.int64), np.column_stack([ranks, np.array(extra, np.int64)])
 
 
-def _lead_moves(
-    layout: Layout,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
+def _lead_moves(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
     """Return `Frame.move_start`, `Frame.lead_after` and `Frame.lead_moves`."""
     ranks = layout.lead_ranks
     starts, after, moves, offset = [], [], [], 0
