@@ -10,7 +10,7 @@ replace it by another one if that is larger.
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
 In the first and third case, one move of one capturing piece raises the numbers of a whole row, for
-all squares of the inner piece, to those of a row of the view.
+all squares of the inner piece, to those of a row of the view. Parameters: `tbgen.retrograde`.
 """
 
 from __future__ import annotations

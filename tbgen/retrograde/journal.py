@@ -5,7 +5,7 @@ A position is *settled* once, with its code: its value as a number, larger if be
 of all plies (`Journal`) are the whole solution. A record (`tbgen.rows.records`) takes about a byte
 for each position, half of that if compressed; a plane takes one or two bytes for each slot.
 Positions whose best capture, or direct win, belongs to a later ply are stored code by code, too
-(`Waiting`).
+(`Waiting`). Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
     tiles of codes  ->  a plane of outcomes  ->  0 in slots without a position  ->  `OutcomePlanes`
 
 A table has arbitrary codes in slots without a position, where a win-draw-loss file may store any
-outcome that compresses well. So the legal positions are computed again, as in the solver.
+outcome that compresses well. So the legal positions are computed again. Parameters of kernels:
+`tbgen.retrograde`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ The *offender* checks on every move, and so loses to the *winner*. Candidates ar
 Their greatest fixpoint still lacks the *winner's clause*: from every win candidate the winner must
 be able to make, again and again, a reply that is no check. Otherwise the winner is a perpetual
 checker, too (*mutual checking indefinitely*), and does not win. This matters only if the offender
-is in check in some loss candidate.
+is in check in some loss candidate. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations

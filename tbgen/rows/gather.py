@@ -7,7 +7,7 @@ scan with a running union. This pays if many rows of a lead are on the frontier;
 `moves.py` goes from row to row.
 
 Rows are read as flat arrays of words, two for each row: the compiler does not vectorise loops over
-arrays with a second dimension.
+arrays with a second dimension. Parameters: `tbgen.rows`.
 """
 
 from __future__ import annotations

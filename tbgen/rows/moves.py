@@ -7,7 +7,7 @@
 A row has the positions that differ only in the square of the *inner piece*. The other attackers are
 the *men*; their placement is the *mid*, that of the defenders the *lead* (`tbgen.rows`). The two
 functions do not share loops, since `without_escape` is fast by stopping as soon as no position is
-left. `gather.py` gathers whole leads.
+left. `gather.py` gathers whole leads. Parameters: `tbgen.rows`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@
 A row has the positions that differ only in the square of the inner piece (`tbgen.rows`). Row number
 lead * mids + mid belongs to one *lead* (placement of the defenders) and *mid* (placement of the
 other attackers). Each lead is written by one thread, so that results do not depend on the order of
-threads. `sweep.py` computes predecessors.
+threads. `sweep.py` computes predecessors. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Frontier(NamedTuple):
 
 
 def ranges_for(front: Frontier) -> int:
-    """Return the number of ranges of leads to divide among threads, by the rows on a frontier."""
+    """Return the number of ranges that the leads are divided into, by the rows on a frontier."""
     rows = front.counts.sum()
     if rows < _SMALL_FRONTIER:
         return 1

@@ -7,7 +7,8 @@
                    of the same V
 
 The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move. The
-victim is part of the node, since chasing two pieces in turn is allowed.
+victim is part of the node, since chasing two pieces in turn is allowed. Parameters of kernels:
+`tbgen.retrograde.chase`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 A row has the positions that differ only in the square of the *inner piece* (`tbgen.rows`). The
 sieve tests only whether a piece attacks another one, and ignores protection, pins and exchanges.
 For the few positions that are left, `tbgen.rules.chases` decides whether the attack is a chase.
+Words occ_lo and occ_hi are the occupied squares without the inner piece.
 """
 
 from __future__ import annotations

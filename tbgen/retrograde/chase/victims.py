@@ -4,7 +4,7 @@
 A *loss candidate* is a position with the offender to move, which may have no move but chases of one
 piece. To chase is to attack *anew*: the attack did not exist before the move. The referee's
 predicates (`tbgen.rules.chases`) test this on whole boards, move by move. Nearly all candidates
-that `sieve.py` has left fail here.
+that `sieve.py` has left fail here. Parameters of kernels: `tbgen.retrograde.chase`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def is_won(row, square, setting):
 
 @part
 def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
-    """List the pieces that attack the victim after a move but not before; return their number.
+    """List the pieces that attack `victim` after a move, but not before; return their number.
 
     attackers : int64 (PAIRS,), out; the squares of the listed pieces
     """
@@ -68,7 +68,7 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
 
 @part
 def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_rules):
-    """Return those of the squares (lo, hi) on which a move attacks an enemy piece anew."""
+    """Return the squares among (lo, hi) whose piece a move (`source` to `target`) attacks anew."""
     side = piece_side(after[target])
     found_lo, found_hi = EMPTY, EMPTY
     for v in range(codes.size):
