@@ -95,7 +95,7 @@ def clear_stale_files(folder: Path) -> None:
 
 @cache
 def source_digest() -> str:
-    """Return a digest of the sources of all kernels, of their location, and of numba's version.
+    """Return a digest, 16 hex digits, of the kernels' sources and location, and of numba's version.
 
     The location matters because numba stores kernels by path.
     """

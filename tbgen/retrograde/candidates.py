@@ -319,8 +319,8 @@ class Search:
     def _prune_dependent(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
         """Prune the loss candidates on `pruned_losses`, and all candidates that depend on them.
 
-        A win candidate is pruned, and becomes an escape, with the last loss candidate that it has a
-        move into; a loss candidate with the first such win candidate. `pruned_wins` is a buffer.
+        A win candidate is pruned (and becomes an escape) when no move leads to a loss candidate; a
+        loss candidate when a move leads to a pruned win candidate. `pruned_wins` is scratch.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         while self.sets.transfer(pruned_losses, losses):

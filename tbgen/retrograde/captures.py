@@ -207,7 +207,7 @@ def capture_width(
     code_space: CodeSpace,
     metric: Metric,
 ) -> int:
-    """Return the bytes of each element of a plane of captures, for the side that needs more."""
+    """Return the bytes of a number in a plane of best captures, for the side that needs more."""
     return max(
         _captured_kinds(layout, side, supporting, code_space, metric)[1].dtype.itemsize
         for side in Side

@@ -63,7 +63,7 @@ def _k_encode(codes, palette, index_of, out):
 
 
 def encode(codes: Codes, otherwise: int) -> bytes:
-    """Return a block of a file, in a quarter of the time of `encode_filled`.
+    """Return the same block of a file as `encode_filled`, in a quarter of the time.
 
     codes : unsigned (slots,), 0 for slots without a position
     otherwise : code of all slots of a block without positions

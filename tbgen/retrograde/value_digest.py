@@ -62,7 +62,7 @@ def _k_select(lead_0, lead_1, side, words, area, frame, ends):
 
 
 def _words_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint32]:
-    """Return the words of codes, uint32 (n,); raise `LimitExceededError` if orders are too high."""
+    """Return the word of each code, uint32 (n,); raise `LimitExceededError` for orders too high."""
     # Slots without a position have the code 0.
     outcome, order, plies = value_columns(np.where(codes == 0, space.draw, codes), space)
     if (order > _MOST_ORDERS).any():

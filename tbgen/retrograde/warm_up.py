@@ -38,7 +38,7 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether `warm_up` has finished before with these rules, and now only loads kernels."""
+    """Return whether `warm_up` has finished before with these arguments: it only loads kernels."""
     return jit.is_compiled(str(rules if ordered else Rules.NONE))
 
 

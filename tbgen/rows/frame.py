@@ -278,7 +278,7 @@ def is_canonical(lead, mid, square, frame):
 
 @part
 def _largest_inside(mid, square, frame):
-    """Return mid and inner square with the inner piece on the largest square of all its twins.
+    """Return mid and inner square of the slot with the inner piece on the twins' largest square.
 
     If a twin is on a larger square, the two pieces exchange their places in the index.
     """

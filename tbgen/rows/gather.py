@@ -154,7 +154,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 
     One man moves while the other pieces stand: `mid_of` maps its square to the mid.
 
-    g : int64, the group
+    g : int64, number of the group in `Frame.groups`
     """
     mids = frame.mids
     kind, stride = frame.groups[g, KIND], frame.groups[g, GROUP_STRIDE]

@@ -133,10 +133,10 @@ def read_row(data, at):
 
 @borrowing_kernel
 def k_record_lists(slots, starts, out, ends):
-    """Record lists of positions; list i is slots[starts[i] : starts[i + 1]], ascending, not empty.
+    """Record lists of positions, slots[starts[i] : starts[i + 1]] each, ascending and not empty.
 
     slots : uint32 (n,), row * 90 + square, rows counted from the chunk's first one
-    starts : int64 (lists + 1,), in
+    starts : int64 (lists + 1,), in; start of each list, then the end of the last
     ends : int64 (lists,), out; end of each list's record in `out`
     """
     at = 0
@@ -215,7 +215,7 @@ class StoredRecords(Records):
         self._lock = threading.Lock()
 
     def add(self, chunk: int, record: Bytes) -> None:
-        """Store a copy of a record, compressed if it is long."""
+        """Store a copy of a record of a chunk, compressed if it is long."""
         packed = len(record) >= _WORTH_PACKING
         data = packer.compress(record.data) if packed else record.tobytes()
         stored = packed, self._storage.store(data)

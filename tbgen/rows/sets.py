@@ -192,7 +192,7 @@ def _k_join(lead_0, lead_1, front, found, mids):
 
 @borrowing_kernel
 def k_add(data, row_0, filtered, within, result):
-    """Add the positions of a record to a set; if `filtered`, only those in `within`."""
+    """Add the positions of a record to `result`; if `filtered`, only those in `within`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -206,7 +206,7 @@ def k_add(data, row_0, filtered, within, result):
 
 @borrowing_kernel
 def k_remove(data, row_0, result):
-    """Remove the positions of a record from a set."""
+    """Remove the positions of a record from `result`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -217,7 +217,7 @@ def k_remove(data, row_0, result):
 
 @borrowing_kernel
 def _k_put(data, row_0, filtered, within, found, mids):
-    """Add the positions of a record to a frontier; if `filtered`, only those in `within`."""
+    """Add the positions of a record to `found`; if `filtered`, only those in `within`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -325,11 +325,11 @@ class Sets:
         self.run_kernel(_k_difference, members, others, target)
 
     def put_difference(self, members: Rows, others: Rows, found: Frontier) -> None:
-        """Set a frontier to the positions of `members` that are not in `others`."""
+        """Set `found` to the positions of `members` that are not in `others`."""
         self.run_kernel(_k_put_selected, members, others, True, found)
 
     def put_common(self, members: Rows, others: Rows, found: Frontier) -> None:
-        """Set a frontier to the positions that are in both sets."""
+        """Set `found` to the positions that are in both `members` and `others`."""
         self.run_kernel(_k_put_selected, members, others, False, found)
 
     def clear(self, found: Frontier) -> None:
@@ -356,21 +356,21 @@ class Sets:
         )
 
     def add(self, records: Records, target: Rows, within: Rows | None = None) -> None:
-        """Add recorded positions to a set: all, or those in `within`."""
+        """Add recorded positions to `target`: all, or those in `within`."""
         filtered, members = within is not None, target if within is None else within
         self._each(records, lambda record, row_0: k_add(record, row_0, filtered, members, target))
 
     def remove(self, records: Records, target: Rows) -> None:
-        """Remove recorded positions from a set."""
+        """Remove recorded positions from `target`."""
         self._each(records, lambda record, row_0: k_remove(record, row_0, target))
 
     def put(self, records: Records, found: Frontier, within: Rows | None = None) -> None:
-        """Set a frontier to recorded positions: all, or those in `within`."""
+        """Set `found` to recorded positions: all, or those in `within`."""
         self.clear(found)
         self.put_more(records, found, within)
 
     def put_more(self, records: Records, found: Frontier, within: Rows | None = None) -> None:
-        """Add recorded positions to a frontier: all, or those in `within`."""
+        """Add recorded positions to `found`: all, or those in `within`."""
         filtered, members = within is not None, found.rows if within is None else within
 
         def put(record: Bytes, row_0: int) -> None:
@@ -379,7 +379,7 @@ class Sets:
         self._each(records, put)
 
     def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
-        """Call `use(record, row_0)`, with its chunk's first row; one thread takes a whole chunk."""
+        """Call `use(record, row_0)` for each record; one thread takes all records of a chunk."""
 
         def use_some(first: int, last: int, _: int) -> None:
             for chunk, of_chunk in records[first:last]:

@@ -114,7 +114,7 @@ class PartialGraph(NamedTuple):
 
     @classmethod
     def empty(cls, nodes: int, room: int) -> PartialGraph:
-        """Return empty arrays for some offence nodes, `room` reply nodes, and four edges each."""
+        """Return empty arrays for `nodes` offence nodes, `room` reply nodes, 4 * `room` edges."""
         return cls(
             np.zeros(nodes, np.int64), *np.zeros((3, room), np.int64),
             *np.zeros((2, 4 * room), np.int64), *np.zeros((2, 4 * room), np.bool_),
