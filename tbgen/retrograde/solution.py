@@ -148,7 +148,10 @@ class Solution:
 
 
 class CountedPlanes:
-    """Planes of a solution, one in memory at a time, and the counts of their codes."""
+    """Planes of a solution, one in memory at a time, and the counts of their codes.
+
+    The counts of a side are known after `numbers_from` has returned any of its numbers.
+    """
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
@@ -169,13 +172,8 @@ class CountedPlanes:
 
     def histogram(self, side: int) -> dict[int, int]:
         """Return the number of positions of each code that occurs with a side to move."""
-        return {code: count.positions for code, count in self._counts_of(side).items()}
+        return {code: count.positions for code, count in self._counts[side].items()}
 
     def first_slot(self, side: int, code: int) -> int:
         """Return the first slot with a code; raise `KeyError` if no slot has the code."""
-        return self._counts_of(side)[code].first
-
-    def _counts_of(self, side: int) -> dict[int, CodeCount]:
-        if side not in self._counts:
-            self._counts[side] = self.solution.counted_plane(side)[1]
-        return self._counts[side]
+        return self._counts[side][code].first
