@@ -8,6 +8,7 @@ the view has the results of one capturing move for all ninety squares of the inn
 
 Codes are converted while loading: from the value of the position after the capture, for the
 opponent, to the value of the capture, as a number in the palette of all captures (`captures.py`).
+If a table is `swapped`, its colours are exchanged: Red is the parent's Black.
 """
 
 from __future__ import annotations
@@ -238,10 +239,7 @@ def _k_view(
 def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the table's lead for each lead of the view, and whether it has the mirror image.
-
-    swapped : whether the colours of the table are exchanged
-    """
+    """Return the table's lead for each lead of the view, and whether it has the mirror image."""
     ranks = []
     for side in Side:
         source = side.other if swapped else side
@@ -256,7 +254,6 @@ def _roles(
     """Return the parameters `roles` and `receiver` of `_k_view`.
 
     men : int64 (men of the view, 4), `Frame.men`
-    swapped : whether the colours of the table are exchanged
     """
 
     def seen(side: int, kind: int) -> Group:
@@ -280,10 +277,7 @@ class ViewMaker:
     def __init__(
         self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane
     ) -> None:
-        """Prepare the conversion.
-
-        swapped : whether the colours of the table are exchanged
-        """
+        """Prepare the conversion of one side's plane to a view."""
         self.frame = make_frame(view, with_moves=False)
         self._plane = plane
         self._lead_size = view.mids * (STRIDE if view.inner else 1)
