@@ -108,12 +108,10 @@ class Solution:
         """Return the number of chunks; implements `SupportingTable.tiles`."""
         return self.chunks.number
 
-    def tile(
-        self, side: int, number: int, numbers_of: NumbersOf | None = None
-    ) -> list[tuple[int, Plane]]:
+    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
         """Return a chunk of leads, as one run; implements `SupportingTable.tile`."""
-        (first, numbers), codes = self._chunk(side, number), self.palettes[side].all_codes
-        return [(first, (numbers_of(codes) if numbers_of else codes).take(numbers))]
+        first, numbers = self._chunk(side, number)
+        return [(first, numbers_of(self.palettes[side].all_codes).take(numbers))]
 
     def plane(self, side: int) -> Plane:
         """Return the codes of all slots of a side to move, in index order, (slots,)."""

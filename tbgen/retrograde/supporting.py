@@ -70,14 +70,12 @@ class SupportingTable(Protocol):
     def tiles(self, side: int) -> int:
         """Return the number of tiles of a side; a tile has one or more leads, read at once."""
 
-    def tile(
-        self, side: int, number: int, numbers_of: NumbersOf | None = None
-    ) -> list[tuple[int, Plane]]:
-        """Return a tile as runs of consecutive leads: of each, its first slot, and its codes.
+    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
+        """Return a tile as runs of consecutive leads: of each, its first slot, and its numbers.
 
-        Slots without a canonical position have arbitrary codes.
+        Slots without a canonical position have numbers of arbitrary codes.
 
-        numbers_of : maps distinct codes (n,) to numbers (n,), which are returned in their place
+        numbers_of : maps distinct codes (n,) to the numbers (n,) that are returned
         """
 
 
@@ -329,11 +327,8 @@ class DrawnTable:
         """Return the number of tiles of a side: one for each lead."""
         return self.layout.leads
 
-    def tile(
-        self, side: int, number: int, numbers_of: NumbersOf | None = None
-    ) -> list[tuple[int, Plane]]:
+    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
         """Return one lead, as one run, in which all codes are the draw."""
-        draw: Plane = np.array([self.code_space.draw], self.code_space.dtype)
-        said = draw if numbers_of is None else numbers_of(draw)
+        draw = numbers_of(np.array([self.code_space.draw], self.code_space.dtype))
         slots = self.layout.slots // self.layout.leads
-        return [(number * slots, np.full(slots, said, said.dtype))]
+        return [(number * slots, np.full(slots, draw, draw.dtype))]
