@@ -10,6 +10,8 @@ outcome that compresses well. So the legal positions are computed again. Paramet
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,6 @@ from tbgen.retrograde.supporting import SupportingTable
 from tbgen.rows.bitsets import has
 from tbgen.rows.frame import is_canonical, make_frame
 from tbgen.rows.workers import Workers
-from tbgen.tables.blocks import Codes
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcomes_of
 
 
@@ -107,13 +108,11 @@ class OutcomePlanes:
         assert layout.inner is not None, "a material with a table has an attacker"
         area = np.array(layout.inner.area, np.int64)
         outcomes = np.empty(layout.slots, np.uint8)
-
-        def find(codes: Codes) -> NDArray[np.uint8]:
-            return outcomes_of(codes, table.code_space)
+        numbers_of = partial(outcomes_of, space=table.code_space)
 
         def fill(first: int, last: int, _: int) -> None:
             for number in range(first, last):
-                for start, found in table.tile(side, number, find):
+                for start, found in table.tile(side, number, numbers_of):
                     outcomes[start : start + len(found)] = found
 
         with Workers(self._threads) as workers:
