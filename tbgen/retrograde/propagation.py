@@ -15,8 +15,8 @@ code of a position is its value. The code goes into a journal, and the position 
     unknown    legal and not settled: an escape for the opponent
     losable    unknown, and all captures (if any) lose by now
 
-A sweep for losses tests only for moves into unknown positions. A position with a move into a lost
-one needs no test: it was settled as a win one ply after the loss.
+A sweep for losses tests only for moves into unknown positions. A position with a move into a loss
+needs no test: it was settled as a win one ply later. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations

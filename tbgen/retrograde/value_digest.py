@@ -5,7 +5,7 @@
     SHA-256 of all leads, Red's side, then Black's                     ->  16 bytes
 
 docs/format.md, "Digest of the values", defines it. Leads are hashed separately, since files have
-their own order of leads.
+their own order of leads. Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations

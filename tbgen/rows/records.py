@@ -12,7 +12,7 @@
     `StoredRecords`   records of some chunks, the long ones compressed
 
 `sets.py` adds records to sets and removes them. Records with codes are in
-`tbgen.retrograde.journal`.
+`tbgen.retrograde.journal`. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations

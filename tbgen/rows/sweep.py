@@ -17,6 +17,7 @@ Other leads are gathered by scanning lines of the board (dense, `gather.py`).
 With escapes and a dense frontier, only the predecessors of the escapes are gathered. That suffices:
 phases remove from `within` what a sweep finds, so each position left there had an escape after the
 last sweep. If it has none now, its last escape has come to the frontier, so it is a predecessor.
+Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ The kernels of the fixpoints allocate nothing; Python allocates their arrays.
 Graphs are in compressed rows. Offence node o has the reply nodes offence_start[o] up to
 offence_start[o + 1]: reply nodes are numbered in that order, one for each edge. Reply node r has
 the edges reply_start[r] up to reply_start[r + 1], each leading to offence node reply_target[e].
+Parameters of kernels: `tbgen.retrograde.chase`.
 """
 
 from __future__ import annotations
