@@ -85,10 +85,7 @@ def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
 
 
 class OutcomePlanes:
-    """Outcomes of all positions of a table, a byte for each slot.
-
-    One side at a time is in memory.
-    """
+    """Outcomes of all positions of a table, a byte for each slot, one side in memory at a time."""
 
     def __init__(self, table: SupportingTable, threads: int) -> None:
         self._table = table
