@@ -127,12 +127,12 @@ class Propagation:
         if not last:
             self.order_starts = [journal.cursors for journal in self.journals]
         for number in itertools.count(last + 1):
-            settled = self.step(order, number)
+            settled = self._step(order, number)
             yield number, settled
             if not settled and number >= due:
                 return
 
-    def step(self, order: int, number: int) -> int:
+    def _step(self, order: int, number: int) -> int:
         """Settle one ply, wins at odd steps, losses at even ones; return the number of positions.
 
         number : the step: the distance in plies at order 0, one more at higher orders
