@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import math
 import mmap
 import os
 import tempfile
@@ -55,7 +54,7 @@ class Storage:
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """Return an array of zeros."""
-        count = math.prod(shape) if isinstance(shape, tuple) else shape
+        count = int(np.prod(shape))
         size = count * np.dtype(dtype).itemsize
         return np.frombuffer(self._pages(size), dtype, count).reshape(shape)
 
