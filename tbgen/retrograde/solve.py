@@ -118,7 +118,7 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     check_states = [SearchState(propagation, winner, k_mark_in_check, shared) for winner in Side]
     chase_states: list[SearchState] = []
     chase_rules, converter = rule_set.chase_rules, make_converter(layout, sets.frame)
-    if rule_set.rules is not None and rule_set.rules.judges_chases:
+    if rule_set.known_rules.judges_chases:
         mark = partial(k_mark_attacked, chase_rules)
         chase_states = [SearchState(propagation, winner, mark, shared) for winner in Side]
     state.add_searches([*check_states, *chase_states])
