@@ -118,10 +118,7 @@ class Solution:
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """Return the numbers of a side's codes in its palette, unsigned (slots,), and statistics.
-
-        These are the count and the first slot of each code that occurs.
-        """
+        """Return a side's palette numbers by slot, (slots,), and the counts of its codes."""
         palette = self.palettes[side]
         plane: Plane = self.workers.storage.zeros(self.layout.slots, palette.dtype)
         size = self.workers.threads, len(palette.codes)

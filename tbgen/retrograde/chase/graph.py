@@ -121,7 +121,7 @@ class PartialGraph(NamedTuple):
         )  # fmt: skip
 
     def filled(self, nodes: int, replies: int, edges: int) -> PartialGraph:
-        """Return a copy of the filled part: so many offence nodes, reply nodes, and edges."""
+        """Return a copy of the filled part, of these numbers of nodes, replies and edges."""
         sizes = (nodes, replies, replies, replies, edges, edges, edges, edges)
         arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
         return PartialGraph(*arrays)
