@@ -324,11 +324,10 @@ class DrawnTable:
         return (self.code_space.draw, *self.absent_codes)
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of a side: one for each lead."""
-        return self.layout.leads
+        """Return the number of tiles of a side: one."""
+        return 1
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
-        """Return one lead, as one run, in which all codes are the draw."""
+        """Return all leads, as one run, in which all codes are the draw."""
         draw = numbers_of(np.array([self.code_space.draw], self.code_space.dtype))
-        slots = self.layout.slots // self.layout.leads
-        return [(number * slots, np.full(slots, draw, draw.dtype))]
+        return [(0, np.full(self.layout.slots, draw, draw.dtype))]
