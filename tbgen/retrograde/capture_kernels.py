@@ -49,7 +49,7 @@ MANY_SQUARES = 20
 
 @part
 def _raise_bits(numbers, base, lo, hi, number):
-    """Raise the numbers on the squares (lo, hi) of a row to at least `number`."""
+    """Raise `numbers` at base + square, for the squares (lo, hi), to at least `number`."""
     while lo | hi:
         at = base + first_square(lo, hi)
         lo, hi = without_first(lo, hi)
@@ -59,9 +59,9 @@ def _raise_bits(numbers, base, lo, hi, number):
 
 @part
 def _raise_row(numbers, base, view, source, lo, hi, saved):
-    """Raise the numbers on the squares (lo, hi) of a row to those of a row of the view.
+    """Raise `numbers` at base + square, for the squares (lo, hi), to those of a row of the view.
 
-    For many squares, the whole row is raised at once, and the other squares are restored.
+    For many squares, the whole row is raised at once, and the others are restored (`saved`).
 
     source : int64, index in `view` of the first square of the view's row
     """
@@ -116,7 +116,7 @@ def _capture_by_attackers(
 
 @part
 def _view_mid(mid, without, frame, strides):
-    """Return the mid of the view that has all men on the same squares as a mid of the frame.
+    """Return the mid of the view, by its `strides`, with the men on the squares of a frame's mid.
 
     without : int64, a group that is left out (as if its rank were 0); -1 for none
     """

@@ -71,7 +71,7 @@ class ChaseCandidates(NamedTuple):
 
 @part
 def _find_node(row, square, victim, candidates):
-    """Return the number of the offence node of a position and a victim in it; -1 for none."""
+    """Return the offence node of the position (row, square) and a victim in it; -1 for none."""
     key = row * SQUARES + square
     # np.searchsorted would take longer to compile than all of this.
     c, end = 0, candidates.keys.size
@@ -129,7 +129,7 @@ class PartialGraph(NamedTuple):
 
 @part
 def _try_chase(victim, source, target, setting, boards):
-    """Play a quiet move of the offender on `boards.after` and `boards.squares`, unless it loses.
+    """Play the offender's quiet move on `boards.after` and `boards.squares`, unless it loses.
 
     The victim is a common victim of the position, so every such move chases it. Returns the number
     of pieces that attack the victim anew, which are listed in `boards.attackers`, and the key of

@@ -42,7 +42,7 @@ class ChaseSetting(NamedTuple):
 
 @part
 def is_won(row, square, setting):
-    """Return whether the winner, to move, has won a position.
+    """Return whether the winner, to move, has won the position (row, square).
 
     Also true for illegal positions, so that an illegal move of the offender is no escape.
     """
@@ -89,7 +89,7 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 
 @part
 def _chased_by(source, target, lo, hi, setting, boards):
-    """Return those of the squares (lo, hi) on which a quiet move of the offender chases a piece.
+    """Return those of the squares (lo, hi) on which the offender's quiet move chases a piece.
 
     Checks need no test: a check is an escape here, and positions with an escape are pruned.
     """
