@@ -49,7 +49,10 @@ MANY_SQUARES = 20
 
 @part
 def _raise_bits(numbers, base, lo, hi, number):
-    """Raise `numbers` at base + square, for the squares (lo, hi), to at least `number`."""
+    """Raise `numbers` at base + square, for the squares (lo, hi), to at least `number`.
+
+    number : unsigned, of the type of `numbers`
+    """
     while lo | hi:
         at = base + first_square(lo, hi)
         lo, hi = without_first(lo, hi)
