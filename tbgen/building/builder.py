@@ -144,7 +144,7 @@ class Progress:
         """Called when the build reaches a table; `finished` means that it exists and is kept."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Called during a phase of the current table, with its order and the plies reached.
+        """Called when a phase such as "captures" begins, and with each longer distance within it.
 
         settled : positions that were assigned a value since the last call
 
@@ -287,7 +287,7 @@ class Builder:
         """Compile or load the kernels for arrays with more than one byte per number, if needed.
 
         phase : name of the current phase, which is reported again afterwards
-        palettes : of the arrays; a palette numbers the codes that occur in one array
+        palettes : those of the arrays; a palette numbers the codes that occur in an array
         """
         if any(palette.dtype.itemsize > 1 for palette in palettes):
             self.progress.phase("compile", 0, 0, 0)
@@ -375,7 +375,7 @@ class Builder:
         """Open the finished supporting tables, yield them by name of material, then close them.
 
         A DTM table needs DTM tables; any metric serves a DTC table. The order of the work ensures
-        that they exist; `MissingTableError` means that another program has removed one.
+        that they exist. Raises `MissingTableError` if another program has removed one.
         """
         opened = {}
         with contextlib.ExitStack() as files:

@@ -166,9 +166,10 @@ class Collection:
     def require_disk(self, memory: int, threads: int, jobs: int = 1) -> tuple[int, int]:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
-        The first number counts the finished files, and the temporary files of the `jobs` tables
-        that have the largest ones. Other arguments are as in `require_memory`. Raises `InputError`
-        if the finished files alone would take more than `_DISK_ERROR` times the free bytes.
+        The first number is the size of the files of all tables to build, plus that of the temporary
+        files of the `jobs` tables with the largest ones. Other arguments are as in
+        `require_memory`. Raises `InputError` if the files of the tables alone would take more than
+        `_DISK_ERROR` times the free bytes.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
@@ -243,7 +244,10 @@ class Collection:
         )
 
     def table_builder(self, cores: int) -> TableBuilder:
-        """Return the function that workers call to build one table; its directory is absolute."""
+        """Return the function that workers call to build a table.
+
+        cores : number of cores that all tables under construction share
+        """
         directory = Path(os.path.abspath(self.directory))
         return TableBuilder(directory, self.rule_set, cores, self.state_seconds)
 

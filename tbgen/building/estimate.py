@@ -75,7 +75,7 @@ class CostRegression:
     """
 
     def __init__(self, features: Array, values: Array, noise: Array) -> None:
-        """Fit values (n, q) of n known cases with features (n, f).
+        """Fit the q values of each of n known cases, (n, q), to features (n, f).
 
         The last twelve features are the piece counts of both armies.
 
@@ -284,6 +284,7 @@ class Estimates:
         return self._regressions.get(defended)
 
     def _traits_of(self, material: Material) -> Traits:
+        """Return a table's traits: measured, or estimated and corrected by its finished file."""
         if material.name not in self._traits:
             guess = self._guess(material)
             there = self._present.get(material.name)

@@ -88,8 +88,8 @@ class Exchange:
     def synchronise(self, collection: Collection) -> None:
         """Exchange finished tables with the address, before a build.
 
-        Tables of the build that this machine lacks are downloaded, except those to be rebuilt. Then
-        supporting tables that workers will need are uploaded, if the address lacks them.
+        Tables of `collection` that its directory lacks are downloaded, except those to be rebuilt.
+        Then supporting tables that workers will need are uploaded, if the address lacks them.
         """
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.rebuild]
@@ -139,7 +139,10 @@ class RemoteTableBuilder:
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
-        """Build and upload a table unless the address has it; raises like `TableBuilder`."""
+        """Build and upload a table unless the address has it; raises the errors of `TableBuilder`.
+
+        The result is that of `TableBuilder`, with `size` None for a table that the address has.
+        """
         task = start.job.payload
         assert isinstance(task, Task)
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:

@@ -115,6 +115,7 @@ class Support:
         self._by_capture: dict[tuple[int, PieceType], Traits] = {}
         """Traits of supporting tables, by the army that loses a piece and the kind of piece."""
         self._wins: dict[tuple[int, PieceType], tuple[float, float]] = {}
+        """`Outcomes.wins` after each capture, in the order of `material.armies`."""
         for (army, kind), child in material.captures().items():
             self._wins[army, kind] = (0.0, 0.0)
             if child.needs_table:
@@ -128,10 +129,11 @@ class Support:
                 )
         bounds = self._bounds(0), self._bounds(1)
         self.stronger = int(bounds[1].middle > bounds[0].middle)
-        """Index of the army with the higher `WinBounds.middle`."""
+        """Index of the army with the higher `WinBounds.middle`; `strong` has its bounds."""
         self.strong, self.weak = bounds[self.stronger], bounds[1 - self.stronger]
 
     def _bounds(self, side: int) -> WinBounds:
+        """Return the bounds of the wins of the army with index `side`."""
         losing = [wins[side] for (army, _), wins in self._wins.items() if army == side]
         taking = [wins[side] for (army, _), wins in self._wins.items() if army != side]
         armed = self.material.armies[side].attackers > 0
@@ -159,7 +161,7 @@ class Support:
         )
 
     def features(self) -> tuple[float, ...]:
-        """Return the numbers from which the regression predicts the error of the first guess.
+        """Return the numbers from which a regression predicts the error of the first guess.
 
         Where there is a number for each army, the stronger army comes first.
         """

@@ -38,9 +38,9 @@ class Measured:
     material: str
     rules: str
     index_size: int
-    """Number of slots for each side to move."""
+    """Number of slots (entries of the table) for each side to move."""
     placements: int
-    """Number of slots with a placement of the pieces; stored, since counting takes long."""
+    """Number of slots that hold a placement of the pieces; stored, since counting takes long."""
     cpu_seconds: float
     """CPU seconds of the build; these and `wall_seconds` exclude loading Python and kernels."""
     wall_seconds: float

@@ -108,7 +108,7 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool
 
 
 def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
-    """Return the numbers of wins, draws and losses with one side to move.
+    """Return the numbers of positions, wins, draws and losses with one side to move.
 
     plane : uint8 (slots,), outcome codes; 0 for slots without a position
     """

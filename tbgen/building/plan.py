@@ -45,9 +45,9 @@ class PlannedTable:
 
     material: Material
     index_size: int
-    """Number of slots for each side to move."""
+    """Number of slots (entries of the table) for each side to move."""
     placements: int
-    """Number of slots that are a placement of the pieces; the other slots are holes."""
+    """Number of slots that hold a placement of the pieces; the other slots are empty."""
     memory_bytes: int
     """Bytes of memory that a build of this table needs with its arrays in memory."""
     least_bytes: int
@@ -94,8 +94,8 @@ class Totals:
     def of(cls, planned: Sequence[PlannedTable], jobs: int = 1) -> Totals:
         """Return the totals of planned tables.
 
-        Slots, disk and time are sums. `memory_bytes` is that of the table that needs most,
-        `scratch_bytes` the sum of the `jobs` tables that need most, which are built at once.
+        Slots, disk and time are sums. `memory_bytes` is the largest of any table, `scratch_bytes`
+        the sum of the `jobs` largest, if `jobs` tables are built at once.
         """
         return cls(
             len(planned),

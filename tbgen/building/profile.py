@@ -81,7 +81,10 @@ class Profile(Progress):
         self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Add the cost since the last report to its phase; begin a phase; forward the report."""
+        """Add the cost since the last report to the phase of that report; begin the phase `name`.
+
+        Forwards the report; implements `Progress.phase`.
+        """
         self._charge()
         self._phase = (name, order)
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled

@@ -125,6 +125,7 @@ def materials_among(
 
 
 def _chosen(words: Sequence[str], bounds: Bounds, present: _Present) -> list[Material]:
+    """Return the materials of all words within bounds; without words, all within bounds."""
     if not words:
         return list(_within(bounds, present))
     meant = (material for word in words for material in _meant_by(word, bounds, present))
@@ -138,6 +139,7 @@ def _chosen(words: Sequence[str], bounds: Bounds, present: _Present) -> list[Mat
 
 
 def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material]:
+    """Return the materials of one word: a list `@FILE`, a named set, a pattern or a material."""
     if word.startswith("@"):
         return itertools.chain.from_iterable(
             _meant_by(listed, bounds, present) for listed in _listed(Path(word[1:]))

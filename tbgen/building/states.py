@@ -128,10 +128,9 @@ class StateFile:
         return file
 
     def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
-        """Verify the checksum and identity of an open state file; return the time it records.
+        """Return the (wall, CPU) seconds that an open state file records; None if not usable.
 
-        This is the (wall, CPU) seconds that the interrupted build had spent. None if the file is
-        not usable.
+        Verifies checksum and identity. Afterwards the file is at the first of its parts.
         """
         size = os.fstat(file.fileno()).st_size - _HASH_BYTES
         digest, rest = hashlib.sha256(), size
@@ -168,6 +167,7 @@ class StateFile:
         self._next = now + max(self._every, (now - began) / SAVING_SHARE)
 
     def _write(self, parts: Iterable[bytes], began: float) -> None:
+        """Write the state file; `began` is the time, by `time.monotonic`, when saving began."""
         wall, cpu = self.spent
         spent = (wall + began - self._begun[0], cpu + time.process_time() - self._begun[1])
         digest = hashlib.sha256()

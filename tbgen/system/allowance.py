@@ -46,7 +46,7 @@ class Allowance(NamedTuple):
 
 
 def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
-    """Return the memory that this process may use, by the tightest of all limits.
+    """Return the total memory that this process may use, by the tightest of all limits.
 
     asked : bytes that the user allows, in place of free memory; 0 if not given
     root : the folder that contains `proc` and `sys`

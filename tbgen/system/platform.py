@@ -61,9 +61,10 @@ def require_regular(descriptor: int, path: Path) -> int:
 
 
 def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
-    """Open a file to read and write, or create it; for files of this program, such as lock files.
+    """Open or create a file of this program, such as a lock file, to read and write.
 
-    Raises `OSError` if `path` is a link, or anything else than a regular file.
+    `flags` are further flags of `os.open`. Raises `OSError` if `path` is a link, or anything else
+    than a regular file.
     """
     try:
         descriptor = os.open(path, _WRITE_FLAGS | flags, 0o666)
@@ -86,7 +87,7 @@ def lock(file: BinaryIO, *, wait: bool) -> None:
 
 
 def read_at(descriptor: int, length: int, offset: int) -> bytes:
-    """Read at most `length` bytes at `offset`, like `os.pread`."""
+    """Read at most `length` bytes of an open file at `offset`, like `os.pread`."""
     if hasattr(os, "pread"):
         return os.pread(descriptor, length, offset)
     with _seeking:
@@ -109,7 +110,7 @@ def process_memory(root: Path = Path("/")) -> list[int]:
 
 
 def resource_limit(name: str) -> int:
-    """Return the soft limit of a resource of this process; `sys.maxsize` without a limit."""
+    """Return this process's soft limit of a resource (`RLIMIT_AS`); `sys.maxsize` without one."""
     if resource is None:
         return sys.maxsize
     limit = resource.getrlimit(getattr(resource, name))[0]

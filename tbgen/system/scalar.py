@@ -26,7 +26,7 @@ def scalar(function: Function) -> Function:
 def use_compiler(compiler: Callable[[Callable[..., Any]], Any]) -> None:
     """Call `compiler`, which makes a function callable from kernels, for every marked function.
 
-    Functions that are marked later are passed to it, too.
+    Functions that are marked later are passed to `compiler`, too.
     """
     _compilers.append(compiler)
     for function in _marked:
