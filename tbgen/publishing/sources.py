@@ -77,13 +77,14 @@ class _Transfer:
                 each.close()
 
     def guard(self, connection: socket.socket) -> None:
-        """Watch the socket of a connection, too, and shut it down if the transfer is too slow."""
+        """Include a connection in those that are shut down if the transfer is too slow."""
         # A duplicate, since the connection's own descriptor is closed, or owned by TLS.
         self._sockets.append(connection.dup())
         if self.reason:
             self._end()
 
     def _watch(self) -> None:
+        """Check rate and deadline until the transfer is over; shut it down with a `reason`."""
         before = 0
         while not self._over.wait(min(WINDOW_SECONDS, self._deadline - time.monotonic())):
             if time.monotonic() >= self._deadline:

@@ -208,7 +208,10 @@ def _complete(local: Future[Any], remote: Any) -> None:
 
 
 def _local_cluster(address: str, memory: int) -> Any:
-    """Start a cluster of N processes of one thread each, which share `memory` bytes."""
+    """Start the cluster of an address `local:N`: N processes, which share `memory` bytes.
+
+    Raises `InputError` for another address, and if the processes do not start.
+    """
     match = _LOCAL.fullmatch(address)
     if match is None:
         raise InputError(f"{excerpt(address)} is no cluster", "write local:2 for two processes")
@@ -234,6 +237,7 @@ def _local_cluster(address: str, memory: int) -> Any:
 
 
 def _distributed() -> Any:
+    """Return the module `distributed` of dask; raises `InputError` if it is not installed."""
     try:
         import distributed
     except ImportError:

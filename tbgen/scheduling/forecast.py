@@ -101,8 +101,8 @@ def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simu
 class Forecast(Observer):
     """Observer of a run that estimates its remaining seconds.
 
-    Results of jobs have an attribute `seconds`, the time that a job took, without preparations
-    such as compiling; 0 if there was nothing to do.
+    Results of jobs must have an attribute `seconds`: the time that the job took, without
+    preparations such as compiling; 0 if there was nothing to do.
 
     jobs : the jobs of the run, with their estimated seconds
     slots, memory : as for `simulate`

@@ -100,6 +100,7 @@ class _Worker:
         """Send a job to the process if it is idle; return whether it was sent.
 
         A sent job's future is always completed: by the answer, or by an error if the process ends.
+        `message` is the job as `_call` unpacks it.
         """
         with self._lock:
             if not self.alive or self._future is not None:
@@ -178,6 +179,7 @@ def work(descriptor: int) -> None:
 
 
 def _call(message: bytes) -> Any:
+    """Call a function: `message` is the pickled pair of the function and its argument."""
     function, argument = pickle.loads(message)
     return function(argument)
 
