@@ -117,7 +117,8 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
     """Build a table, compare its digest with the known one, and run three wrong command lines.
 
     Each wrong command line must end with a one-line error and exit status 2.
-    python : path of the interpreter
+
+    folder : for the table and compiled kernels; python : path of the interpreter
     """
     environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
     tables = folder / "tables"

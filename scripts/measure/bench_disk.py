@@ -5,9 +5,10 @@
 Prints the sizes of all tables of one rule set, the largest first, and their sum. `--peer` adds the
 sizes of another generator from a CSV file with the columns material, wdl_bytes and dtc_bytes.
 
-Then times such cold probes at random legal positions of the largest tables. For the numba reader
-the time is that of loading one block. For the C reader it is that of whole answers, with a cache of
-one block; this needs gcc and libzstd-dev. The files are in the page cache. Times are CPU time.
+Then times cold probes, whose block is not in the cache, at random legal positions of the largest
+tables. For the numba reader the time is that of loading one block. For the C reader it is that of
+whole answers, with a cache of one block; this needs gcc and libzstd-dev. The files are in the page
+cache. Times are CPU time.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
 
 
 def positions_of(files: list[TableFile], count: int) -> list[Position]:
-    """Draw `count` random legal positions of tables, with the colours of the tables' names."""
+    """Draw `count` random legal positions of tables; Red has the pieces that a name lists first."""
     rng = random.Random(1)
     return list(islice(random_positions([file.layout for file in files], rng), count))
 

@@ -31,7 +31,10 @@ SMALLEST = "KNAKN"
 
 
 def prove(workshop: Workshop, name: str, **environment: str) -> Run:
-    """Prove a table in a process of its own; return the cost. `environment` is as for `run`."""
+    """Prove the table of a material in a process of its own; return the cost.
+
+    environment : variables set in addition to those of this process
+    """
     where = ("--rules", str(workshop.rules), "--tables", str(workshop.tables.resolve()))
     return run("verify", name, *where, "--threads", str(workshop.threads), **environment)
 

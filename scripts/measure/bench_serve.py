@@ -123,6 +123,7 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
     """Measure a single reader: clicks, heat maps, and probes beside heavy requests of others.
 
     pid : process of the server
+    fens : the positions that the reader opens
     """
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     heats = []
@@ -166,7 +167,10 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
 
 
 async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str, object]:
-    """Measure pages of new positions while other clients search a table without a pause."""
+    """Measure pages of new positions while other clients search a table without a pause.
+
+    The pages of the first half of `fens` are requested before the searches begin.
+    """
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     half = len(paths) // 2
     alone = [await get(port, path) for path in paths[:half]]

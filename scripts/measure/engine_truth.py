@@ -112,7 +112,7 @@ class Truth:
         return found
 
     def is_true(self, position: Position, score: int, outcome: int) -> bool:
-        """Return whether a score agrees with the table or is undecided; print a contradiction.
+        """Return whether a score agrees with the table or is undecided; print and count if not.
 
         outcome : the table's, 1, 0 or -1 for the side to move
         """
@@ -176,6 +176,8 @@ class Truth:
 
         Returns the shares by kind of win (`KINDS`), for the kinds that occur. They are means over
         the orders of the kind, weighted by the numbers of wins.
+
+        options : those of the command `kept`
         """
         material = Material.parse(name)
         if options.fewer:

@@ -1,10 +1,6 @@
 """Read and write tbgen/building/measured.csv, the measured costs of many tables; fit power laws.
 
-    # 2026-11-21, 2 cores
-    material,rules,index_size,placements,cpu_seconds,wall_seconds,peak_bytes,file_bytes,
-        first_wins,second_wins,entropy,orders
-
-`tbgen.building.measured` describes the columns.
+`tbgen.building.measured` describes the file.
 """
 
 from __future__ import annotations

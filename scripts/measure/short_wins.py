@@ -32,8 +32,9 @@ class Share(NamedTuple):
 
 
 def share_of(part: int, drawn: int, positions: int) -> Share:
-    """Estimate the share of `positions` positions that have a property.
+    """Estimate the share of some positions that have a property.
 
+    positions : number of all positions
     drawn, part : size of a random sample, and the number of its positions with the property
 
     The standard error is 0 if the sample is complete. It is computed as if the sample had one more

@@ -96,9 +96,9 @@ def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Cha
 
 
 def plant(material: str, rules: str, singles: int, seconds: float, seed: int) -> Outcome:
-    """Plant changes in one table: whole regions, `singles` changes of one code, and those between.
+    """Plant the changes of `changes_of` in one table, for at most `seconds` wall seconds.
 
-    It ends early after `seconds` wall seconds.
+    Returns the figures by kind of change, and the CPU seconds, those of solving included.
     """
     started = time.process_time()
     target = Target(material, RULE_SETS[rules])
