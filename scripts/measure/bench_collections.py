@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from bench_goals import yardstick
 from frame import MIB, Table, arguments, tbgen
-from measuring import Workshop, compile_kernels
+from measuring import BuildBench, compile_kernels
 
 from tbgen.building.sets import materials_of
 from tbgen.indexing import Material
@@ -170,10 +170,10 @@ def bench_dask() -> bool:
     return same
 
 
-def bench_huge(workshop: Workshop) -> None:
+def bench_huge(bench: BuildBench) -> None:
     """Build the largest tables, and print their cost beside the limits."""
     for name, (minutes, gib) in HUGE_LIMITS.items():
-        used = workshop.measure(Material.parse(name))
+        used = bench.measure(Material.parse(name))
         wall, peak = used.process.wall / 60, used.process.peak / (MIB << 10)
         print(f"huge      {name}: {wall:.1f} min wall: {wall / minutes:.2f} of {minutes} min; "
               f"{used.process.cpu / 60:.1f} CPU min; {peak:.1f} GiB: {peak / gib:.2f} of {gib} "
@@ -199,7 +199,7 @@ def main() -> int:
     same = [bench_set(scale), bench_dask()]
     if options.huge:
         with tempfile.TemporaryDirectory() as folder:
-            bench_huge(Workshop(options.tables or Path(folder), Rules.WXF, threads=2))
+            bench_huge(BuildBench(options.tables or Path(folder), Rules.WXF, threads=2))
     return 0 if all(same) else 1
 
 

@@ -33,15 +33,15 @@ from pathlib import Path
 from frame import MIB, Table, arguments
 from measuring import (
     EVERY_KERNEL,
+    BuildBench,
     Measurement,
     Peer,
     Run,
-    Workshop,
     build_anew,
+    build_bench,
     parse_material,
     read_peer,
     run,
-    workshop,
 )
 
 from tbgen.indexing import Material
@@ -190,7 +190,7 @@ def own_goals(
 
 def bench_tables(
     materials: list[Material],
-    workshop: Workshop,
+    bench: BuildBench,
     peers: dict[str, Peer],
     repeat: int,
     studied: float | None,
@@ -205,7 +205,7 @@ def bench_tables(
     )  # fmt: skip
     measured, slots = {}, {}
     for material in materials:
-        result = workshop.measure(material, repeat)
+        result = bench.measure(material, repeat)
         name, used, peer = material.name, result.process, peers.get(material.name)
         measured[name], slots[name] = result, Layout.of(material).slots
         allowed = allowed_memory(peer.index_size if peer else slots[name], result.supporting_bytes)
@@ -216,17 +216,17 @@ def bench_tables(
         )  # fmt: skip
     for line in summary(measured, slots, peers):
         print(line)
-    for line in own_goals(measured, slots, workshop.threads, studied):
+    for line in own_goals(measured, slots, bench.threads, studied):
         print(line)
 
 
-def bench_disk(workshop: Workshop, peers: dict[str, Peer]) -> None:
+def bench_disk(bench: BuildBench, peers: dict[str, Peer]) -> None:
     """Compare the size of tables with the other generator's files, for all its materials."""
     ours = 0
     for name in peers:
         material = Material.parse(name)
-        workshop.build(name)
-        ours += workshop.path(material).stat().st_size
+        bench.build(name)
+        ours += bench.path(material).stat().st_size
     theirs = sum(peer.file_bytes for peer in peers.values())
     print(f"disk      {ours / MIB:.1f} of {theirs / MIB:.1f} MiB, {len(peers)} materials: "
           f"{ours / theirs:.3f} (goal 1)", flush=True)  # fmt: skip
@@ -238,13 +238,13 @@ def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
         return build_anew(rules, material, NUMBA_CACHE_DIR=cache)
 
 
-def bench_start(workshop: Workshop) -> None:
+def bench_start(bench: BuildBench) -> None:
     """Print the wall seconds of the first table, of `--help`, and of one answer."""
-    first = first_build(workshop.rules)
+    first = first_build(bench.rules)
     print(f"first build ({EVERY_KERNEL}), kernels not compiled: {first.wall:6.2f} s")
-    workshop.build("KRKN")
+    bench.build("KRKN")
     fen = "4k4/9/9/4n4/9/9/9/9/9/R3K4 w"
-    probe = ("probe", fen, "--rules", str(workshop.rules), "--tables", str(workshop.tables))
+    probe = ("probe", fen, "--rules", str(bench.rules), "--tables", str(bench.tables))
     for label, command in (("tbgen --help", ("--help",)), ("tbgen probe", probe)):
         best = min(run(*command).wall for _ in range(5))
         print(f"{label:12} (best of five): {best:6.3f} s")
@@ -270,9 +270,9 @@ def main() -> None:
     if options.repeat < 1:
         parser.error("--repeat needs at least one build")
     peers = read_peer(options.peer) if options.peer else {}
-    with workshop(options) as shop:
+    with build_bench(options) as bench:
         if options.start:
-            bench_start(shop)
+            bench_start(bench)
             return
         studied = None
         if options.yardstick:
@@ -285,11 +285,11 @@ def main() -> None:
             materials += [Material.parse(name) for name in LARGE_WALL]
         if options.huge:
             materials.append(Material.parse(HUGE))
-        bench_tables(materials, shop, peers, options.repeat, studied)
+        bench_tables(materials, bench, peers, options.repeat, studied)
         if options.disk:
-            bench_disk(shop, peers)
+            bench_disk(bench, peers)
         for name, allowed in ((EVERY_KERNEL, COMPILE_SECONDS), ("KRK", FIRST_KRK_SECONDS)):
-            first = first_build(shop.rules, name)
+            first = first_build(bench.rules, name)
             print(f"compile   {name}: {first.wall:.1f} s wall, {first.cpu:.1f} s CPU: "
                   f"{first.wall / allowed:.2f} of {allowed} s")  # fmt: skip
 

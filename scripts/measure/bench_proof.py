@@ -20,7 +20,7 @@ from functools import partial
 
 from bench_goals import GOAL_MATERIALS, LARGE_WALL
 from frame import MIB, Table, arguments, by_turns
-from measuring import Run, Workshop, parse_material, run, workshop
+from measuring import BuildBench, Run, build_bench, parse_material, run
 
 from tbgen.indexing import Material
 
@@ -30,16 +30,16 @@ SMALLEST = "KNAKN"
 """Smallest material whose proof uses every kernel."""
 
 
-def prove(workshop: Workshop, name: str, **environment: str) -> Run:
+def prove(bench: BuildBench, name: str, **environment: str) -> Run:
     """Prove the table of a material in a process of its own; return the cost.
 
     environment : variables set in addition to those of this process
     """
-    where = ("--rules", str(workshop.rules), "--tables", str(workshop.tables.resolve()))
-    return run("verify", name, *where, "--threads", str(workshop.threads), **environment)
+    where = ("--rules", str(bench.rules), "--tables", str(bench.tables.resolve()))
+    return run("verify", name, *where, "--threads", str(bench.threads), **environment)
 
 
-def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> None:
+def bench_tables(materials: list[Material], bench: BuildBench, repeat: int) -> None:
     """Build and prove each table `repeat` times; print a line for each, then both ratios."""
     table = Table(
         material="<10", build_s=">8.2f", prove_s=">8.2f", ratio=">6.2f",
@@ -48,13 +48,13 @@ def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> 
     ratios, peaks, built, proven = {}, {}, 0.0, 0.0
     for material in materials:
         name = material.name
-        workshop.prepare(material)
-        workshop.build(name)
+        bench.prepare(material)
+        bench.build(name)
         # Not timed: it compiles the kernels for ranks of one or two bytes.
-        prove(workshop, name)
+        prove(bench, name)
         ways = {
-            "build": partial(workshop.build, name, "--force"),
-            "prove": partial(prove, workshop, name),
+            "build": partial(bench.build, name, "--force"),
+            "prove": partial(prove, bench, name),
         }
         build, proof = by_turns(ways, repeat, lambda used: used.cpu).values()
         ratios[name], peaks[name] = proof.cpu / build.cpu, proof.peak / build.peak
@@ -72,11 +72,11 @@ def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> 
     print(f"memory    worst {largest}: {peaks[largest]:.2f} (goal 1)")
 
 
-def bench_compile(workshop: Workshop) -> None:
+def bench_compile(bench: BuildBench) -> None:
     """Print the additional seconds of the first proof on a machine, which compiles kernels."""
-    workshop.build(SMALLEST)
+    bench.build(SMALLEST)
     with tempfile.TemporaryDirectory() as cache:
-        first, second = (prove(workshop, SMALLEST, NUMBA_CACHE_DIR=cache) for _ in range(2))
+        first, second = (prove(bench, SMALLEST, NUMBA_CACHE_DIR=cache) for _ in range(2))
     cpu = first.cpu - second.cpu
     print(f"compile   {first.wall - second.wall:.1f} s wall, {cpu:.1f} s CPU: "
           f"{cpu / COMPILE_SECONDS:.2f} of {COMPILE_SECONDS} s")  # fmt: skip
@@ -95,14 +95,14 @@ def main() -> None:
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat needs at least one pair")
-    with workshop(options) as shop:
+    with build_bench(options) as bench:
         materials = options.materials or [Material.parse(name) for name in GOAL_MATERIALS]
         if options.large:
             materials += [Material.parse(name) for name in LARGE_WALL]
         if options.compile:
-            bench_compile(shop)
+            bench_compile(bench)
             return
-        bench_tables(materials, shop, options.repeat)
+        bench_tables(materials, bench, options.repeat)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Measure the cost of building single tables, with one process for each table.
 
     read_peer(path)      ->    costs of another generator, by material
-    Workshop             ->    directory of tables:
+    BuildBench           ->    directory of tables:
         .prepare(material)         build the supporting tables and compile the kernels
         .measure(material)         Measurement: CPU and wall seconds, peak memory, file size
 
@@ -119,7 +119,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Workshop:
+class BuildBench:
     """Directory in which tables of one rule set are built with `threads` threads, and measured."""
 
     tables: Path
@@ -212,10 +212,10 @@ def read_peer(path: Path) -> dict[str, Peer]:
 
 
 @contextmanager
-def workshop(options: argparse.Namespace) -> Iterator[Workshop]:
-    """Yield a workshop in the folder of `options.tables`, or in a temporary folder."""
+def build_bench(options: argparse.Namespace) -> Iterator[BuildBench]:
+    """Yield a `BuildBench` in the folder of `options.tables`, or in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
-        yield Workshop(options.tables or Path(folder), Rules(options.rules), options.threads)
+        yield BuildBench(options.tables or Path(folder), Rules(options.rules), options.threads)
 
 
 def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:

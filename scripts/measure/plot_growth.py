@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from bench_goals import YARDSTICK_SECONDS, yardstick
 from frame import ROOT, arguments
 from growth import fit_power, materials_of, read_growth, row_of, write_growth
 from matplotlib import pyplot, rc_context
-from measuring import Peer, Workshop, parse_material, read_peer
+from measuring import BuildBench, Peer, build_bench, parse_material, read_peer
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import MEASURED, Measured
@@ -200,7 +199,7 @@ def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
 
 
 def measure(
-    materials: Sequence[Material], workshop: Workshop, path: Path, where: str, repeat: int
+    materials: Sequence[Material], bench: BuildBench, path: Path, where: str, repeat: int
 ) -> None:
     """Measure the materials that the CSV file `path` lacks, and add their rows.
 
@@ -210,13 +209,13 @@ def measure(
     rows = read_growth(path)[1] if path.exists() else []
     present = {(row.material, row.rules) for row in rows}
     for material in materials:
-        if (material.name, str(workshop.rules)) in present:
+        if (material.name, str(bench.rules)) in present:
             continue
-        measured = workshop.measure(material, repeat)
-        with TableFile(workshop.path(material)) as file:
+        measured = bench.measure(material, repeat)
+        with TableFile(bench.path(material)) as file:
             statistics = file.statistics
         orders = max((each.order for each in statistics.orders), default=0)
-        row = row_of(material, workshop.rules, measured, Outcomes.of(statistics), orders)
+        row = row_of(material, bench.rules, measured, Outcomes.of(statistics), orders)
         print(f"{row.material:10} {row.index_size:12,} {row.cpu_seconds:8.2f} s "
               f"{row.file_bytes:12,} bytes", flush=True)  # fmt: skip
         rows.append(row)
@@ -275,12 +274,9 @@ def main() -> None:
         parser.error("materials are for --measure")
     if options.measure:
         where = f"{datetime.date.today().isoformat()}, {options.machine}"
-        with tempfile.TemporaryDirectory() as folder:
-            workshop = Workshop(
-                options.tables or Path(folder), Rules(options.rules), options.threads
-            )
-            materials = chosen(options.materials, options.max_slots, workshop.rules)
-            measure(materials, workshop, options.csv, where, options.repeat)
+        materials = chosen(options.materials, options.max_slots, Rules(options.rules))
+        with build_bench(options) as bench:
+            measure(materials, bench, options.csv, where, options.repeat)
     where, rows = read_growth(options.csv)
     rows = [row for row in rows if row.rules == options.rules]
     peers = read_peer(options.peer) if options.peer else {}
