@@ -3,7 +3,7 @@
     python scripts/measure/bench_disk.py --tables DIR [--peer peer_cost.csv] [--cold 2000]
 
 Prints the sizes of all tables of one rule set, the largest first, and their sum. `--peer` adds the
-sizes of another generator from a CSV file with the columns material, wdl_bytes and dtc_bytes.
+sizes of another generator, from a CSV file as for `bench_goals.py`.
 
 Then times cold probes, whose block is not in the cache, at random legal positions of the largest
 tables. For the numba reader the time is that of loading one block. For the C reader it is that of
@@ -13,20 +13,15 @@ cache. Times are CPU time.
 
 from __future__ import annotations
 
-import csv
-import random
 import shutil
-import subprocess
-import tempfile
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from frame import Table, arguments, c_program, cpu_seconds
-from measuring import random_positions
+from frame import Table, arguments, cpu_seconds
+from measuring import c_nanoseconds, read_peer, sample, tables_of
 
 from tbgen.indexing import Position
-from tbgen.tables import Rules, Tablebase, TableFile
+from tbgen.tables import Tablebase, TableFile
 
 LARGEST = 8
 ONE_BLOCK = 0  # the smallest possible cache
@@ -41,11 +36,8 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
     files : our tables, by name of material
     peer : CSV file with the other generator's sizes, or None
     """
-    theirs: dict[str, int] = {}
-    if peer is not None:
-        with peer.open(newline="") as lines:
-            for row in csv.DictReader(lines):
-                theirs[row["material"]] = int(row["wdl_bytes"]) + int(row["dtc_bytes"])
+    peers = read_peer(peer) if peer is not None else {}
+    theirs = {name: peer.file_bytes for name, peer in peers.items()}
     ours = {name: file.header.file_size for name, file in files.items()}
     common = sorted(set(ours) & set(theirs or ours), key=lambda name: -ours[name])
     table = Table(material="<12", slots=">12,d", bytes=">12,d", peer=">12,d", ratio=">6.3f")
@@ -57,12 +49,6 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
         table.row(name, "no table", None, theirs[name], None)
     total, others = (sum(sizes.get(name, 0) for name in common) for sizes in (ours, theirs))
     table.row("sum", len(common), total, others or None, total / others if others else None)
-
-
-def positions_of(files: list[TableFile], count: int) -> list[Position]:
-    """Draw `count` random legal positions of tables; Red has the pieces that a name lists first."""
-    rng = random.Random(1)
-    return list(islice(random_positions([file.layout for file in files], rng), count))
 
 
 def print_times(label: str, seconds: list[float]) -> None:
@@ -90,22 +76,13 @@ def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Pos
     print_times(f"numba reader, {len(seconds)} cold blocks", seconds[1:])
 
 
-def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
+def time_c(files: list[TableFile], rules: str, positions: list[Position]) -> None:
     """Print the time of probes by contrib/xqprobe.c whose block is not in its cache."""
     if shutil.which("gcc") is None:
         print("C reader: gcc is not installed")
         return
-    with tempfile.TemporaryDirectory() as folder:
-        contrib = ("contrib/xqprobe.c", "contrib/xqgame.c")
-        program = c_program(Path(folder), "tests/probing/xqprobe_harness.c", *contrib)
-        output = subprocess.run(
-            [program, "bench", str(rules), str(ONE_BLOCK), *map(str, paths)],
-            input=b"".join(bytes([p.side]) + p.board for p in positions),
-            capture_output=True,
-            check=True,
-        )
-    print(f"C reader, {len(positions)} answers, nearly all cold: mean "
-               f"{float(output.stdout) / 1000:.1f} us")  # fmt: skip
+    micros = c_nanoseconds(files, rules, ONE_BLOCK, positions) / 1000
+    print(f"C reader, {len(positions)} answers, nearly all cold: mean {micros:.1f} us")
 
 
 def main() -> None:
@@ -116,19 +93,17 @@ def main() -> None:
     options = parser.parse_args()
     tables, rules = options.tables, options.rules
     with Tablebase.open(tables, rules=rules) as tablebase:
-        rule_set = tablebase.rule_set
-        names = [n for n in tablebase.available() if n.rule_set == rule_set]
-        if not names:
+        files = tables_of(tablebase)
+        if not files:
             raise SystemExit(f"{tables}: no tables for the rules {rules}; build some")
-        files = {str(name.material): tablebase.table(name.material) for name in names}
-        print_sizes(files, options.peer)
+        print_sizes({file.header.spec.name.material.name: file for file in files}, options.peer)
         if options.cold:
-            largest = sorted(files.values(), key=lambda file: -file.header.file_size)[:LARGEST]
+            largest = sorted(files, key=lambda file: -file.header.file_size)[:LARGEST]
             for file in largest:
                 file.path.read_bytes()  # into the page cache
-            positions = positions_of(largest, options.cold)
+            positions = sample(largest, options.cold)
             time_numba(tablebase, largest, positions)
-            time_c(Rules(rules), [file.path for file in largest], positions)
+            time_c(largest, rules, positions)
 
 
 if __name__ == "__main__":

@@ -17,18 +17,16 @@ these figures.
 from __future__ import annotations
 
 import hashlib
-import random
 import struct
 import subprocess
 import tempfile
-from itertools import islice
 from pathlib import Path
 
 from frame import arguments, c_program, tables_or_krkn
-from growth import materials_of
-from measuring import random_positions
+from measuring import records, sample, tables_of
 
 from tbgen.building.packing import pack_table
+from tbgen.building.sets import materials_of
 from tbgen.indexing import Material
 from tbgen.indexing.arrangement import Arrangement, possible_arrangements
 from tbgen.indexing.layout import Layout
@@ -70,36 +68,22 @@ def make_file(directory: Path, material: Material) -> None:
     (directory / name.filename).write_bytes(header.pack(table) + table)
 
 
-def records_of(tables: Tablebase, count: int) -> bytes:
-    """Draw random legal positions of all tables, in the input format of the program."""
-    rng = random.Random(1)
-    layouts = [tables.table(name.material).layout for name in tables.available()]
-    positions = islice(random_positions(layouts, rng), count)
-    chosen = [p.swapped() if rng.random() < 0.5 else p for p in positions]
-    return b"".join(bytes([p.side]) + p.board for p in chosen)
-
-
-def ask(program: Path, *arguments: str | Path, records: bytes = b"") -> list[float]:
-    """Run the C program on positions, and return the numbers that it prints.
-
-    records : the positions, in the input format of the program
-    """
-    command = [str(program), *map(str, arguments)]
-    output = subprocess.run(command, input=records, capture_output=True, check=True).stdout
+def ask(program: Path, *arguments: str | Path, positions: bytes = b"") -> list[float]:
+    """Run the C program on positions in the form of `records`; return the numbers it prints."""
+    command = [program, *arguments]
+    output = subprocess.run(command, input=positions, capture_output=True, check=True).stdout
     return [float(word) for word in output.split()]
 
 
-def wdl_files(tables: Path, opened: Tablebase, folder: Path) -> list[Path]:
-    """List win-draw-loss files of a directory's tables; missing ones are written to `folder`."""
+def wdl_files(tables: list[TableFile], folder: Path) -> list[Path]:
+    """List the win-draw-loss files of tables; missing ones are written to `folder`."""
     files = []
-    for name in opened.available():
-        wdl = WdlName.of(name).filename
-        if (tables / wdl).exists():
-            files.append(tables / wdl)
-            continue
-        with TableFile(tables / name.filename) as file:
-            pack_table(file, folder)
-        files.append(folder / wdl)
+    for table in tables:
+        path = table.path.with_name(WdlName.of(table.header.spec.name).filename)
+        if not path.exists():
+            pack_table(table, folder)
+            path = folder / path.name
+        files.append(path)
     return sorted(files)
 
 
@@ -114,18 +98,20 @@ def report(tables: Path | None, rules: str) -> None:
         program = c_program(Path(folder), "scripts/measure/bench_probe_c.c", "contrib/xqprobe.c")
         made.mkdir()
         packed.mkdir()
-        for material in (m for men in (3, 4, 5) for m in materials_of(men)):
+        for material in materials_of((), 5):
             make_file(made, material)
         files, took = ask(program, "open", "wxf", made)
         print(f"C, opening {files:.0f} files: {took:.1f} ms")
         with Tablebase.open(probed, rules=rules) as opened:
-            records = records_of(opened, POSITIONS)
-            slots = sum(opened.table(name.material).header.slots for name in opened.available())
-            wdl = wdl_files(probed, opened, packed)
+            tables_probed = tables_of(opened)
+            positions = sample(tables_probed, POSITIONS)
+            slots = sum(table.header.slots for table in tables_probed)
+            wdl = wdl_files(tables_probed, packed)
         # Two sides, and four slots to a byte.
-        warm, ahead, read = ask(program, "warm", rules, str(slots // 2), *wdl, records=records)
-        cold = records[: COLD_POSITIONS * 91]
-        (seconds,) = ask(program, "cold", rules, "0", *wdl, records=cold)
+        memory = str(slots // 2)
+        warm, ahead, read = ask(program, "warm", rules, memory, *wdl, positions=records(positions))
+        cold = records(positions[:COLD_POSITIONS])
+        (seconds,) = ask(program, "cold", rules, "0", *wdl, positions=cold)
     print(f"C, warm: {warm:.1f} ns, {1e3 / warm:.1f} M/s; with xq_prefetch before: {ahead:.1f} ns")
     print(f"a memory read: {read:.1f} ns, of which a warm probe is {warm / read:.1f}")
     print(f"C, cold: {seconds:.1f} us")

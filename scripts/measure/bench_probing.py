@@ -12,62 +12,35 @@ time: in Python the best of five runs, in C the mean of five.
 
 from __future__ import annotations
 
-import random
-import subprocess
-import tempfile
-from collections.abc import Callable
-from itertools import islice
-from pathlib import Path
-
 import numpy as np
-from frame import arguments, best_seconds, c_program, tables_or_krkn
-from measuring import random_positions
+from frame import arguments, best_seconds, tables_or_krkn
+from measuring import c_nanoseconds, sample, tables_of
 from numpy.typing import NDArray
 
 from tbgen.indexing import Position
-from tbgen.tables import Rules, Tablebase, TableName
+from tbgen.tables import Rules, Tablebase
 
 POSITIONS = 100_000
 CACHE_BYTES = 256 << 20
 TARGETS = {"batch": 50_000, "single": 5_000, "numba": 1_000_000, "c": 1_000_000}
 
 
-def probed(tablebase: Tablebase) -> list[TableName]:
-    """List the tables of the tablebase's rule set."""
-    rule_set = tablebase.rule_set
-    return [name for name in tablebase.available() if name.rule_set == rule_set]
-
-
-def sample(tablebase: Tablebase, count: int) -> list[Position]:
-    """Draw random legal positions of all tables, either colouring, either side to move."""
-    rng = random.Random(1)
-    layouts = [tablebase.table(name.material).layout for name in probed(tablebase)]
-    return [
-        position.swapped() if rng.random() < 0.5 else position
-        for position in islice(random_positions(layouts, rng), count)
-    ]
-
-
-def best_rate(run: Callable[[], object], probes: int) -> float:
-    """Return probes a second of CPU time in the fastest of several runs."""
-    return probes / best_seconds(run)
-
-
 def batch(tablebase: Tablebase) -> float:
-    """Return the rate of `probe_many` with all positions in one call."""
-    positions = sample(tablebase, POSITIONS)
-    return best_rate(lambda: tablebase.probe_many(positions), POSITIONS)
+    """Return probes a second by `probe_many`, with all positions in one call."""
+    positions = sample(tables_of(tablebase), POSITIONS)
+    return POSITIONS / best_seconds(lambda: tablebase.probe_many(positions))
 
 
 def single(tablebase: Tablebase) -> float:
-    """Return the rate of `probe` with one position a call, each a new `Position` without caches."""
-    boards = [(position.board, position.side) for position in sample(tablebase, POSITIONS // 10)]
+    """Return probes a second by `probe`, with a new `Position` without caches for each call."""
+    positions = sample(tables_of(tablebase), POSITIONS // 10)
+    boards = [(position.board, position.side) for position in positions]
 
     def run() -> None:
         for position in [Position(board, side) for board, side in boards]:
             tablebase.probe(position)
 
-    return best_rate(run, len(boards))
+    return len(boards) / best_seconds(run)
 
 
 def arrays(
@@ -85,7 +58,7 @@ def arrays(
 
 
 def numba(tablebase: Tablebase) -> float:
-    """Return the rate of probes by pieces and squares inside a compiled loop."""
+    """Return probes a second by pieces and squares, inside a compiled loop."""
     from tbgen.compiling.jit import kernel
     from tbgen.probing import OK, NumbaTables, probe
 
@@ -97,29 +70,22 @@ def numba(tablebase: Tablebase) -> float:
             cold += status != OK
         return cold
 
-    positions = sample(tablebase, POSITIONS)
+    positions = sample(tables_of(tablebase), POSITIONS)
     pieces, squares, counts = arrays(positions)
     sides = np.array([position.side for position in positions])
     tables = NumbaTables(tablebase, cache_bytes=CACHE_BYTES)
     tables.preload()
     if probe_all(tables.buffers, pieces, squares, counts, sides):
         raise SystemExit(f"the tables do not fit in {CACHE_BYTES >> 20} MiB")
-    return best_rate(lambda: probe_all(tables.buffers, pieces, squares, counts, sides), POSITIONS)
+    return POSITIONS / best_seconds(
+        lambda: probe_all(tables.buffers, pieces, squares, counts, sides)
+    )
 
 
 def c(tablebase: Tablebase) -> float:
-    """Return the rate of the C reader; positions are arrays of ninety piece codes."""
-    rules = tablebase.rule_set.rules
-    files = [str(tablebase.path(name)) for name in probed(tablebase)]
-    records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))
-    with tempfile.TemporaryDirectory() as folder:
-        contrib = ("contrib/xqprobe.c", "contrib/xqgame.c")
-        program = c_program(Path(folder), "tests/probing/xqprobe_harness.c", *contrib)
-        arguments = [program, "bench", str(rules or Rules.NONE)]
-        output = subprocess.run(
-            [*arguments, str(CACHE_BYTES), *files], input=records, capture_output=True, check=True
-        )
-    return 1e9 / float(output.stdout)
+    """Return probes a second by the C reader; positions are arrays of ninety piece codes."""
+    rules, tables = tablebase.rule_set.rules or Rules.NONE, tables_of(tablebase)
+    return 1e9 / c_nanoseconds(tables, str(rules), CACHE_BYTES, sample(tables, POSITIONS))
 
 
 def main() -> None:

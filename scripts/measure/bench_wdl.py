@@ -28,9 +28,9 @@ from pathlib import Path
 import bench_probe_c
 import numpy as np
 from frame import arguments, best_seconds, cpu_seconds
-from growth import materials_of
 from numpy.typing import NDArray
 
+from tbgen.building.sets import materials_of
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing import Material, Side
 from tbgen.probing.columns import columns_of_slots
@@ -197,7 +197,7 @@ def report_cold(tablebase: Tablebase) -> None:
 
 def report_opening() -> None:
     """Print the milliseconds to open a folder with empty files of all materials of 3 to 5 men."""
-    materials = [material for men in (3, 4, 5) for material in materials_of(men)]
+    materials = materials_of((), 5)
     with tempfile.TemporaryDirectory() as folder:
         for material in materials:
             table = TableName(material, RuleSet(Rules.WXF), Metric.DTM)

@@ -14,11 +14,9 @@ from pathlib import Path
 
 from frame import arguments
 
-from tbgen.building.measured import measurements
 from tbgen.building.plan import PlannedTable, plan
 from tbgen.building.sets import materials_of
 from tbgen.indexing.rulesets import Rules
-from tbgen.retrograde.memory import code_spaces, memory_needed
 from tbgen.scheduling.forecast import simulate
 from tbgen.scheduling.queue import Job
 
@@ -35,20 +33,17 @@ def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], in
 
     The jobs are in the order of `planned`. Tables that depend on a missing job have none either.
     """
-    usual = measurements().wall_per_cpu
     jobs: dict[str, Job] = {}
     on_disk = 0
     for table in planned:
-        material = table.material
-        need = memory_needed(material, code_spaces(material, Rules.WXF)[0], Rules.WXF, 1)
-        below = tuple(child.name for child in material.supporting())
-        if need.least > memory or not jobs.keys() >= set(below):
+        name, below = table.material.name, tuple(m.name for m in table.material.supporting())
+        if table.least_bytes > memory or not jobs.keys() >= set(below):
             continue
-        seconds = table.seconds / usual
-        if need.in_memory > memory:
+        seconds = table.worker_seconds
+        if table.memory_bytes > memory:
             on_disk += 1
             seconds *= DISK_FACTOR
-        jobs[material.name] = Job(material.name, below, seconds=seconds)
+        jobs[name] = Job(name, below, seconds=seconds)
     return list(jobs.values()), on_disk
 
 

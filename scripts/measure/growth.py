@@ -12,12 +12,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
+from statistics import linear_regression
 
 from measuring import Measurement
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import Measured, read_measured
-from tbgen.building.sets import materials_of as all_materials
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.placement_count import count_placements
@@ -74,13 +74,7 @@ def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, fl
     """
     if len(set(sizes)) < 2 or min(*sizes, *costs) <= 0:
         raise ValueError("a power law needs two different sizes, and costs above zero")
-    x, y = [math.log(size) for size in sizes], [math.log(cost) for cost in costs]
-    x_mean, y_mean = sum(x) / len(x), sum(y) / len(y)
-    exponent = sum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True))
-    exponent /= sum((a - x_mean) ** 2 for a in x)
-    return math.exp(y_mean - exponent * x_mean), exponent
-
-
-def materials_of(men: int) -> list[Material]:
-    """List every material of `men` men that needs a table, by name."""
-    return [material for material in all_materials((), men) if material.men == men]
+    exponent, start = linear_regression(
+        [math.log(size) for size in sizes], [math.log(cost) for cost in costs]
+    )
+    return math.exp(start), exponent

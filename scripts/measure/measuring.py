@@ -4,6 +4,8 @@
     BuildBench           ->    directory of tables:
         .prepare(material)         build the supporting tables and compile the kernels
         .measure(material)         Measurement: CPU and wall seconds, peak memory, file size
+    sample(tables)       ->    random legal positions of tables, for measurements of probing
+    c_nanoseconds(...)   ->    time of the C reader on such positions
 
 The seconds of a process include the start of the interpreter and the loading of the kernels. The
 build record beside a table has the seconds of the table alone.
@@ -23,10 +25,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from frame import ROOT
+from frame import ROOT, c_program
 
 from tbgen.building.work import finished_table
 from tbgen.indexing import Material, Position, PositionError, Side
@@ -34,7 +37,7 @@ from tbgen.indexing.errors import MaterialError
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.rules import check_legal
-from tbgen.tables import read_build_record
+from tbgen.tables import Tablebase, TableFile, read_build_record
 from tbgen.tables.names import RuleSet
 
 
@@ -219,10 +222,7 @@ def build_bench(options: argparse.Namespace) -> Iterator[BuildBench]:
 
 
 def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:
-    """Yield random legal positions without end, each of a random layout, either side to move.
-
-    Red has the pieces that the material names first.
-    """
+    """Yield random legal positions without end, each of a random layout, in either colouring."""
     while True:
         layout = rng.choice(layouts)
         position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))
@@ -232,4 +232,36 @@ def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[
             check_legal(position)
         except PositionError:
             continue
-        yield position
+        yield position.swapped() if rng.random() < 0.5 else position
+
+
+def tables_of(tablebase: Tablebase) -> list[TableFile]:
+    """Return the tables of a tablebase that have its rule set."""
+    rule_set = tablebase.rule_set
+    names = [name for name in tablebase.available() if name.rule_set == rule_set]
+    return [tablebase.table(name.material) for name in names]
+
+
+def sample(tables: Sequence[TableFile], count: int) -> list[Position]:
+    """Draw `count` random legal positions of tables; equal arguments give equal positions."""
+    layouts = [table.layout for table in tables]
+    return list(islice(random_positions(layouts, random.Random(1)), count))
+
+
+def records(positions: Sequence[Position]) -> bytes:
+    """Return positions as input of the C programs: side to move, then ninety piece codes."""
+    return b"".join(bytes([position.side]) + position.board for position in positions)
+
+
+def c_nanoseconds(
+    tables: Sequence[TableFile], rules: str, cache_bytes: int, positions: Sequence[Position]
+) -> float:
+    """Return the mean nanoseconds of an answer of contrib/xqprobe.c; needs gcc and libzstd-dev."""
+    contrib = ("contrib/xqprobe.c", "contrib/xqgame.c")
+    with tempfile.TemporaryDirectory() as folder:
+        program = c_program(Path(folder), "tests/probing/xqprobe_harness.c", *contrib)
+        output = subprocess.run(
+            [program, "bench", rules, str(cache_bytes), *(table.path for table in tables)],
+            input=records(positions), capture_output=True, check=True,
+        )  # fmt: skip
+    return float(output.stdout)

@@ -27,12 +27,13 @@ import matplotlib
 import numpy as np
 from bench_goals import YARDSTICK_SECONDS, yardstick
 from frame import ROOT, arguments
-from growth import fit_power, materials_of, read_growth, row_of, write_growth
+from growth import fit_power, read_growth, row_of, write_growth
 from matplotlib import pyplot, rc_context
 from measuring import BuildBench, Peer, build_bench, parse_material, read_peer
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import MEASURED, Measured
+from tbgen.building.sets import materials_of
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
@@ -226,12 +227,9 @@ def usual(rules: Rules) -> list[Material]:
     """Return the materials that are measured by default under a rule set."""
     if rules != Rules.WXF:
         return [Material.parse(name) for name in COMPARED.split()]
-    six_men = [m for m in materials_of(6) if Layout.of(m).slots <= SIX_MEN_SLOTS]
-    seven_men = [
-        m for m in materials_of(7) if FITTED_SLOTS <= Layout.of(m).slots <= SEVEN_MEN_SLOTS
-    ]
-    small = [material for men in (3, 4, 5) for material in materials_of(men)]
-    return [*small, *six_men, *seven_men, *map(Material.parse, LARGER.split())]
+    measured = {6: range(SIX_MEN_SLOTS + 1), 7: range(FITTED_SLOTS, SEVEN_MEN_SLOTS + 1)}
+    small = [m for m in materials_of((), 7) if m.men <= 5 or Layout.of(m).slots in measured[m.men]]
+    return [*small, *map(Material.parse, LARGER.split())]
 
 
 def chosen(named: Sequence[Material], max_slots: int, rules: Rules) -> list[Material]:

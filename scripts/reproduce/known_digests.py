@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from tbgen.building.packing import digest_of_values
+from tbgen.building.packing import checked_digest
 from tbgen.building.sets import materials_of
 from tbgen.publishing.known import KNOWN, Digests, read_known, write_known
 from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
@@ -55,8 +55,7 @@ def digests_in(directory: Path) -> dict[str, Digests]:
         if not (directory / name.filename).exists():
             continue
         with TableFile(directory / name.filename, name=name) as file:
-            file.check(threads=2)
-            values = digest_of_values(file, threads=2)
+            values = checked_digest(file, threads=2)
             found[name.filename] = Digests(file.header.digest.hex(), values.hex())
     return found
 

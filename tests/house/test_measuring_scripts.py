@@ -27,6 +27,7 @@ from measuring import Measurement, Peer, Run, read_peer
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import Measured, Measurements, measurements, read_measured, rooks_chase
 from tbgen.building.plan import plan
+from tbgen.building.sets import materials_of
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
 
@@ -43,7 +44,7 @@ def rows() -> list[Measured]:
     A table has a byte for ten placements, and takes a microsecond for each slot.
     """
     found = []
-    for material in (m for men in (3, 4, 5) for m in growth.materials_of(men)):
+    for material in materials_of((), 5):
         row = growth.row_of(material, Rules.WXF, measurement(), Outcomes((0.5, 0.25), 1.0), 3)
         seconds = 0.02 + 1e-6 * row.index_size
         found.append(
@@ -147,8 +148,8 @@ def test_round_trip_of_measurements(tmp_path: Path) -> None:
 
 
 def test_every_material_of_three_and_four_men() -> None:
-    assert [m.name for m in growth.materials_of(3)] == ["KCK", "KNK", "KPK", "KRK"]
-    names = [m.name for m in growth.materials_of(4)]
+    assert [m.name for m in materials_of((), 3)] == ["KCK", "KNK", "KPK", "KRK"]
+    names = [m.name for m in materials_of((), 4) if m.men == 4]
     # Pairs on one side but for AA, AB, BB; and an attacker against any piece.
     assert len(names) == 18 + 18
     assert "KRRK" in names
@@ -188,7 +189,7 @@ def test_default_materials_include_supporting_tables() -> None:
     names = {material.name for material in chosen}
     for material in chosen:
         assert {needed.name for needed in material.closure()} <= names
-    assert {m.name for men in (3, 4, 5) for m in growth.materials_of(men)} <= names
+    assert {m.name for m in materials_of((), 5)} <= names
     assert names >= set(plot_growth.COMPARED.split())
     both_kinds = {rooks_chase(m) for m in plot_growth.chosen([], 1 << 62, Rules.NONE)}
     assert both_kinds == {False, True}
