@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from frame import arguments, serving
+from frame import ROOT, arguments, serving
 from measuring import random_positions
 
 from tbgen.indexing import Position
@@ -52,6 +52,14 @@ def fens_of(tables: Path, count: int) -> list[str]:
     return list(found)
 
 
+async def answer(reader: asyncio.StreamReader) -> tuple[bytes, int]:
+    """Read an HTTP answer with its body; return the head, and the bytes of the body."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+    await reader.readexactly(length)
+    return head, length
+
+
 async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: list[float]) -> int:
     """Send requests from a queue on one connection; return the number of failures.
 
@@ -66,9 +74,7 @@ async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: lis
             writer.close()
             return failures
         writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-        await reader.readexactly(length)
+        head, _ = await answer(reader)
         # Since the request was due, including the wait for a free connection.
         took.append(time.perf_counter() - due)
         failures += not head.startswith(b"HTTP/1.1 200")
@@ -111,12 +117,15 @@ async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, i
     begun = time.perf_counter()
     head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
     writer.write(head.encode())
-    answer = await reader.readuntil(b"\r\n\r\n")
-    length = int(answer.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-    await reader.readexactly(length)
+    _, length = await answer(reader)
     took = time.perf_counter() - begun
     writer.close()
     return took, length
+
+
+def pages_of(fens: list[str]) -> list[str]:
+    """Return the paths of the pages of positions."""
+    return [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
 
 
 async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
@@ -125,7 +134,7 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
     pid : process of the server
     fens : the positions that the reader opens
     """
-    paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
+    paths = pages_of(fens)
     heats = []
     for fen, path in zip(fens, paths, strict=True):
         position = Position.from_fen(fen)
@@ -137,7 +146,7 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
     cpu = cpu_seconds_of(pid) - cpu
     again = [await get(port, path) for path in paths]
     maps = [await get(port, path) for path in heats]
-    static = Path(__file__).resolve().parents[2] / "tbgen" / "board" / "web" / "static"
+    static = ROOT / "tbgen" / "board" / "web" / "static"
     files = [await get(port, f"/static/{file.name}") for file in sorted(static.iterdir())]
     done = asyncio.Event()
 
@@ -171,7 +180,7 @@ async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str
 
     The pages of the first half of `fens` are requested before the searches begin.
     """
-    paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
+    paths = pages_of(fens)
     half = len(paths) // 2
     alone = [await get(port, path) for path in paths[:half]]
     done = asyncio.Event()
@@ -215,6 +224,31 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
     return {name: round(1000 * (await get(port, path))[0], 1) for name, path in paths.items()}
 
 
+async def under_load(
+    port: int, pid: int, fens: list[str], rate: float, clients: int
+) -> dict[str, object]:
+    """Measure probes of positions at a rate (per second) by several clients.
+
+    pid : process of the server
+    """
+    paths = [f"/v1/probe?fen={quote(fen.replace(' ', '_'), safe='/_')}" for fen in fens]
+    await load(port, [f"{path}&warm=1" for path in paths[:300]], 100, 4)
+    before, cpu, begun = resident(pid), cpu_seconds_of(pid), time.perf_counter()
+    took, failures = await load(port, paths, rate, clients)
+    elapsed, cpu = time.perf_counter() - begun, cpu_seconds_of(pid) - cpu
+    took.sort()
+    return {
+        "requests": len(took),
+        "failures": failures,
+        "requests_per_second": round(len(took) / elapsed, 1),
+        "p50_ms": round(1000 * took[len(took) // 2], 2),
+        "p99_ms": round(1000 * took[int(len(took) * 0.99)], 2),
+        "max_ms": round(1000 * took[-1], 2),
+        "cpu_ms_per_request": round(1000 * cpu / len(took), 2),
+        "memory_mib": {"before": before, "after": resident(pid)},
+    }
+
+
 def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
     """Return p50 and p95 in milliseconds; `answers` are pairs that begin with seconds."""
     took = sorted(seconds for seconds, _ in answers)
@@ -254,42 +288,17 @@ def main() -> None:
     asked = parser.parse_args()
     count = min(MAX_REQUESTS, int(asked.rate * asked.seconds))
     fens = fens_of(asked.tables, count)
-    paths = [f"/v1/probe?fen={quote(fen.replace(' ', '_'), safe='/_')}" for fen in fens]
     with serving(asked.tables) as server:
-        port = server.port
+        port, pid = server.port, server.pid
         if asked.reader:
-            print(json.dumps(asyncio.run(one_reader(port, server.pid, fens[:READER_PAGES]))))
-            return
-        if asked.first:
-            print(json.dumps(asyncio.run(first_reader(port, asked.first, asked.seconds))))
-            return
-        if asked.searching:
-            reading = beside_searches(port, asked.searching, fens[:READER_PAGES])
-            print(json.dumps(asyncio.run(reading)))
-            return
-        warm = paths[: min(300, count)]
-        asyncio.run(load(port, [f"{path}&warm=1" for path in warm], 100, 4))
-        before = resident(server.pid)
-        cpu = cpu_seconds_of(server.pid)
-        begun = time.perf_counter()
-        took, failures = asyncio.run(load(port, paths, asked.rate, asked.clients))
-        elapsed = time.perf_counter() - begun
-        cpu = cpu_seconds_of(server.pid) - cpu
-        took.sort()
-        print(
-            json.dumps(
-                {
-                    "requests": len(took),
-                    "failures": failures,
-                    "requests_per_second": round(len(took) / elapsed, 1),
-                    "p50_ms": round(1000 * took[len(took) // 2], 2),
-                    "p99_ms": round(1000 * took[int(len(took) * 0.99)], 2),
-                    "max_ms": round(1000 * took[-1], 2),
-                    "cpu_ms_per_request": round(1000 * cpu / len(took), 2),
-                    "memory_mib": {"before": before, "after": resident(server.pid)},
-                }
-            )
-        )
+            measuring = one_reader(port, pid, fens[:READER_PAGES])
+        elif asked.first:
+            measuring = first_reader(port, asked.first, asked.seconds)
+        elif asked.searching:
+            measuring = beside_searches(port, asked.searching, fens[:READER_PAGES])
+        else:
+            measuring = under_load(port, pid, fens, asked.rate, asked.clients)
+        print(json.dumps(asyncio.run(measuring)))
 
 
 if __name__ == "__main__":
