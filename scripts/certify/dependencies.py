@@ -46,22 +46,23 @@ class Package(NamedTuple):
     """True for a dependency of tbgen or its extra `web`, False for one of `dev` only."""
 
 
-def packages(root: str = "tbgen") -> list[Package]:
-    """List the installed dependencies of a package, direct and indirect.
-
-    Those of its extras `web` and `dev` are included.
-    """
-    needed = _closure(root, {"", "web"})
-    every = _closure(root, {"", "web", "dev"})
+def packages() -> list[Package]:
+    """List the installed dependencies of tbgen with its extras `web` and `dev`, also indirect."""
+    needed = _closure({"", "web"})
+    every = _closure({"", "web", "dev"})
     return [
         Package(name, metadata.version(name), _licence(name), name in needed)
-        for name in sorted(every - {root})
+        for name in sorted(every - {"tbgen"})
     ]
 
 
-def _closure(root: str, extras: set[str]) -> set[str]:
+def _closure(extras: set[str]) -> set[str]:
+    """Return the names of tbgen and its installed dependencies, direct and indirect.
+
+    extras : the extras of tbgen that count, and "" for dependencies without an extra
+    """
     found: set[str] = set()
-    waiting = [(root, extras)]
+    waiting = [("tbgen", extras)]
     while waiting:
         name, wanted = waiting.pop()
         if name in found:

@@ -79,15 +79,11 @@ class Mutation(NamedTuple):
     def applied(self, source: bytes) -> bytes | None:
         """Return a file's source with the mutation; None if the old text is not at its place."""
         lines = source.splitlines(keepends=True)
-        if len(lines) < self.end_line:
+        start = sum(map(len, lines[: self.line - 1])) + self.column
+        end = sum(map(len, lines[: self.end_line - 1])) + self.end_column
+        if source[start:end] != self.old.encode():
             return None
-        head, tail = lines[: self.line - 1], lines[self.end_line :]
-        first, last = lines[self.line - 1], lines[self.end_line - 1]
-        middle = first[: self.column] + self.new.encode() + last[self.end_column :]
-        changed = b"".join([*head, middle, *tail])
-        before = len(b"".join(head)) + self.column
-        size = len(source) - len(changed) + len(self.new.encode())
-        return changed if source[before : before + size] == self.old.encode() else None
+        return source[:start] + self.new.encode() + source[end:]
 
 
 def _changed(node: ast.AST) -> str | None:
@@ -182,13 +178,9 @@ class Clone:
 
     def update(self) -> None:
         """Check out the current commit of this repository, without any mutation."""
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True,
-                                capture_output=True, text=True).stdout.strip()  # fmt: skip
-        for words in (
-            ["fetch", "--quiet", str(ROOT), commit],
-            ["checkout", "--quiet", "-f", commit],
-        ):
-            subprocess.run(["git", *words], cwd=self.root, check=True)
+        subprocess.run(["git", "fetch", "--quiet", str(ROOT), "HEAD"], cwd=self.root, check=True)
+        command = ["git", "checkout", "--quiet", "-f", "FETCH_HEAD"]
+        subprocess.run(command, cwd=self.root, check=True)
 
     def test(self, packages: tuple[str, ...]) -> tuple[str, str]:
         """Run the tests of packages.

@@ -139,8 +139,12 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
     tally.expect(expected() in report.stdout.decode(), "another table")
 
 
-def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) -> None:
-    """Run a command of pytest, count its tests in `tally`, and print its output if they fail."""
+def run_tests(tally: Tally, python: str, environment: Mapping[str, str], *options: str) -> None:
+    """Run pytest, count its tests in `tally`, and print its output if they fail.
+
+    python : path of the interpreter; options : further arguments of pytest, such as files of tests
+    """
+    command = [python, "-m", "pytest", "-p", "no:cacheprovider", *options]
     ended = run(command, environment=environment, patience=_TIMEOUT_SECONDS, cwd=ROOT)
     said = ended.stdout.decode("utf-8", "replace")
     if ended.status != OK:
@@ -158,17 +162,7 @@ def quick(tally: Tally, budget: Budget, seed: int) -> None:
         wanted = [each for each in lower_ends() if not each.startswith("numba==")]
         command = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", folder]
         install(command, wanted)
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-n",
-            "0",
-            "-p",
-            "no:cacheprovider",
-            *QUICK_TESTS,
-        ]
-        run_tests(tally, command, {"PYTHONPATH": folder})
+        run_tests(tally, sys.executable, {"PYTHONPATH": folder}, "-n", "0", *QUICK_TESTS)
 
 
 def oldest(tally: Tally, budget: Budget, seed: int) -> None:
@@ -204,8 +198,7 @@ def extras(tally: Tally, budget: Budget, seed: int) -> None:
         )  # fmt: skip
         tally.expect(ended.status == OK, f"mypy: {ended.stdout.decode()[-500:]}")
         environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
-        command = [python, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *EXTRAS_TESTS]
-        run_tests(tally, command, environment)
+        run_tests(tally, python, environment, "-n", "2", *EXTRAS_TESTS)
 
 
 PARTS = {"quick": quick, "oldest": oldest, "newest": newest, "extras": extras}
