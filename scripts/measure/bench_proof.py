@@ -20,14 +20,12 @@ from functools import partial
 
 from bench_goals import GOAL_MATERIALS, LARGE_WALL
 from frame import MIB, Table, arguments, by_turns
-from measuring import BuildBench, Run, build_bench, parse_material, run
+from measuring import EVERY_KERNEL, BuildBench, Run, build_bench, parse_material, run
 
 from tbgen.indexing import Material
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.6, 0.8
 COMPILE_SECONDS = 15
-SMALLEST = "KNAKN"
-"""Smallest material whose proof uses every kernel."""
 
 
 def prove(bench: BuildBench, name: str, **environment: str) -> Run:
@@ -74,9 +72,9 @@ def bench_tables(materials: list[Material], bench: BuildBench, repeat: int) -> N
 
 def bench_compile(bench: BuildBench) -> None:
     """Print the additional seconds of the first proof on a machine, which compiles kernels."""
-    bench.build(SMALLEST)
+    bench.build(EVERY_KERNEL)
     with tempfile.TemporaryDirectory() as cache:
-        first, second = (prove(bench, SMALLEST, NUMBA_CACHE_DIR=cache) for _ in range(2))
+        first, second = (prove(bench, EVERY_KERNEL, NUMBA_CACHE_DIR=cache) for _ in range(2))
     cpu = first.cpu - second.cpu
     print(f"compile   {first.wall - second.wall:.1f} s wall, {cpu:.1f} s CPU: "
           f"{cpu / COMPILE_SECONDS:.2f} of {COMPILE_SECONDS} s")  # fmt: skip

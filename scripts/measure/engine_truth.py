@@ -25,6 +25,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from frame import arguments
 from short_wins import Share, ShortWins, share_of, weighted
 
 from tbgen.engine.search import scores
@@ -143,11 +144,8 @@ class Truth:
                 score = found.lines[0].score
                 tally["searches"] += 1
                 tally["decided"] += scores.is_decided(score)
-                tally["by judge or proof"] += (
-                    0
-                    < abs(score) - scores.MAX_EVALUATION
-                    <= (scores.VERDICT_WIN - scores.MAX_EVALUATION)
-                )
+                by_judge = scores.MAX_EVALUATION < abs(score) <= scores.VERDICT_WIN
+                tally["by judge or proof"] += by_judge
                 tally["wrong"] += not self.is_true(position, score, outcomes[number])
             tally["positions"] += 1
             if number % 10 == 0:
@@ -220,9 +218,7 @@ class Truth:
 
 def main() -> int:
     """Run `claims` or `kept`; return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, count in (("claims", 1_000), ("kept", 100)):
         command = commands.add_parser(name)

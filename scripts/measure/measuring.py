@@ -83,7 +83,10 @@ def run(*command: str, **environment: str) -> Run:
 
 
 EVERY_KERNEL = "KNAKN"
-"""Smallest material whose build calls every kernel: in some positions both sides must chase on."""
+"""Smallest material whose build and proof call every kernel of theirs.
+
+In some positions both sides must chase on.
+"""
 
 
 def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -> Run:

@@ -69,10 +69,6 @@ class Row(NamedTuple):
     found: int
 
 
-Outcome = tuple[list[Row], float]
-"""Result of planting in one table: its rows, and the CPU seconds, those of solving included."""
-
-
 def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Change]:
     """Yield the changes to plant in a table, whole regions first.
 
@@ -95,10 +91,12 @@ def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Cha
                 yield change
 
 
-def plant(material: str, rules: str, singles: int, seconds: float, seed: int) -> Outcome:
+def plant(
+    material: str, rules: str, singles: int, seconds: float, seed: int
+) -> tuple[list[Row], float]:
     """Plant the changes of `changes_of` in one table, for at most `seconds` wall seconds.
 
-    Returns the figures by kind of change, and the CPU seconds, those of solving included.
+    Returns a row for each kind of change, and the CPU seconds, those of solving included.
     """
     started = time.process_time()
     target = Target(material, RULE_SETS[rules])

@@ -25,17 +25,8 @@ from tests.helpers.play import Ending
 from tests.helpers.tournament import play_all
 
 MATERIALS = (
-    "KRKN",
-    "KRAKR",
-    "KRKPP",
-    "KNKPP",
-    "KRKNN",
-    "KRPKR",
-    "KRCKR",
-    "KNCKN",
-    "KRKCP",
-    "KRNKR",
-)
+    "KRKN", "KRAKR", "KRKPP", "KNKPP", "KRKNN", "KRPKR", "KRCKR", "KNCKN", "KRKCP", "KRNKR",
+)  # fmt: skip
 PER_CODE = 20
 """Largest number of starting positions of each side to move, outcome, order and distance."""
 COLUMNS = (
