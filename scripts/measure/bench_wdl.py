@@ -27,13 +27,14 @@ from pathlib import Path
 
 import bench_probe_c
 import numpy as np
+from bench_probing import arrays
 from frame import arguments, best_seconds, cpu_seconds
+from measuring import sample
 from numpy.typing import NDArray
 
 from tbgen.building.sets import materials_of
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.indexing import Material, Side
-from tbgen.probing.columns import columns_of_slots
+from tbgen.indexing import Side
 from tbgen.probing.wdl import WdlTables
 from tbgen.probing.wdl_kernels import WdlBuffers, find_wdl, probe_wdl, probe_wdl_found
 from tbgen.tables import Metric, Rules, RuleSet, Tablebase, TableName, WdlFile, WdlName
@@ -41,52 +42,6 @@ from tbgen.tables.cache import BlockCache
 
 POSITIONS = 200_000
 COLD = 2_000
-
-
-class Sample:
-    """Random legal positions of all tables that have a win-draw-loss file.
-
-    `pieces` and `squares` are uint8 (n, most men), with zeros behind the last piece. `counts` (of
-    men), `sides` (to move) and `outcomes` are int64 (n,).
-    """
-
-    def __init__(self, tablebase: Tablebase, materials: tuple[Material, ...]) -> None:
-        """Draw random legal positions, about equally many of each material."""
-        rng = np.random.default_rng(1)
-        each = -(-POSITIONS // (2 * len(materials)))
-        most = max(material.men for material in materials)
-        parts: list[tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]] = []
-        for material in materials:
-            file = tablebase.table(material)
-            for side in Side:
-                slots = np.sort(rng.integers(file.header.slots, size=3 * each))
-                columns = columns_of_slots(file, side, slots)
-                columns = columns.take(rng.permutation(columns.rows)[:each])
-                squares = np.zeros((columns.rows, most), np.uint8)
-                squares[:, : material.men] = columns.squares
-                pieces = np.zeros_like(squares)
-                pieces[:, : material.men] = file.layout.piece_codes
-                swapped = rng.random(columns.rows) < 0.5
-                pieces[swapped, : material.men] ^= 8
-                squares[swapped] = 81 - 9 * (squares[swapped] // 9) + squares[swapped] % 9
-                facts = np.stack(
-                    [np.full(columns.rows, material.men), side ^ swapped, columns["outcome"]],
-                    axis=1,
-                )
-                parts.append((pieces, squares, facts))
-        order = rng.permutation(sum(len(part[0]) for part in parts))
-        self.pieces, self.squares, facts = (
-            np.concatenate([part[n] for part in parts])[order] for n in range(3)
-        )
-        self.counts, self.sides, self.outcomes = facts.T.copy()
-
-    def boards(self) -> NDArray[np.uint8]:
-        """Return the positions as boards, uint8 (n, 90)."""
-        boards = np.zeros((len(self.counts), 90), np.uint8)
-        for piece in range(self.pieces.shape[1]):
-            there = np.flatnonzero(self.counts > piece)
-            boards[there, self.squares[there, piece]] = self.pieces[there, piece]
-        return boards
 
 
 @borrowing_kernel
@@ -132,10 +87,15 @@ def read_all(data, places):  # type: ignore[no-untyped-def]
     return total
 
 
-def find_all(buffers: WdlBuffers, sample: Sample) -> NDArray[np.int64]:
-    """Return the result of `find_wdl`, which numbers files, for each position, int64 (n,)."""
-    there = np.arange(sample.pieces.shape[1]) < sample.counts[:, None]
-    weights = np.where(there, np.int64(1) << 4 * sample.pieces.astype(np.int64), 0)
+def find_all(
+    buffers: WdlBuffers, pieces: NDArray[np.uint8], counts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the result of `find_wdl`, which numbers files, for each position, int64 (n,).
+
+    pieces : piece codes, uint8 (n, most pieces); counts : numbers of pieces, int64 (n,)
+    """
+    there = np.arange(pieces.shape[1]) < counts[:, None]
+    weights = np.where(there, np.int64(1) << 4 * pieces.astype(np.int64), 0)
     keys, which = np.unique(weights.sum(axis=1), return_inverse=True)
     found: NDArray[np.int64] = np.array([find_wdl(buffers, key) for key in keys])[which]
     return found
@@ -145,14 +105,17 @@ def report_warm(tablebase: Tablebase) -> None:
     """Print warm probes a second: in compiled loops, and of boards from Python."""
     tables = WdlTables(tablebase)
     tablebase.hold_wdl()
-    buffers, sample = tables.buffers, Sample(tablebase, tables.materials)
-    n = len(sample.counts)
-    rest = sample.pieces, sample.squares, sample.counts, sample.sides, sample.outcomes
-    found = find_all(buffers, sample)
-    boards = sample.boards()
+    buffers, n = tables.buffers, POSITIONS
+    positions = sample([tablebase.table(material) for material in tables.materials], n)
+    pieces, squares, counts = arrays(positions)
+    sides = np.array([position.side for position in positions], np.int64)
+    outcomes = np.array([found.outcome for found in tablebase.probe_many(positions)], np.int64)
+    rest = pieces, squares, counts, sides, outcomes
+    found = find_all(buffers, pieces, counts)
+    boards = np.frombuffer(b"".join(p.board for p in positions), np.uint8).reshape(n, 90)
     if probe_all(buffers, *rest) or probe_found(buffers, found, *rest):
         raise SystemExit("compiled probes disagree with the tables")
-    if (tablebase.probe_wdl_boards(boards, sample.sides) != sample.outcomes).any():
+    if (tablebase.probe_wdl_boards(boards, sides) != outcomes).any():
         raise SystemExit("probes of boards disagree with the tables")
     places = np.random.default_rng(2).integers(len(buffers.data), size=n)
     read = best_seconds(lambda: read_all(buffers.data, places)) / n
@@ -165,7 +128,7 @@ def report_warm(tablebase: Tablebase) -> None:
         ("found, mixed", 8e6, lambda: probe_found(buffers, found, *rest)),
         ("numba", 8e6, lambda: probe_all(buffers, *alike)),
         ("found", 8e6, lambda: probe_found(buffers, found_alike, *alike)),
-        ("batch, mixed", 1.5e6, lambda: tablebase.probe_wdl_boards(boards, sample.sides)),
+        ("batch, mixed", 1.5e6, lambda: tablebase.probe_wdl_boards(boards, sides)),
         ("batch", 1.5e6, lambda: tablebase.probe_wdl_boards(boards_alike, alike[3])),
     ):
         seconds = best_seconds(run) / n
