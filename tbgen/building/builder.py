@@ -33,7 +33,7 @@ from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
 from tbgen.rows.storage import DiskStorage, Storage
 from tbgen.rows.workers import Meter
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import BusyError
+from tbgen.scheduling.run import PostponedError
 from tbgen.system.allowance import usable_memory
 from tbgen.system.platform import import_permanently
 from tbgen.tables.codes import CodeSpace, LimitExceededError
@@ -181,9 +181,10 @@ class Builder:
     def build_job(self, start: Start) -> Built:
         """Build the table of a job, unless it is finished.
 
-        Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `BusyError` if another build
-        has locked the table, `MissingTableError` if a supporting table is missing, `InputError` for
-        an unusable checkpoint, and `LimitExceededError` if a distance exceeds the widest codes.
+        Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `PostponedError` if another
+        build has locked the table, `MissingTableError` if a supporting table is missing,
+        `InputError` for an unusable checkpoint, and `LimitExceededError` if a distance exceeds the
+        widest codes.
         """
         task = start.job.payload
         assert isinstance(task, Task)
@@ -391,7 +392,7 @@ class Builder:
     def _lock(self, material: Material) -> Iterator[None]:
         """Lock a table, and remove its temporary files that killed builds have left.
 
-        Raises `BusyError` if another build has locked the table.
+        Raises `PostponedError` if another build has locked the table.
         """
         written = set()
         for name in (self._name(material, metric) for metric in Metric):
@@ -402,7 +403,7 @@ class Builder:
             try:
                 held.enter_context(locked(lock))
             except BlockingIOError:
-                raise BusyError("another build has locked it") from None
+                raise PostponedError("another build has locked it") from None
             remove_leftovers(self.directory, written)
             yield
 

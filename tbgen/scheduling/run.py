@@ -29,10 +29,6 @@ class PostponedError(Exception):
     """Raised when a job cannot run now, but may succeed later; the job is postponed."""
 
 
-class BusyError(PostponedError):
-    """Raised when another process is doing the job."""
-
-
 class LostError(Exception):
     """Raised when a worker has ended without an answer, usually because the system killed it."""
 

@@ -14,7 +14,7 @@ import pytest
 
 from tbgen.scheduling.processes import Processes
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import BusyError, LostError, Observer, run
+from tbgen.scheduling.run import LostError, Observer, PostponedError, run
 from tbgen.tables.errors import MissingTableError
 from tests.helpers.paths import ROOT
 
@@ -88,7 +88,8 @@ def test_a_process_runs_jobs_and_reports_failures(
         assert isinstance(error, MissingTableError)
         assert (error.material, error.command) == ("KRK", "tbgen build KRK")
         assert "test_processes" in error.__notes__[0]
-        assert isinstance(processes.submit(start("raise", BusyError, "x")).exception(), BusyError)
+        postponed = processes.submit(start("raise", PostponedError, "x")).exception()
+        assert isinstance(postponed, PostponedError)
         system = processes.submit(start("missing file")).exception()
         assert isinstance(system, FileNotFoundError)
         assert system.filename == "/nowhere/at/all"

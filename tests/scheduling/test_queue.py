@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tbgen.scheduling.forecast import Simulated, simulate
 from tbgen.scheduling.queue import MAX_TRIES, Job, ReadyQueue, Start
-from tbgen.scheduling.run import BusyError, LostError, Observer, Outcome, PostponedError, run
+from tbgen.scheduling.run import LostError, Observer, Outcome, PostponedError, run
 
 MEMORY = 100
 
@@ -78,7 +78,7 @@ class Watch(Observer):
         del self.running[start.job.key]
 
 
-ERRORS = {"done": None, "busy": BusyError(), "lost": LostError(), "failed": OSError()}
+ERRORS = {"done": None, "busy": PostponedError(), "lost": LostError(), "failed": OSError()}
 
 
 def played(
