@@ -106,10 +106,7 @@ def _licence(name: str) -> str:
 
 
 def _licence_of_text(name: str) -> str:
-    """Return the licence according to the licence files: "MIT", or "not stated" for any other text.
-
-    For a package whose metadata names no licence.
-    """
+    """Return "MIT" if a package's licence files contain that licence, else "not stated"."""
     distribution = metadata.distribution(name)
     for file in distribution.metadata.get_all("License-File") or []:
         text = distribution.read_text(f"licenses/{file}") or distribution.read_text(file) or ""

@@ -60,9 +60,7 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift, ast.RShift: ast.LShift,
 }  # fmt: skip
 _UNMUTATED = (ast.AnnAssign, ast.Raise, ast.Import, ast.ImportFrom)
-"""Kinds of statements that are not mutated: annotated assignments, `raise` with its message,
-imports.
-"""
+"""Kinds of statements that are not mutated, such as `raise` with its message."""
 
 
 class Mutation(NamedTuple):
@@ -87,10 +85,7 @@ class Mutation(NamedTuple):
 
 
 def _changed(node: ast.AST) -> str | None:
-    """Return the source of a syntax node after a small fault, such as `<` replaced by `<=`.
-
-    Returns None for a kind of node that is not mutated.
-    """
+    """Return a node's source after a small fault (`<` becomes `<=`); None for an unmutated kind."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
         ops = [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
         return ast.unparse(ast.Compare(node.left, ops, node.comparators))
@@ -183,10 +178,7 @@ class Clone:
         subprocess.run(command, cwd=self.root, check=True)
 
     def test(self, packages: tuple[str, ...]) -> tuple[str, str]:
-        """Run the tests of packages.
-
-        Returns `killed`, `survived` or `endless`, and the test that failed.
-        """
+        """Run packages' tests; return `killed`, `survived` or `endless`, and the failed test."""
         folders = [f"tests/{Path(package).name}" for package in packages]
         process = subprocess.Popen(
             [str(self._python), "-m", "pytest", "-x", "-n", "0", *folders],

@@ -75,10 +75,7 @@ class Cost(NamedTuple):
 
 
 def measured(folder: str, *command: str) -> Cost:
-    """Run a tbgen command on a folder of tables, and return its cost.
-
-    Size and digests are those of all tables in the folder after the command.
-    """
+    """Run a tbgen command on a folder; return its cost, and all tables that the folder has then."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     tbgen(*command, "--tables", folder)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -153,10 +150,7 @@ def bench_set(scale: float) -> bool:
 
 
 def bench_dask() -> bool:
-    """Build with dask workers and with processes; return whether the digests are equal.
-
-    Returns True without dask, after a message.
-    """
+    """Build by dask and by processes; return whether digests are equal, or True without dask."""
     if not has_dask():
         print("dask      not installed (extra `cluster`)")
         return True

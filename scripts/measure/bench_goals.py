@@ -55,14 +55,10 @@ LARGE_WALL = {"KRNKRA": 15, "KRNKRAA": 40}
 """Wall seconds allowed to a table on two cores, by material."""
 
 STUDY_MATERIAL = "KRNKR"
-"""Material that the reference program (`--yardstick`) solves; also the base of comparisons per
-slot.
-"""
+"""Material that the reference program solves (`--yardstick`), and the base of `GROWTH`."""
 
 HUGE, GROWTH = "KRNKRC", 2
-"""Material of 2.95 G slots, and the allowed ratio of its CPU time per slot to that of
-`STUDY_MATERIAL`.
-"""
+"""Material of 2.95 G slots; allowed ratio of its CPU time per slot to that of `STUDY_MATERIAL`."""
 
 YARDSTICK_SECONDS = 2.1
 """CPU seconds that the reference program (`--yardstick`) took for KRNKR when the other generator's
@@ -75,27 +71,19 @@ RATIO_TO_STUDY = 2.2
 those of the reference program's bare solve of it (`--yardstick`).
 """
 BUSY, BUSY_FROM_SECONDS = 0.9, 5
-"""Goal for the used share of the threads' time. It applies to builds of more than
-`BUSY_FROM_SECONDS` wall seconds.
-"""
+"""Goal for the used share of the threads' time, in builds of more than so many wall seconds."""
 BYTES_PER_SLOT = 2.6
 FIXED_BYTES = 160 * MIB
 COMPILE_SECONDS, FIRST_KRK_SECONDS = 8, 10
 
 
 def allowed_memory(slots: int, supporting_bytes: int) -> float:
-    """Return the peak of memory in bytes that the goal allows for a table of `slots` slots.
-
-    supporting_bytes : size of the files of the supporting tables
-    """
+    """Return the bytes of memory allowed to a table with `supporting_bytes` of supporting files."""
     return BYTES_PER_SLOT * slots + supporting_bytes + FIXED_BYTES
 
 
 def yardstick(study: Path) -> float:
-    """Run the reference program `study`; return the CPU seconds in which it solves KRNKR.
-
-    It needs no supporting tables.
-    """
+    """Run the reference program `study`; return the CPU seconds in which it solves KRNKR."""
     if not study.is_file():
         sys.exit(f"{study}: no such file; --yardstick takes the study's bulk2.py")
     with tempfile.TemporaryDirectory() as cache:

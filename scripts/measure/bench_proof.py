@@ -29,10 +29,7 @@ COMPILE_SECONDS = 15
 
 
 def prove(bench: BuildBench, name: str, **environment: str) -> Run:
-    """Prove the table of a material in a process of its own; return the cost.
-
-    environment : variables set in addition to those of this process
-    """
+    """Prove a table in a process with variables `environment`; return the cost of the process."""
     where = ("--rules", str(bench.rules), "--tables", str(bench.tables.resolve()))
     return run("verify", name, *where, "--threads", str(bench.threads), **environment)
 

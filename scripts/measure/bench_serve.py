@@ -211,10 +211,7 @@ async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str
 
 
 async def first_reader(port: int, material: str, seconds: float) -> dict[str, float]:
-    """Measure the first answers of a server, `seconds` after its start.
-
-    Returns milliseconds by kind of answer.
-    """
+    """Return milliseconds of a server's first answers by kind, `seconds` after its start."""
     await asyncio.sleep(seconds)
     paths = {
         "endgames_ms": "/endgames",
@@ -227,10 +224,7 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
 async def under_load(
     port: int, pid: int, fens: list[str], rate: float, clients: int
 ) -> dict[str, object]:
-    """Measure probes of positions at a rate (per second) by several clients.
-
-    pid : process of the server
-    """
+    """Measure probes at a rate (per second) by several clients; `pid` is the server's process."""
     paths = [f"/v1/probe?fen={quote(fen.replace(' ', '_'), safe='/_')}" for fen in fens]
     await load(port, [f"{path}&warm=1" for path in paths[:300]], 100, 4)
     before, cpu, begun = resident(pid), cpu_seconds_of(pid), time.perf_counter()

@@ -57,10 +57,7 @@ class Kept(NamedTuple):
 
 
 def together(parts: list[Kept], weights: list[int]) -> Kept:
-    """Return the weighted means of both shares over several samples.
-
-    parts, weights : the samples, and a weight for each
-    """
+    """Return the means of both shares over samples, with a weight for each sample."""
     kept, announced = zip(*parts, strict=True)
     return Kept(weighted(kept, weights), weighted(announced, weights))
 
@@ -74,10 +71,7 @@ KINDS = {
 
 
 class Truth:
-    """Searches compared with tables.
-
-    `wrong` counts contradictions, and positions whose full-width searches differ in value.
-    """
+    """Searches compared with tables; `wrong` counts contradictions and unequal searches."""
 
     def __init__(self, tables: GameTablebase) -> None:
         self.tables = tables

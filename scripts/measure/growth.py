@@ -27,10 +27,7 @@ from tbgen.indexing.rulesets import Rules
 def row_of(
     material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes, orders: int
 ) -> Measured:
-    """Return the row of measured.csv for a measured table.
-
-    orders : highest order of any position of the table
-    """
+    """Return a table's row of measured.csv; `orders` is the highest order of any position."""
     layout = Layout.of(material)
     first, second = outcomes.wins
     return Measured(
@@ -41,10 +38,7 @@ def row_of(
 
 
 def read_growth(path: Path) -> tuple[str, list[Measured]]:
-    """Return date and machine of the measurements in measured.csv, and the rows.
-
-    A bad file ends the script.
-    """
+    """Return date and machine in measured.csv, and its rows; a bad file ends the script."""
     try:
         return read_measured(path)
     except (OSError, ValueError, KeyError) as error:
@@ -53,10 +47,7 @@ def read_growth(path: Path) -> tuple[str, list[Measured]]:
 
 
 def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
-    """Write measured.csv with the rows sorted by rules, index size and name.
-
-    where : date and machine of the measurements
-    """
+    """Write measured.csv: `where` (date and machine), and rows by rules, index size and name."""
     text = io.StringIO()
     text.write(f"# {where}\n")
     writer = csv.DictWriter(text, [field.name for field in fields(Measured)], lineterminator="\n")

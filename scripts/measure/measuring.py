@@ -83,17 +83,11 @@ def run(*command: str, **environment: str) -> Run:
 
 
 EVERY_KERNEL = "KNAKN"
-"""Smallest material whose build and proof call every kernel of theirs.
-
-In some positions both sides must chase on.
-"""
+"""Smallest material whose build and proof call every kernel: both sides may have to chase on."""
 
 
 def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -> Run:
-    """Build a table and its supporting tables in an empty temporary directory; return the cost.
-
-    environment : as for `run`
-    """
+    """Build a table in an empty folder, with variables `environment`; return the cost."""
     with tempfile.TemporaryDirectory() as tables:
         where = ("--rules", str(rules), "--tables", tables)
         return run("build", material, *where, **environment)
@@ -101,10 +95,7 @@ def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -
 
 @cache
 def compile_kernels(rules: Rules) -> None:
-    """Compile all kernels of this version of the sources, by building a table that needs them.
-
-    Later calls with the same rules build nothing.
-    """
+    """Compile all kernels by building a table that needs them, once for each rule set."""
     build_anew(rules)
 
 
@@ -147,10 +138,7 @@ class BuildBench:
         return self.tables / name.filename
 
     def prepare(self, material: Material) -> list[Material]:
-        """Build a material's supporting tables and compile the kernels.
-
-        Returns the supporting materials.
-        """
+        """Compile the kernels, build a material's supporting tables, and return their materials."""
         compile_kernels(self.rules)
         supporting = material.supporting()
         for child in supporting:

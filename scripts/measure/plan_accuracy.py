@@ -87,10 +87,7 @@ def _predicted(
 
 
 def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict the costs of the tables in `rows` from the measurements of other tables.
-
-    Tables under wxf that `known` contains are left out.
-    """
+    """Predict the tables in `rows` from `known`, except those under wxf that `known` contains."""
     for rules in Rules:
         estimates = Estimates(rules, known)
         for row in rows:

@@ -58,10 +58,7 @@ FITTED_SLOTS = 10_000_000
 """Least slots of a table that is fitted; smaller tables have mostly constant costs."""
 
 SIX_MEN_SLOTS, SEVEN_MEN_SLOTS = 140_000_000, 20_000_000
-"""Largest number of slots of materials to measure, for six and for seven men.
-
-Materials of seven men have at least `FITTED_SLOTS`.
-"""
+"""Most slots of six and of seven men; materials of seven men have at least `FITTED_SLOTS`."""
 
 Point = tuple[float, float]
 """A table's place in a diagram: its values on both axes."""
@@ -114,10 +111,7 @@ def power_law(series: Series) -> list[Law]:
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
-    """Return a list of the line of the larger tables' median cost per slot; empty without any.
-
-    scale, unit : factor and unit of that cost in the label
-    """
+    """Return the law of the median cost per slot, labelled times `scale` in `unit`; or no law."""
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
         return []

@@ -53,10 +53,7 @@ RULE_SETS = {str(each): each for each in
 """Rule sets by the names that `--rules` accepts."""
 
 PAIRS, SHIFTS = 20, 50
-"""A change of kind `pair` follows every `PAIRS` changes of one code, a `shift` every `SHIFTS`.
-
-Both kinds change several codes.
-"""
+"""A `pair` follows every `PAIRS` changes of one code, a `shift` every `SHIFTS`."""
 
 
 class Row(NamedTuple):

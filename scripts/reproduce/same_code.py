@@ -28,10 +28,7 @@ class Undocumented(ast.NodeTransformer):
     """Transformer that removes statements of one string: docstrings, also of attributes."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Remove a statement that is only a string.
-
-        `ast.NodeTransformer` calls this method for each expression statement.
-        """
+        """Remove a statement that is only a string; called for each expression statement."""
         value = node.value
         is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
         return None if is_text else node

@@ -60,9 +60,7 @@ A thread has a stack and an allocator arena. 540 MiB were measured for two threa
 """
 
 COMPILER_BYTES = 272 << 20
-"""Minimum memory for compiling kernels in one process: 210 MiB were measured, plus the compiler's
-own code.
-"""
+"""Minimum memory for compiling kernels in one process; measured: 210 MiB, and the compiler."""
 
 TWO_COMPILERS_BYTES = 512 << 20
 """Minimum memory for compiling kernels in two processes at once, which take 430 MiB together."""

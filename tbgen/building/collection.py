@@ -244,10 +244,7 @@ class Collection:
         )
 
     def table_builder(self, cores: int) -> TableBuilder:
-        """Return the function that workers call to build a table.
-
-        cores : number of cores that all tables under construction share
-        """
+        """Return the function of workers that builds a table; `cores` are shared by all tables."""
         directory = Path(os.path.abspath(self.directory))
         return TableBuilder(directory, self.rule_set, cores, self.state_seconds)
 

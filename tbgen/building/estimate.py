@@ -38,10 +38,7 @@ from tbgen.tables.reader import TableFile
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Estimates are learned from tables with at least these CPU seconds, and bytes of the file.
-
-Constant costs dominate smaller tables.
-"""
+"""Least CPU seconds and file size that are learned from; constant costs dominate smaller tables."""
 
 COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
 """Prior standard deviations, of the logarithm of a cost, of the parts that similar materials share.
@@ -102,10 +99,7 @@ class CostRegression:
             self._weights[taught, number] = np.linalg.solve(matrix, own - self._mean[number])
 
     def __call__(self, features: Array) -> Array:
-        """Return the predicted values (q,) for features (f,).
-
-        A prediction is clipped to the range of the known values.
-        """
+        """Return predictions (q,) for features (f,), clipped to the range of the known values."""
         covariance = self._covariance(self._scaled(features[None]))[0]
         values: Array = np.clip(self._mean + covariance @ self._weights, *self._limits)
         return values
@@ -331,10 +325,7 @@ class Estimates:
         return round(size * self._measured.wxf_ratio(material, self._rules).file_bytes)
 
     def cpu_seconds(self, material: Material) -> float:
-        """Return the CPU seconds of a build on the machine of the measurements.
-
-        They are estimated unless the material was measured.
-        """
+        """Return CPU seconds of a build, measured or estimated, on the machine of measured.csv."""
         if material.name in self._measured.tables:
             seconds = self._measured.tables[material.name].cpu_seconds
         else:

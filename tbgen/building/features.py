@@ -20,9 +20,7 @@ from tbgen.indexing.squares import PieceType, Side
 from tbgen.tables.statistics import TableStatistics
 
 START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
-"""Terms of `typical_seconds`: CPU seconds that every table takes, and CPU seconds for each row of
-its index.
-"""
+"""Terms of `typical_seconds`: CPU seconds of every table, and for each row of its index."""
 
 LEAST_ENTROPY = 0.05
 """Constant added to entropies before taking their logarithm; a drawn table has entropy 0."""

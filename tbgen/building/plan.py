@@ -27,10 +27,7 @@ from tbgen.scheduling.forecast import Simulation, simulate
 from tbgen.scheduling.queue import Job
 
 CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
-"""Upper bounds, in bytes, of the classes into which tables are divided by the memory they need.
-
-Larger tables form a further class.
-"""
+"""Upper bounds, in bytes, of the memory classes of tables; a further class has larger tables."""
 
 _SETTLED_BYTES = 0.7
 """Most bytes per slot of the unnamed file in which the solver stores settled positions."""

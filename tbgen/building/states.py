@@ -34,10 +34,7 @@ STATE_SECONDS = 300.0
 """Seconds between two checkpoints; a table that takes less has none."""
 
 SAVING_SHARE = 1 / 40
-"""Largest share of a build's time spent on saving checkpoints.
-
-Large checkpoints, which take long to save, are therefore saved less often.
-"""
+"""Largest share of a build's time spent on saving checkpoints; large ones are saved less often."""
 
 _HASH_BYTES = 32
 _LENGTH_BYTES = 8

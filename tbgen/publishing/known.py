@@ -76,10 +76,7 @@ def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:
 
 
 def standing(file: str, found: Digests, known: Mapping[str, Digests]) -> Standing:
-    """Return the result of comparing a table's digests with a list.
-
-    file : file name of the table; found : its digests; known : the list
-    """
+    """Return the comparison of the digests `found` of a table's file with the list `known`."""
     if file not in known:
         return Standing.UNKNOWN
     if found.values != known[file].values:

@@ -37,10 +37,7 @@ _WORKERS_SECONDS = 60
 """Time limits for connecting to a scheduler, and then for its first worker."""
 
 _RECONNECT_SECONDS = 900
-"""Time limit for connecting again after the scheduler was lost.
-
-A new scheduler may be started in this time.
-"""
+"""Time limit for a new scheduler to be started and connected to after the old one was lost."""
 
 _CHECK_SECONDS = 3.0
 """Interval between two checks of the connection while jobs run."""

@@ -27,9 +27,7 @@ the beginning do not decide the slowdown.
 """
 
 _OVERDUE_SHARE = 0.1
-"""Assumed remaining time of a job that exceeds its estimate, as a share of the time that it has
-run.
-"""
+"""Assumed remaining time of a job that exceeds its estimate, as a share of its time so far."""
 
 
 class Simulated(InProcess):

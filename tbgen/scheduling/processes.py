@@ -99,8 +99,8 @@ class _Worker:
     def take(self, message: bytes, future: Future[Any]) -> bool:
         """Send a job to the process if it is idle; return whether it was sent.
 
-        A sent job's future is always completed: by the answer, or by an error if the process ends.
-        `message` is the job as `_call` unpacks it.
+        The future of a sent job is always completed: by the answer, or by an error if the process
+        ends. `message` is the job as `_call` unpacks it.
         """
         with self._lock:
             if not self.alive or self._future is not None:
@@ -162,10 +162,7 @@ def _ending(status: int) -> str:
 
 
 def work(descriptor: int) -> None:
-    """Run the jobs that the parent sends through a connection, until the connection is closed.
-
-    descriptor : inherited file descriptor of the connection
-    """
+    """Run the jobs from the connection with file descriptor `descriptor` until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent, which sends SIGTERM
     # The parent has ended, or has sent SIGTERM, which may also come before the first job.
     with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):

@@ -93,10 +93,7 @@ def _groups(root: Path) -> Iterator[Path]:
 
 
 def _membership(root: Path, controller: str) -> str:
-    """Return the path of this process's control group for a controller, such as `memory`.
-
-    With "" as controller: the group of version 2.
-    """
+    """Return the path of this process's group for a controller; of version 2 for an empty name."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(",") and ".." not in path:

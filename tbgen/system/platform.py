@@ -29,9 +29,7 @@ except ImportError:  # not a POSIX system
     resource = None  # type: ignore[assignment]
 
 _seeking = threading.Lock()
-"""Lock that keeps other threads from moving the file position between seek and read, on systems
-without `os.pread`.
-"""
+"""Lock for seek and read, which must not be separated, on systems without `os.pread`."""
 
 _M_MMAP_THRESHOLD = -3
 """Constant of glibc's `mallopt`, which Python does not define."""
@@ -160,10 +158,7 @@ def trim_process() -> None:
 
 
 def python_command(*arguments: str) -> list[str]:
-    """Return the command that starts this Python again.
-
-    The new process imports nothing from the working directory.
-    """
+    """Return the command that starts this Python, importing nothing from the working directory."""
     return [sys.executable, "-P", *arguments]
 
 
