@@ -8,7 +8,6 @@
     memory    peak, divided by the allowed bytes: 2.6 per slot (of the other generator's index where
               it lists the material), plus the files of the supporting tables, plus 160 MiB
     growth    with --huge: CPU nanoseconds a slot of KRNKRC against those of KRNKR
-    disk      with --disk: bytes of the files of all the other generator's materials against its own
     compile   the first build on a machine, with no kernel compiled: of KNAKN and of KRK
 
 --yardstick names the reference program, which solves KRNKR and writes no table. The seconds in
@@ -17,7 +16,7 @@ time here over 2.1.
 
 Each table is built in a process of its own, with supporting tables present and kernels compiled.
 `--start` measures instead the first compilation, `tbgen --help` and `tbgen probe` of a present
-table.
+table. `bench_disk.py --peer` compares the sizes of files.
 """
 
 from __future__ import annotations
@@ -208,18 +207,6 @@ def bench_tables(
         print(line)
 
 
-def bench_disk(bench: BuildBench, peers: dict[str, Peer]) -> None:
-    """Compare the size of tables with the other generator's files, for all its materials."""
-    ours = 0
-    for name in peers:
-        material = Material.parse(name)
-        bench.build(name)
-        ours += bench.path(material).stat().st_size
-    theirs = sum(peer.file_bytes for peer in peers.values())
-    print(f"disk      {ours / MIB:.1f} of {theirs / MIB:.1f} MiB, {len(peers)} materials: "
-          f"{ours / theirs:.3f} (goal 1)", flush=True)  # fmt: skip
-
-
 def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
     """Build a table in an empty directory with no kernel compiled, and return the cost."""
     with tempfile.TemporaryDirectory() as cache:
@@ -248,13 +235,10 @@ def main() -> None:
     parser.add_argument("--peer", type=Path, help="CSV with the other generator's costs.")
     parser.add_argument("--large", action="store_true", help=f"Add {' and '.join(LARGE_WALL)}.")
     parser.add_argument("--huge", action="store_true", help=f"Add {HUGE}.")
-    parser.add_argument("--disk", action="store_true", help="Build all materials of --peer too.")
     parser.add_argument("--repeat", type=int, default=1, help="The least CPU seconds of N builds.")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--start", action="store_true", help="Measure starting up instead.")
     options = parser.parse_args()
-    if options.disk and not options.peer:
-        parser.error("--disk compares with --peer")
     if options.repeat < 1:
         parser.error("--repeat needs at least one build")
     peers = read_peer(options.peer) if options.peer else {}
@@ -274,8 +258,6 @@ def main() -> None:
         if options.huge:
             materials.append(Material.parse(HUGE))
         bench_tables(materials, bench, peers, options.repeat, studied)
-        if options.disk:
-            bench_disk(bench, peers)
         for name, allowed in ((EVERY_KERNEL, COMPILE_SECONDS), ("KRK", FIRST_KRK_SECONDS)):
             first = first_build(bench.rules, name)
             print(f"compile   {name}: {first.wall:.1f} s wall, {first.cpu:.1f} s CPU: "

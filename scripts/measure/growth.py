@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import csv
-import io
+import datetime
 import math
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -46,15 +47,15 @@ def read_growth(path: Path) -> tuple[str, list[Measured]]:
                  "`python scripts/measure/plot_growth.py --measure` makes them")  # fmt: skip
 
 
-def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
-    """Write measured.csv: `where` (date and machine), and rows by rules, index size and name."""
-    text = io.StringIO()
-    text.write(f"# {where}\n")
-    writer = csv.DictWriter(text, [field.name for field in fields(Measured)], lineterminator="\n")
-    writer.writeheader()
-    for row in sorted(rows, key=lambda row: (row.rules, row.index_size, row.material)):
-        writer.writerow(asdict(row))
-    path.write_text(text.getvalue())
+def write_growth(path: Path, rows: Sequence[Measured]) -> None:
+    """Write measured.csv: today's date and this machine, then rows by rules, size and name."""
+    columns = [field.name for field in fields(Measured)]
+    with path.open("w", newline="") as file:
+        file.write(f"# {datetime.date.today()}, {os.cpu_count()} cores\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        for row in sorted(rows, key=lambda row: (row.rules, row.index_size, row.material)):
+            writer.writerow(asdict(row))
 
 
 def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, float]:

@@ -15,8 +15,6 @@ CPU seconds, so that other load during the run has no influence.
 
 from __future__ import annotations
 
-import datetime
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -115,8 +113,7 @@ def main() -> None:
     print(f"{len(run)} tables, {len(new)} of them new to the file; "
           f"speed factor {speed_factor(run, measured):.2f}")  # fmt: skip
     if options.write and run:
-        where = f"{datetime.date.today()}, {os.cpu_count()} cores"
-        write_growth(options.csv, where, merged(run, measured))
+        write_growth(options.csv, merged(run, measured))
 
 
 if __name__ == "__main__":

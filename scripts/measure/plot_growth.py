@@ -1,7 +1,7 @@
 """Growth of costs with the index and with orders: docs/growth.svg, from measured.csv.
 
     python scripts/measure/plot_growth.py [--peer peer_cost.csv] [--yardstick STUDY/bulk2.py]
-    python scripts/measure/plot_growth.py --measure [--rules RULES] [--max-slots N] [MATERIAL...]
+    python scripts/measure/plot_growth.py --measure [--rules RULES] [MATERIAL...]
 
 Three panels. CPU seconds and bytes on disk are drawn against index slots on logarithmic scales,
 with power laws through the tables of at least ten million slots, and a line of their median cost
@@ -16,8 +16,6 @@ scales the other generator's seconds as in `scripts/measure/bench_goals.py`.
 
 from __future__ import annotations
 
-import datetime
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,12 +191,9 @@ def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
     return panels
 
 
-def measure(
-    materials: Sequence[Material], bench: BuildBench, path: Path, where: str, repeat: int
-) -> None:
+def measure(materials: Sequence[Material], bench: BuildBench, path: Path, repeat: int) -> None:
     """Measure the materials that the CSV file `path` lacks, and add their rows.
 
-    where : date and machine, for the first line of the file
     repeat : number of builds of a table, of which the cheapest counts
     """
     rows = read_growth(path)[1] if path.exists() else []
@@ -214,7 +209,7 @@ def measure(
         print(f"{row.material:10} {row.index_size:12,} {row.cpu_seconds:8.2f} s "
               f"{row.file_bytes:12,} bytes", flush=True)  # fmt: skip
         rows.append(row)
-        write_growth(path, where, rows)
+        write_growth(path, rows)
 
 
 def usual(rules: Rules) -> list[Material]:
@@ -226,8 +221,8 @@ def usual(rules: Rules) -> list[Material]:
     return [*small, *map(Material.parse, LARGER.split())]
 
 
-def chosen(named: Sequence[Material], max_slots: int, rules: Rules) -> list[Material]:
-    """Return the materials to measure, of at most `max_slots` slots, the fewest men first.
+def chosen(named: Sequence[Material], rules: Rules) -> list[Material]:
+    """Return the materials to measure, the fewest men first.
 
     They are `named`, or without names the usual ones, under `wxf` with their supporting materials.
     """
@@ -237,13 +232,12 @@ def chosen(named: Sequence[Material], max_slots: int, rules: Rules) -> list[Mate
         if rules == Rules.WXF:
             asked = [needed for material in asked for needed in material.closure()]
     unique = {m.name: m for m in asked}
-    small = [m for m in unique.values() if Layout.of(m).slots <= max_slots]
-    return sorted(small, key=lambda m: (m.men, Layout.of(m).slots, m.name))
+    return sorted(unique.values(), key=lambda m: (m.men, Layout.of(m).slots, m.name))
 
 
 def main() -> None:
     """Read the command line; measure, or draw the diagrams."""
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials",
         nargs="*",
@@ -255,20 +249,15 @@ def main() -> None:
     parser.add_argument("--peer", type=Path, help="CSV with another generator's costs.")
     parser.add_argument("--yardstick", type=Path, help="The study's bulk2.py.")
     parser.add_argument("--measure", action="store_true", help="Build what the CSV lacks.")
-    parser.add_argument("--max-slots", type=int, default=1 << 62)
     parser.add_argument("--repeat", type=int, default=1, help="The least CPU seconds of N builds.")
-    parser.add_argument("--rules", default="wxf", choices=[str(rules) for rules in Rules])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--tables", type=Path, help="Default: a temporary folder.")
-    parser.add_argument("--machine", default=f"{os.cpu_count()} cores", help="Noted in the CSV.")
     options = parser.parse_args()
     if options.materials and not options.measure:
         parser.error("materials are for --measure")
     if options.measure:
-        where = f"{datetime.date.today().isoformat()}, {options.machine}"
-        materials = chosen(options.materials, options.max_slots, Rules(options.rules))
+        materials = chosen(options.materials, Rules(options.rules))
         with build_bench(options) as bench:
-            measure(materials, bench, options.csv, where, options.repeat)
+            measure(materials, bench, options.csv, options.repeat)
     where, rows = read_growth(options.csv)
     rows = [row for row in rows if row.rules == options.rules]
     peers = read_peer(options.peer) if options.peer else {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import os
 import sys
 from dataclasses import replace
 from functools import cache
@@ -139,11 +141,11 @@ def test_a_power_law_needs_two_sizes(sizes: list[float], costs: list[float]) -> 
 
 def test_round_trip_of_measurements(tmp_path: Path) -> None:
     listed, path, again = rows(), tmp_path / "a.csv", tmp_path / "b.csv"
-    growth.write_growth(path, "a date, a machine", listed)
-    growth.write_growth(again, "a date, a machine", listed[::-1])
+    growth.write_growth(path, listed)
+    growth.write_growth(again, listed[::-1])
     assert path.read_bytes() == again.read_bytes()
     where, read = growth.read_growth(path)
-    assert where == "a date, a machine"
+    assert where == f"{datetime.date.today()}, {os.cpu_count()} cores"
     assert set(read) == set(listed)
 
 
@@ -185,13 +187,13 @@ def test_cost_of_an_order() -> None:
 
 
 def test_default_materials_include_supporting_tables() -> None:
-    chosen = plot_growth.chosen([], 1 << 62, Rules.WXF)
+    chosen = plot_growth.chosen([], Rules.WXF)
     names = {material.name for material in chosen}
     for material in chosen:
         assert {needed.name for needed in material.closure()} <= names
     assert {m.name for m in materials_of((), 5)} <= names
     assert names >= set(plot_growth.COMPARED.split())
-    both_kinds = {rooks_chase(m) for m in plot_growth.chosen([], 1 << 62, Rules.NONE)}
+    both_kinds = {rooks_chase(m) for m in plot_growth.chosen([], Rules.NONE)}
     assert both_kinds == {False, True}
 
 
