@@ -67,23 +67,17 @@ def _closure(extras: set[str]) -> set[str]:
         name, wanted = waiting.pop()
         if name in found:
             continue
+        try:
+            requirements = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue
         found.add(name)
-        for requirement in metadata.requires(name) or []:
+        for requirement in requirements:
             match = _NAME.match(requirement)
             extra = re.search(r"extra\s*==\s*[\"']([^\"']+)", requirement)
-            other = re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
-            if (extra[1] if extra else "") in wanted and _is_installed(other):
-                waiting.append((other, {""}))
+            if match and (extra[1] if extra else "") in wanted:
+                waiting.append((re.sub(r"[-_.]+", "-", match[0]).lower(), {""}))
     return found
-
-
-def _is_installed(name: str) -> bool:
-    """Return whether a distribution is installed."""
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
 
 
 def _licence(name: str) -> str:

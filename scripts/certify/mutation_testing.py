@@ -268,11 +268,9 @@ def _read(path: Path) -> _Rows:
         return {}
     with path.open(newline="", encoding="utf-8") as file:
         return {
-            Mutation(row["path"], *map(int, (row["line"], row["column"], row["end_line"],
-                                             row["end_column"])), row["old"], row["new"]):
-            (row["state"], row["test"], float(row["seconds"]))
-            for row in csv.DictReader(file)
-        }  # fmt: skip
+            Mutation(name, *map(int, place), old, new): (state, test, float(seconds))
+            for name, *place, old, new, state, test, seconds in list(csv.reader(file))[1:]
+        }
 
 
 def _write(path: Path, rows: _Rows) -> None:
