@@ -108,7 +108,7 @@ def installed(folder: Path, wanted: list[str]) -> str:
 
 
 def install(command: list[str], wanted: list[str]) -> None:
-    """Install packages with pip; exit with a message if pip fails."""
+    """Run the pip command `command` for the packages `wanted`; exit with a message if it fails."""
     if subprocess.run([*command, "--quiet", *wanted], stdout=sys.stderr).returncode != 0:
         sys.exit(f"pip cannot install {' '.join(wanted)}")
 
@@ -180,7 +180,7 @@ def newest(tally: Tally, budget: Budget, seed: int) -> None:
 def extras(tally: Tally, budget: Budget, seed: int) -> None:
     """Run ruff, mypy and tests with the lowest versions of all dependencies, extras included.
 
-    Only mypy itself has its lowest version: it checks with the packages of this interpreter.
+    In the run of mypy, only mypy has its lowest version: it reads the packages of this interpreter.
     """
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         folder = Path(name)

@@ -137,7 +137,7 @@ def random_boards(chess: Any, pieces: str, count: int) -> list[Any]:
 
 
 def one_by_one(probe: Callable[[Any], Any], positions: Sequence[Any]) -> float:
-    """Measure lookups a second of processor time, with one position in each call."""
+    """Return lookups a second of processor time, with one position in each call."""
     probe(positions[0])
 
     def loop() -> None:

@@ -142,8 +142,9 @@ class Progress:
         """Called when the build reaches a table; `finished` means that it exists and is kept."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Called when a phase such as "captures" begins, and with each longer distance within it.
+        """Called when a phase such as "captures" begins, and after each ply of "propagation".
 
+        order, plies : order (0, or above for repetition rules) and distance that are reached
         settled : positions that were assigned a value since the last call
 
         If a build resumes, a phase "resuming" is reported, with order and plies of the checkpoint.

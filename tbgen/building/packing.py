@@ -80,7 +80,7 @@ def pack_table(
 def pack_closure(
     directory: Path, materials: Iterable[Material], rule_set: RuleSet, *, threads: int = 1
 ) -> None:
-    """Pack the tables of some materials and all their supporting tables.
+    """Write the win-draw-loss files of some materials and all their supporting materials.
 
     Raises `MissingTableError` if a table is missing, and the errors of `pack_table`.
     """

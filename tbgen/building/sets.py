@@ -157,7 +157,7 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
 
 
 def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]:
-    """Return the materials that match a pattern, with either side first."""
+    """Return the materials that match a pattern, with either side first; an error if none does."""
     if len(pattern) > MAX_PATTERN:
         # Compiling a pattern takes time quadratic in its brackets.
         raise InputError(

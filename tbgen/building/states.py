@@ -111,7 +111,7 @@ class StateFile:
             ) from error
 
     def _opened(self) -> BinaryIO | None:
-        """Open and verify the state file, and read its identity; None if it is not usable."""
+        """Return the verified state file, open at its first part, or None; sets `spent`."""
         try:
             file = os.fdopen(open_to_read(self.path), "rb")
         except FileNotFoundError:

@@ -94,7 +94,7 @@ class Executor:
         ).done
 
     def now(self) -> float:
-        """Return the executor's clock in seconds, for differences only."""
+        """Return the time of the executor's clock, in seconds since an arbitrary moment."""
         return time.monotonic()
 
 
