@@ -140,10 +140,7 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
 
 
 def run_tests(tally: Tally, python: str, environment: Mapping[str, str], *options: str) -> None:
-    """Run pytest, count its tests in `tally`, and print its output if they fail.
-
-    python : path of the interpreter; options : further arguments of pytest, such as files of tests
-    """
+    """Run pytest with `options` by the interpreter `python`; count tests, and print failures."""
     command = [python, "-m", "pytest", "-p", "no:cacheprovider", *options]
     ended = run(command, environment=environment, patience=_TIMEOUT_SECONDS, cwd=ROOT)
     said = ended.stdout.decode("utf-8", "replace")

@@ -86,11 +86,7 @@ def measured(folder: str, *command: str) -> Cost:
 
 
 def built(wanted: Sequence[str], *how: str) -> Cost:
-    """Build tables in an empty temporary folder, and return the cost.
-
-    wanted : arguments of `tbgen build` that select the materials
-    how : more options of `tbgen build`
-    """
+    """Build tables in an empty folder; `wanted` and `how` are arguments of `tbgen build`."""
     with tempfile.TemporaryDirectory() as folder:
         return measured(folder, "build", *wanted, *how)
 
@@ -101,11 +97,9 @@ def has_dask() -> bool:
 
 
 def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
-    """Build in each way and print a line for each; return whether all digests are equal.
+    """Build `rounds` times in each way, and print the costs; return whether all digests are equal.
 
-    wanted : as for `built`
-    jobs : number of processes, or of dask workers
-    rounds : number of builds in each way
+    wanted : as for `built`; jobs : number of processes, or of dask workers
     """
     ways = [("--jobs", "1"), ("--jobs", str(jobs))]
     if has_dask():

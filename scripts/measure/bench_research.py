@@ -28,11 +28,7 @@ from tbgen import Outcome, find, open_tablebase, read_table
 
 
 def placements(chess: Any, pieces: str) -> Any:
-    """Yield every legal position of some pieces as a `chess.Board`, either side to move.
-
-    chess : the module python-chess
-    pieces : letters of a FEN, such as `KRkn`
-    """
+    """Yield every legal `chess.Board` with pieces such as `KRkn`, either side to move."""
     for squares in permutations(range(64), len(pieces)):
         for side in (chess.WHITE, chess.BLACK):
             board = chess.Board(None)

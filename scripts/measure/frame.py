@@ -162,11 +162,7 @@ def tables_or_krkn(tables: Path | None, rules: str) -> Iterator[Path]:
 
 
 def c_program(folder: Path, *sources: str) -> Path:
-    """Compile C sources with gcc into one program in `folder`, and return its path.
-
-    The paths of `sources` are relative to the root of the checkout. The program is linked
-    with libzstd.
-    """
+    """Compile `sources` of this checkout by gcc, with libzstd; return the program in `folder`."""
     program = folder / "program"
     files = [str(ROOT / source) for source in sources]
     command = ["gcc", "-std=c99", "-O2", "-pthread", *files, "-lzstd", "-o", str(program)]

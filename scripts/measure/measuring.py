@@ -101,11 +101,7 @@ def compile_kernels(rules: Rules) -> None:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Costs of building one table.
-
-    `process` is the cost of the whole process. `table_cpu` and `table_wall` are the seconds in the
-    build record, without the process's start.
-    """
+    """Costs of building a table; `table_cpu` and `table_wall` are those of its build record."""
 
     process: Run
     table_cpu: float

@@ -102,11 +102,7 @@ def factor(predicted: float, actual: float) -> float:
 
 
 def share(factors: Iterable[float], limit: float = FACTOR) -> str:
-    """Describe how many predictions are good: `41 of 45 (91 %), the worst 1.62`.
-
-    factors : errors of the predictions, from `factor`
-    limit : largest error of a good prediction
-    """
+    """Describe how many errors are at most `limit`: `41 of 45 (91 %), the worst 1.62`."""
     listed = list(factors)
     within = sum(value <= limit for value in listed)
     worst = max(listed, default=1.0)

@@ -408,10 +408,7 @@ class Builder:
 
 
 def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
-    """Return the statistics of a solved table, with an example of each longest distance.
-
-    The example is the FEN of a position, for each side to move and order.
-    """
+    """Return a solved table's statistics, with the FEN of an example of each longest distance."""
     codes, layout = planes.solution.code_space, planes.solution.layout
     histograms = [planes.histogram(side) for side in Side]
     fens = {}

@@ -290,10 +290,7 @@ class Estimates:
         return self._traits[material.name]
 
     def _guess(self, material: Material) -> Traits:
-        """Return a table's estimated traits: a first guess from supporting tables, corrected.
-
-        The regression predicts the correction; bounds of measured tables limit the result.
-        """
+        """Return a table's traits: its first guess, corrected by the regression, within bounds."""
         below = {child.name: self._traits_of(child) for child in material.supporting()}
         support = Support(material, below)
         regression = self._regression(has_defenders(material))

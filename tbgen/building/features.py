@@ -56,11 +56,7 @@ class Traits:
     outcomes: Outcomes
 
     def numbers(self, stronger: int) -> tuple[float, ...]:
-        """Return the five numbers that are estimated.
-
-        These are density, rate, wins of the army with index `stronger`, wins of the other army, and
-        the logarithm of the entropy.
-        """
+        """Return density, rate, wins of army `stronger` and the other, logarithm of the entropy."""
         wins, entropy = self.outcomes.wins, self.outcomes.entropy
         logarithm = math.log(LEAST_ENTROPY + entropy)
         return self.density, self.rate, wins[stronger], wins[1 - stronger], logarithm

@@ -80,7 +80,7 @@ def pack_table(
 def pack_closure(
     directory: Path, materials: Iterable[Material], rule_set: RuleSet, *, threads: int = 1
 ) -> None:
-    """Write the win-draw-loss files of some materials and all their supporting materials.
+    """Write the win-draw-loss files of the tables of materials and of their supporting tables.
 
     Raises `MissingTableError` if a table is missing, and the errors of `pack_table`.
     """

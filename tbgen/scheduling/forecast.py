@@ -133,10 +133,7 @@ class Forecast(Observer):
         self._end(start)
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Record that the full time of a job is expected again; overrides `Observer.retried`.
-
-        If another process is doing the job, that process may take as long.
-        """
+        """Record that a job will take its full time again; overrides `Observer.retried`."""
         self._running.pop(start.job.key, None)
 
     def seconds_left(self) -> float:
