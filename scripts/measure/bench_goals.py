@@ -217,7 +217,7 @@ def bench_start(bench: BuildBench) -> None:
     """Print the wall seconds of the first table, of `--help`, and of one answer."""
     first = first_build(bench.rules)
     print(f"first build ({EVERY_KERNEL}), kernels not compiled: {first.wall:6.2f} s")
-    bench.build("KRKN")
+    bench.run("build", "KRKN")
     fen = "4k4/9/9/4n4/9/9/9/9/9/R3K4 w"
     probe = ("probe", fen, "--rules", str(bench.rules), "--tables", str(bench.tables))
     for label, command in (("tbgen --help", ("--help",)), ("tbgen probe", probe)):

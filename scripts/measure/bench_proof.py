@@ -20,18 +20,12 @@ from functools import partial
 
 from bench_goals import GOAL_MATERIALS, LARGE_WALL
 from frame import MIB, Table, arguments, by_turns
-from measuring import EVERY_KERNEL, BuildBench, Run, build_bench, parse_material, run
+from measuring import EVERY_KERNEL, BuildBench, build_bench, parse_material
 
 from tbgen.indexing import Material
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.6, 0.8
 COMPILE_SECONDS = 15
-
-
-def prove(bench: BuildBench, name: str, **environment: str) -> Run:
-    """Prove a table in a process with variables `environment`; return the cost of the process."""
-    where = ("--rules", str(bench.rules), "--tables", str(bench.tables.resolve()))
-    return run("verify", name, *where, "--threads", str(bench.threads), **environment)
 
 
 def bench_tables(materials: list[Material], bench: BuildBench, repeat: int) -> None:
@@ -44,12 +38,12 @@ def bench_tables(materials: list[Material], bench: BuildBench, repeat: int) -> N
     for material in materials:
         name = material.name
         bench.prepare(material)
-        bench.build(name)
+        bench.run("build", name)
         # Not timed: it compiles the kernels for ranks of one or two bytes.
-        prove(bench, name)
+        bench.run("verify", name)
         ways = {
-            "build": partial(bench.build, name, "--force"),
-            "prove": partial(prove, bench, name),
+            "build": partial(bench.run, "build", name, "--force"),
+            "prove": partial(bench.run, "verify", name),
         }
         build, proof = by_turns(ways, repeat, lambda used: used.cpu).values()
         ratios[name], peaks[name] = proof.cpu / build.cpu, proof.peak / build.peak
@@ -69,9 +63,9 @@ def bench_tables(materials: list[Material], bench: BuildBench, repeat: int) -> N
 
 def bench_compile(bench: BuildBench) -> None:
     """Print the additional seconds of the first proof on a machine, which compiles kernels."""
-    bench.build(EVERY_KERNEL)
+    bench.run("build", EVERY_KERNEL)
     with tempfile.TemporaryDirectory() as cache:
-        first, second = (prove(bench, EVERY_KERNEL, NUMBA_CACHE_DIR=cache) for _ in range(2))
+        first, second = (bench.run("verify", EVERY_KERNEL, NUMBA_CACHE_DIR=cache) for _ in range(2))
     cpu = first.cpu - second.cpu
     print(f"compile   {first.wall - second.wall:.1f} s wall, {cpu:.1f} s CPU: "
           f"{cpu / COMPILE_SECONDS:.2f} of {COMPILE_SECONDS} s")  # fmt: skip

@@ -119,13 +119,11 @@ class BuildBench:
     rules: Rules
     threads: int
 
-    def build(self, name: str, *options: str) -> Run:
-        """Build a table and its missing supporting tables in a process of its own; return the cost.
-
-        options : more options of `tbgen build`
-        """
+    def run(self, command: str, name: str, *options: str, **environment: str) -> Run:
+        """Run `tbgen build` or `tbgen verify` on the table `name`; return the process's cost."""
         where = ("--rules", str(self.rules), "--tables", str(self.tables.resolve()))
-        return run("build", name, *where, "--threads", str(self.threads), *options)
+        threads = ("--threads", str(self.threads))
+        return run(command, name, *where, *threads, *options, **environment)
 
     def path(self, material: Material) -> Path:
         """Return the path of a material's table, which has been built."""
@@ -139,7 +137,7 @@ class BuildBench:
         supporting = material.supporting()
         for child in supporting:
             if finished_table(self.tables, child, RuleSet(self.rules)) is None:
-                self.build(child.name)
+                self.run("build", child.name)
         return supporting
 
     def measure(self, material: Material, repeat: int = 1) -> Measurement:
@@ -150,7 +148,7 @@ class BuildBench:
         supporting = self.prepare(material)
         measurements = []
         for _ in range(repeat):
-            used = self.build(material.name, "--force")
+            used = self.run("build", material.name, "--force")
             path = self.path(material)
             record = read_build_record(path)
             measurements.append(
