@@ -97,8 +97,7 @@ def find_all(
     there = np.arange(pieces.shape[1]) < counts[:, None]
     weights = np.where(there, np.int64(1) << 4 * pieces.astype(np.int64), 0)
     keys, which = np.unique(weights.sum(axis=1), return_inverse=True)
-    found: NDArray[np.int64] = np.array([find_wdl(buffers, key) for key in keys])[which]
-    return found
+    return np.array([find_wdl(buffers, key) for key in keys])[which]
 
 
 def report_warm(tablebase: Tablebase) -> None:

@@ -101,12 +101,10 @@ class CostRegression:
     def __call__(self, features: Array) -> Array:
         """Return predictions (q,) for features (f,), clipped to the range of the known values."""
         covariance = self._covariance(self._scaled(features[None]))[0]
-        values: Array = np.clip(self._mean + covariance @ self._weights, *self._limits)
-        return values
+        return np.clip(self._mean + covariance @ self._weights, *self._limits)
 
     def _scaled(self, features: Array) -> Array:
-        scaled: Array = (features - self._middle) * self._factor
-        return scaled
+        return (features - self._middle) * self._factor
 
     def _covariance(self, cases: Array) -> Array:
         """Return the covariance (cases, known cases) of scaled features (cases, f)."""
@@ -115,18 +113,16 @@ class CostRegression:
         far = FEATURE_SCALE**2 * max(1, features.shape[1])
         near = np.exp(-_squared_distances(features, known) / far / 2)
         alike = np.exp(-_squared_distances(armies, known_armies) / 2)
-        covariance: Array = (
+        return (
             alike * (COMMON_DEVIATION**2 + NEAR_DEVIATION**2 * near)
             + SLOPE_DEVIATION**2 * features @ known.T
         )
-        return covariance
 
 
 def _squared_distances(a: Array, b: Array) -> Array:
     """Return the squared distances (rows of a, rows of b) between rows of two matrices."""
     squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None]
-    distances: Array = np.maximum(squares - 2 * a @ b.T, 0)
-    return distances
+    return np.maximum(squares - 2 * a @ b.T, 0)
 
 
 class TrainingCase(NamedTuple):
