@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench_goals import yardstick
-from frame import MIB, Table, arguments, tbgen
+from frame import MIB, PrintedTable, arguments, tbgen
 from measuring import BuildBench, compile_kernels
 
 from tbgen.building.sets import materials_of
@@ -105,7 +105,7 @@ def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
     if has_dask():
         ways.append(("--dask", f"local:{jobs}"))
     same = True
-    table = Table(
+    table = PrintedTable(
         way=">15", wall_s=">8.1f", CPU_s=">8.1f", cores_used=">11.0%", wall_x=">7.2f", CPU_x=">6.2f"
     )
     for _ in range(rounds):

@@ -17,7 +17,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from frame import Table, arguments, cpu_seconds
+from frame import PrintedTable, arguments, cpu_seconds
 from measuring import c_nanoseconds, read_peer, sample, tables_of
 
 from tbgen.indexing import Position
@@ -40,7 +40,7 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
     theirs = {name: peer.file_bytes for name, peer in peers.items()}
     ours = {name: file.header.file_size for name, file in files.items()}
     common = sorted(set(ours) & set(theirs or ours), key=lambda name: -ours[name])
-    table = Table(material="<12", slots=">12,d", bytes=">12,d", peer=">12,d", ratio=">6.3f")
+    table = PrintedTable(material="<12", slots=">12,d", bytes=">12,d", peer=">12,d", ratio=">6.3f")
     for name in common:
         other = theirs.get(name)
         ratio = ours[name] / other if other else None

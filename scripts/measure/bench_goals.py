@@ -29,7 +29,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from frame import MIB, Table, arguments
+from frame import MIB, PrintedTable, arguments
 from measuring import (
     EVERY_KERNEL,
     BuildBench,
@@ -186,7 +186,7 @@ def bench_tables(
 
     peers, studied : as for `summary` and `own_goals`
     """
-    table = Table(
+    table = PrintedTable(
         material="<10", slots=">12,d", wall_s=">8.2f", CPU_s=">8.2f", CPU_ratio=">9.3f",
         peak_MiB=">9.0f", allowed=">9.0f", peak_ratio=">10.2f", file_MiB=">9.2f",
     )  # fmt: skip

@@ -19,7 +19,7 @@ import tempfile
 from functools import partial
 
 from bench_goals import GOAL_MATERIALS, LARGE_WALL
-from frame import MIB, Table, arguments, by_turns
+from frame import MIB, PrintedTable, arguments, by_turns
 from measuring import EVERY_KERNEL, BuildBench, build_bench, parse_material
 
 from tbgen.indexing import Material
@@ -30,7 +30,7 @@ COMPILE_SECONDS = 15
 
 def bench_tables(materials: list[Material], bench: BuildBench, repeat: int) -> None:
     """Build and prove each table `repeat` times; print a line for each, then both ratios."""
-    table = Table(
+    table = PrintedTable(
         material="<10", build_s=">8.2f", prove_s=">8.2f", ratio=">6.2f",
         build_MiB=">10.0f", prove_MiB=">10.0f", MiB_ratio=">10.2f",
     )  # fmt: skip

@@ -4,7 +4,7 @@
     timed(work)           CPU seconds and result of a call; `cpu_seconds` returns the seconds only
     best_seconds(work)    least CPU seconds of several calls
     by_turns(ways, n)     cheapest result of each way in n rounds
-    Table                 printed table of figures
+    PrintedTable          table of figures, printed line by line
     tbgen(...)            run a command of this checkout in a process
     serving(tables)       run `tbgen serve` in a process
     tables_or_krkn(...)   the tables of --tables, or KRKN built in a temporary directory
@@ -86,7 +86,7 @@ def by_turns(
     return {name: min((result[name] for result in results), key=seconds) for name in ways}
 
 
-class Table:
+class PrintedTable:
     """Table printed to stdout line by line; None prints as a dash."""
 
     def __init__(self, **columns: str) -> None:

@@ -42,7 +42,7 @@ CONVERSION = ("KRKN", "KNKP", "KRAKCA")
 """Materials that a run over all `MATERIALS` builds in distance to conversion, too."""
 
 
-class Table(NamedTuple):
+class TableKey(NamedTuple):
     """Key of a table: its rule set and its file name."""
 
     rule_set: str
@@ -55,7 +55,7 @@ def tbgen(*arguments: str) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def build(directory: Path, materials: tuple[str, ...]) -> dict[Table, str]:
+def build(directory: Path, materials: tuple[str, ...]) -> dict[TableKey, str]:
     """Build the tables of all rule sets, each set in a folder of its own; return their digests."""
     digests = {}
     conversion = CONVERSION if materials == MATERIALS else ()
@@ -65,17 +65,19 @@ def build(directory: Path, materials: tuple[str, ...]) -> dict[Table, str]:
         for name in conversion:
             tbgen("build", name, "--metric", "dtc", "--tables", folder, *options)
         for entry in json.loads(tbgen("ls", "--tables", folder, "--json"))["tables"]:
-            digests[Table(rule_set, entry["file"])] = entry["digest"]
+            digests[TableKey(rule_set, entry["file"])] = entry["digest"]
     return digests
 
 
-def read() -> dict[Table, str]:
+def read() -> dict[TableKey, str]:
     """Read the known digests from docs/digests.csv."""
     with open(DIGESTS, newline="", encoding="utf-8") as file:
-        return {Table(row["rule_set"], row["file"]): row["digest"] for row in csv.DictReader(file)}
+        return {
+            TableKey(row["rule_set"], row["file"]): row["digest"] for row in csv.DictReader(file)
+        }
 
 
-def write(digests: dict[Table, str]) -> None:
+def write(digests: dict[TableKey, str]) -> None:
     """Write docs/digests.csv."""
     with open(DIGESTS, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -83,7 +85,7 @@ def write(digests: dict[Table, str]) -> None:
         writer.writerows((*table, digest) for table, digest in sorted(digests.items()))
 
 
-def compare(found: dict[Table, str], known: dict[Table, str]) -> int:
+def compare(found: dict[TableKey, str], known: dict[TableKey, str]) -> int:
     """Print differences between found and known digests, and counts; return 1 if there are any."""
     differing = [table for table in found if found[table] != known.get(table)]
     for table in differing:
