@@ -67,7 +67,7 @@ class SetProgress(LiveLine, Progress, Observer):
     # -- of the table under construction in this process -------------------------------------
 
     def table(self, name: TableName, finished: bool) -> None:
-        """Begin a table, or show that it is present; implements `Progress.table`."""
+        """Begin a table, or show a `finished` one as present; implements `Progress.table`."""
         self._label = f"{self.counts.total() + 1}/{self._total} {name}"
         self._settled = 0
         if self._prints_each:
@@ -101,7 +101,7 @@ class SetProgress(LiveLine, Progress, Observer):
         show(f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}")
 
     def profile(self, costs: list[PhaseCost], threads: int) -> None:
-        """Print the cost of each phase of the table just written."""
+        """Print the cost of each phase of the table just written, built by `threads` threads."""
         whole = total(costs)
         self.tables[-1]["profile"] = [cost.to_json(threads) for cost in [*costs, whole]]
         self.print(f"{'phase':<13}{'order':>5}{'s':>10}{'CPU s':>10}{'busy':>6}{'sweeps':>8}"

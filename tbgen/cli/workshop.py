@@ -75,7 +75,7 @@ class Workshop:
         self._current: _Build | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the planned cost of missing tables; None if planning takes long, or fails."""
+        """Return the planned cost of missing tables; None if planning would take long, or fails."""
         if any(closure_bound(material) > _MAX_PLANNED for material in materials):
             return None
         collection = Collection(materials, self._directory, self._rule_set())

@@ -120,7 +120,7 @@ def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
 
 
 def king_in_check(position: Position) -> int | None:
-    """Return the square of the king of the side to move if it is in check."""
+    """Return the square of the king of the side to move if it is in check, else None."""
     return find_king(position.board, position.side) if in_check(position) else None
 
 
@@ -170,7 +170,7 @@ class PiecePath:
     taken: float | None = None
 
     def at(self, second: float, pace: Pace, flip: bool) -> tuple[float, float] | None:
-        """Return x and y of the piece in picture units at a second; None once it is captured."""
+        """Return x and y of the piece at a second, as `place` does; None once it is captured."""
         if self.taken is not None and second >= self.taken:
             return None
         x, y = map(float, place(self.square, flip))
@@ -198,7 +198,7 @@ def piece_paths(start: Position, moves: Sequence[Move], pace: Pace) -> list[Piec
 def keyframes(name: str, path: PiecePath, pace: Pace, seconds: float, flip: bool) -> str:
     """Return the CSS keyframes `name`, which move a piece along its path.
 
-    seconds : length of the animation
+    seconds : length of the animation; flip : whether Black is below
     """
     steps, at = [(0.0, path.square)], path.square
     for begins, square in path.ways:
@@ -227,7 +227,7 @@ def percent(second: float, seconds: float) -> str:
 
 
 def translation(square: int, flip: bool) -> str:
-    """Return the CSS translation from the picture's origin to a square."""
+    """Return the CSS translation from the picture's origin to a square; see `place`."""
     x, y = place(square, flip)
     return f"translate({x}px,{y}px)"
 

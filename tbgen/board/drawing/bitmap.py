@@ -44,7 +44,7 @@ def can_rasterise() -> bool:
 
 
 def png(picture: str, width: int) -> bytes:
-    """Convert a standalone SVG to PNG, `width` pixels wide; raises `InputError` without resvg."""
+    """Convert a standalone SVG to PNG of `width` pixels; raises `InputError` without resvg."""
     try:
         import resvg_py
     except ImportError:
@@ -61,7 +61,7 @@ COLOURS = 64
 """Number of colours of a GIF; all its pictures share one palette."""
 
 _HALF = 54
-"""Half the width of the square that holds a piece with its shadow, in units of the board."""
+"""Half the width of the square that holds a piece with its shadow, in picture units."""
 
 
 class Moment(NamedTuple):
@@ -160,12 +160,12 @@ class _Renderer:
         return found
 
     def _patch(self, drawn: str) -> Image:
-        """Convert a piece with its shadow, or a mark, to a square picture."""
+        """Convert the SVG of a piece or mark, centred on the origin, to a square RGBA picture."""
         side = 2 * _HALF
         return self._pixels(drawn, f"-{_HALF} -{_HALF} {side} {side}")
 
     def _pixels(self, drawn: str, box: str) -> Image:
-        """Convert SVG content to RGBA pixels; `box` is the SVG's view box."""
+        """Convert the SVG elements `drawn` to RGBA pixels; `box` is their view box."""
         *_, wide, high = box.split()
         pixels = png(
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{wide}" '
@@ -177,7 +177,7 @@ class _Renderer:
         return Image.open(io.BytesIO(pixels)).convert("RGBA")
 
     def _put(self, picture: Image, patch: Image, where: tuple[float, float]) -> None:
-        """Paste a result of `_patch` onto a board, centred on a point in units of the board."""
+        """Paste a result of `_patch` onto a board, centred on (x, y) in picture units."""
         left, top, *_ = (int(number) for number in VIEW_BOX.split())
         corner = (
             round((where[0] - left) * self._scale - patch.width / 2),

@@ -54,7 +54,7 @@ def place(square: int, flip: bool) -> tuple[int, int]:
 
 
 def empty_board(flip: bool, notation: str) -> str:
-    """Return the SVG of everything below the pieces.
+    """Return the SVG of everything below the pieces; with `flip`, Black is at the bottom.
 
     notation : move notation whose coordinates are shown, "" for none
     """
@@ -112,7 +112,7 @@ def _coordinates(flip: bool, notation: str) -> str:
 
 
 def _label(x: int, y: int, name: str) -> str:
-    """Return the SVG of a coordinate, centred on a point; the two digits of 10 are smaller."""
+    """Return the SVG of a file or rank `name`, centred on (x, y); the digits of 10 are smaller."""
     scale = 0.22 if len(name) == 1 else 0.17
     left = x - 30 * scale * (len(name) - 1)
     return "".join(
@@ -345,7 +345,7 @@ def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
 
 
 def draw_arrow(arrow: Arrow, flip: bool) -> str:
-    """Return the SVG of an arrow, which ends short of its target's centre."""
+    """Return the SVG of an arrow, which ends short of its target's centre; `flip` as in `place`."""
     (x0, y0), (x1, y1) = place(arrow.source, flip), place(arrow.target, flip)
     length = hypot(x1 - x0, y1 - y0) or 1
     ux, uy = (x1 - x0) / length, (y1 - y0) / length

@@ -60,7 +60,8 @@ The characters are 帥仕相俥傌炮兵 (Red) and 將士象車馬砲卒 (Black)
 def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
     """Return the heavy and the thin strokes of a piece, each as the `d` of an SVG path.
 
-    The strokes are centred on the origin, 100 units wide. Only characters have thin strokes.
+    The strokes are centred on the origin, 100 units wide. `piece_set` is one of `PIECE_SETS`; only
+    the strokes of "zh" differ in thickness, for others the second path is empty.
     """
     if piece_set == "zh":
         return strokes_path(*_CHARACTERS[side, kind])

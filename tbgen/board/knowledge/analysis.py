@@ -94,7 +94,7 @@ def heat_map(store: TableStore, position: Position, square: int) -> dict[int, Pr
 def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> list[ProbeResult]:
     """Return the value of a position under each rule set that has a table here.
 
-    `own` is the value under the rule set in use, and comes first in the result.
+    `own` is the value under the rule set in use. It comes first; the others follow by rule set.
     """
     found = []
     for tables in store.others():

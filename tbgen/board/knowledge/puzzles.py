@@ -132,6 +132,7 @@ def _kinds(aim: Outcome, level: str) -> list[Query]:
 
 
 def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) -> bool:
+    """Return whether one move alone keeps `aim` and is no capture, and `level` ("": any) fits."""
     if level and level_of(position, store.tables.probe(position)) != level:
         return False
     moves = store.tables.probe_root(position)

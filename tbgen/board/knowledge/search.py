@@ -131,7 +131,7 @@ def positions_of_value(
 ) -> Found:
     """Return at most `most` positions with a value in `wanted`, found within `seconds`.
 
-    Does not load the compiler. Tests only the conditions of `wanted` that `ValueFilter` knows:
+    Another `seed` gives other positions. Tests only the conditions of `wanted` that `ValueFilter` knows:
     value, `zugzwang` and `differs`. Raises like `Tablebase.probe`.
     """
 

@@ -48,6 +48,7 @@ def _sentence(english: str) -> str:
 
 
 def _translated(message: str) -> str | None:
+    """Translate an English message into simplified Chinese; None if no pattern fits."""
     for pattern, chinese in _PATTERNS:
         match = re.fullmatch(pattern, message, re.DOTALL)
         if match:
