@@ -23,7 +23,7 @@ THINKING_SECONDS = 1.0
 """Thinking time of the engine."""
 
 REPLY_SECONDS = 8.0
-"""Seconds to wait for each line of the engine, less than `ANSWER_SECONDS` of `tbgen.board.web.http`."""
+"""Seconds to wait for a line of the engine, less than `tbgen.board.web.http.ANSWER_SECONDS`."""
 
 
 class Opponent:
