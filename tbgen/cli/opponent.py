@@ -90,13 +90,10 @@ class Opponent:
     def _end(self) -> None:
         if self._process is None:
             return
-        with contextlib.suppress(OSError):
+        # The context closes the pipes; a command that was not sent makes that fail.
+        with contextlib.suppress(OSError), self._process:
             self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+            self._process.wait()
         self._process = None
 
 
