@@ -118,10 +118,9 @@ class Workshop:
 
     def close(self) -> None:
         """Cancel the build, and wait for its end."""
-        build = self._current
-        if build is not None:
-            build.cancelled.set()
-            build.thread.join(_STOP_SECONDS)
+        self.cancel()
+        if self._current is not None:
+            self._current.thread.join(_STOP_SECONDS)
 
 
 class _Build(Observer):
