@@ -49,7 +49,7 @@ def describe(error: BaseException, tables_option: str = "") -> failures.Failure 
 
 
 def show_failure(failure: failures.Failure, prefix: str = "") -> None:
-    """Print a failure to stderr: one line of message, one of hint."""
+    """Print a failure to stderr: a line of `prefix` and message, a line of hint if it has one."""
     click.echo(f"{prefix}error: {failure.message}", err=True)
     if failure.hint:
         click.echo(f"hint: {failure.hint}", err=True)

@@ -62,6 +62,7 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
 
 
 def _version(package: str) -> str | None:
+    """Return the version of an installed package; None if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

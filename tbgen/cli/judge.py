@@ -133,6 +133,7 @@ class _Answer(NamedTuple):
 
 
 def _decided(judgement: Judgement) -> Judgement | None:
+    """Return a judgement; None if its verdict is undecided."""
     return None if judgement.verdict == Verdict.UNDECIDED else judgement
 
 

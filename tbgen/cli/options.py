@@ -38,7 +38,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def size(value: str | int) -> int:
-    """Return a number of bytes, at least 1 MiB: `900M`, `1.5GiB`, `1e9`; 1 K is 1024."""
+    """Parse a number of bytes, at least 1 MiB: `900M`, `1.5GiB`, `1e9`; 1 K is 1024."""
     if isinstance(value, int):
         return value
     match = _SIZE.fullmatch(value.strip())
@@ -61,7 +61,7 @@ def directory(value: str | Path) -> Path:
 
 
 def jobs(value: str | int) -> int:
-    """Return a number of processes; 0 for `auto`."""
+    """Parse a number of processes, 1 to 1024; return 0 for `auto`."""
     if value in ("auto", 0):
         return 0
     text = str(value)

@@ -100,7 +100,7 @@ class ClosureProgress(Observer):
     """Progress of `tbgen verify --closure`: proofs of tables and of their supporting tables.
 
     `entries` are the JSON entries of the tables, by job key; `worst` is the exit status so far.
-    With `quiet`, nothing goes to stdout.
+    With `quiet`, nothing goes to stdout. `line` shows the progress, `forecast` has the time left.
     """
 
     every = 2.0
@@ -205,7 +205,7 @@ class ClosureProgress(Observer):
 
 
 def _unproven(job: Job, error: str, hint: str) -> dict[str, Any]:
-    """Return the JSON entry of a table that was neither proven nor refuted."""
+    """Return the JSON entry of a table neither proven nor refuted; `hint` may be empty."""
     return name_of(job).to_json() | {"ok": False, "by": None, "error": error, "hint": hint}
 
 

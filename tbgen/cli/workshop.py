@@ -204,6 +204,7 @@ class _Build(Observer):
         return "something went wrong; see the server's log"
 
     def _end(self, stage: Stage, problem: str = "") -> None:
+        """Store the final progress of the build; `problem` is the reason if it failed."""
         whole = self.progress()
         with self._lock:
             share = 1.0 if stage == Stage.BUILT else whole.share
