@@ -199,7 +199,7 @@ class Look:
     pieces : one of `PIECE_SETS`
     notation : move notation whose coordinates are shown, "" for none
     board : one of `BOARDS`
-    language : tag of the language
+    language : tag of the language of names, one of `LANGUAGES`
     """
 
     flip: bool = False

@@ -36,7 +36,7 @@ _WORDS = {
     "数据": "資料", "字节": "位元組", "字符": "字元", "导出": "匯出", "运行": "執行",
     "全屏": "全螢幕", "回车": "「Enter」鍵", "位图": "點陣圖", "响应": "回應", "文本": "文字",
 }  # fmt: skip
-"""Words that traditional Chinese replaces by other words; longer ones come first."""
+"""Words that traditional Chinese replaces by others; 程序接口 comes before its beginning 程序."""
 
 _WORD = re.compile("|".join(_WORDS))
 
