@@ -146,7 +146,7 @@ class Command(_Reporting):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's examples at the end of its help; overrides click's method."""
-        write_lesson(formatter, LESSONS.get(self.name or ""))
+        write_lesson(formatter, LESSONS[str(self.name)])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and report its errors; overrides click's method."""

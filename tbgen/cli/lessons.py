@@ -44,10 +44,8 @@ FIRST_STEPS = LESSONS.pop("tbgen")
 """Lesson of `tbgen` itself."""
 
 
-def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:
+def write_lesson(formatter: click.HelpFormatter, lesson: Lesson) -> None:
     """Append examples, and the page to read, to a command's help."""
-    if lesson is None:
-        return
     with formatter.section("Examples"):
         formatter.write_dl([(line, meaning) for line, meaning in lesson.examples])
     formatter.write_paragraph()
