@@ -61,9 +61,8 @@ class Workshop:
         self, directory: Path, rule_set: Callable[[], RuleSet], limits: Limits | None
     ) -> None:
         self.limits = limits
-        small = materials_of(FIRST_SET)
         self.starters: Mapping[str, Sequence[Material]] = {
-            "small": small,
+            "small": materials_of(FIRST_SET),
             "rules": [Material.parse(RULES_MATERIAL)],
             "four": materials_of((), 4),
         }
