@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _LEAST_DESCRIPTORS = 8
 """Least number of file descriptors to serve: for port, event loop, a table, a few readers."""
 
-
 _LISTEN_HINTS = {
     errno.EADDRINUSE: "choose another port with --port; --port 0 takes a free one",
     errno.EADDRNOTAVAIL: "with --host, name an address of this machine",
