@@ -232,8 +232,8 @@ def translation(square: int, flip: bool) -> str:
     return f"translate({x}px,{y}px)"
 
 
-def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> str:
-    """Return the animated SVG of a game, which repeats without end; `width` is in pixels."""
+def animate(start: Position, frames: Sequence[Frame], look: Look) -> str:
+    """Return the animated SVG of a game, 480 pixels wide, which repeats without end."""
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
     rules, drawn = [style(look.board)], []
@@ -272,9 +272,9 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
             arrows = "".join(draw_arrow(arrow, look.flip) for arrow in frame.arrows)
             drawn.append(f'<g class="{css}" style="opacity:0">{arrows}</g>')
     rules.append("@media (prefers-reduced-motion:reduce){*{animation:none!important}}")
-    height = width * HEIGHT // WIDTH
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board {look.board}" viewBox="{VIEW_BOX}" '
-        f'width="{width}" height="{height}"><style>{"".join(rules)}</style>{symbols(look.pieces)}'
-        f"{empty_board(look.flip, look.notation)}{marks}{''.join(drawn)}</svg>"
+        f'width="480" height="{480 * HEIGHT // WIDTH}"><style>{"".join(rules)}</style>'
+        f"{symbols(look.pieces)}{empty_board(look.flip, look.notation)}{marks}"
+        f"{''.join(drawn)}</svg>"
     )

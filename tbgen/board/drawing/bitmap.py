@@ -77,7 +77,7 @@ class Moment(NamedTuple):
     arrows: tuple[Arrow, ...]
 
 
-def gif(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> bytes:
+def gif(start: Position, frames: Sequence[Frame], look: Look, width: int) -> bytes:
     """Return the GIF of a game, which repeats without end; `width` is in pixels.
 
     Raises `InputError` without resvg or Pillow.
