@@ -95,8 +95,7 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
 def repeat_loop(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
     """Return the frames of a game with its final loop shown `LOOP_ROUNDS` times.
 
-    At most `MOST_PLIES` frames. `loop_start` is the index of the loop's first frame, None without a
-    loop.
+    At most `MOST_PLIES` frames. `loop_start` is the index of the loop's first frame, or None.
     """
     found = list(frames)
     if loop_start is not None:

@@ -65,10 +65,9 @@ _HALF = 54
 
 
 class Moment(NamedTuple):
-    """One picture of a GIF: its time and duration, the marked move, and the arrows.
+    """One picture of a GIF, shown from `second` of the animation on for `shown` seconds.
 
-    `second` is the time of the picture since the start of the animation. `shown` is its duration,
-    in seconds. `move` is None before the first move.
+    `move` is the move whose squares are marked, None before the first move.
     """
 
     second: float

@@ -50,18 +50,14 @@ _CHARACTERS: dict[tuple[Side, PieceType], list[_Part]] = {
     (Side.BLACK, PieceType.CANNON): [("stone", 2, 8, 44, 84), ("wrap", 46, 4, 52, 92)],
     (Side.BLACK, PieceType.PAWN): [("black pawn", *_ALL)],
 }
-"""Parts of which the character of each piece is drawn.
-
-The characters are 帥仕相俥傌炮兵 (Red) and 將士象車馬砲卒 (Black).
-"""
+"""Parts of the piece characters 帥仕相俥傌炮兵 (Red) and 將士象車馬砲卒 (Black)."""
 
 
 @cache
 def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
     """Return the heavy and the thin strokes of a piece, each as the `d` of an SVG path.
 
-    The strokes are centred on the origin, 100 units wide. `piece_set` is one of `PIECE_SETS`; only
-    the strokes of "zh" differ in thickness, for others the second path is empty.
+    The strokes are centred on the origin, 100 units wide. Only "zh" of `PIECE_SETS` has thin ones.
     """
     if piece_set == "zh":
         return strokes_path(*_CHARACTERS[side, kind])

@@ -38,10 +38,7 @@ LEVELS = ("easy", "medium", "hard")
 """Levels of difficulty, the easiest first."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
-"""Two limits for the number of legal moves in a puzzle.
-
-A puzzle is more difficult with more than `FEW_MOVES`, and still more with more than `MANY_MOVES`.
-"""
+"""Numbers of legal moves above which a puzzle is more difficult, and still more difficult."""
 
 LONG = 13
 """Number of plies; a puzzle with a longer win is more difficult."""
