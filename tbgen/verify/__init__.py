@@ -26,6 +26,7 @@ in memory at once, or in a file without a name. Only certificates are written.
 
 Vocabulary
     innermost attacker  the attacker whose square varies fastest in the index; others are *outer*
+    slot                number of a position without its side to move, within its table
     row                 the slots that differ in the innermost attacker alone
     place               number of a slot within its row
     quiet move          a move that captures nothing
@@ -45,18 +46,19 @@ Parameters of kernels, unless a kernel says otherwise:
     best : uint8 or uint16 (lanes,), inout, the best number of each place of a row so far
     kept : uint8 or uint16 (90,), a buffer, by square
     lead_0, lead_1 : int, the first lead, and the end of the range
-    plane : int, start of the children's plane in `numbers`
+    plane : int, the start in `numbers` of the plane with the opponent to move
     base : int, the first slot of a lead
-    within, image : int, the slot or row relative to the lead, and that of the mirror image
+    within, image : int, relative to its lead: the slot (or the first slot of the row), and that of
+        the mirror image
     slot : int, a canonical slot of this table; place : int, the place of the innermost attacker
     node : int, 2 * slot + side to move
     side : int, the side to move, 0 for Red
     m : int, an attacker; kind : int, its piece type
-    at : int, the slot's index in `numbers` without the term of the attacker's group
-    line : int, the row of `Index.term_after` with that term
+    at : int, an index in `numbers`, without the term of the moving attacker's group
+    line : int, the row of `Index.term_after` with the terms after its moves
     mover, taken : int, the moving and the captured piece, as indices of `Layout.piece_codes`
     source, target, square, king : int, squares; a move goes from source to target
-    s, first, end, step : int, squares: of a line the first, the end, and the difference
+    s, first, end, step : int: a square; the squares of a line are `range(first, end, step)`
     board : int8 (90,), inout, piece codes
     squares : int64 (pieces,), inout, the square of each piece
     nodes : int64 (n,), ascending

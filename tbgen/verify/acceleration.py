@@ -2,16 +2,17 @@
 """Row kernels: attacks and best moves for all places of the innermost attacker at once.
 
     mark_row       places where kings are attacked, kings face each other, or a piece hangs
-    best_of_row    best number that a side's moves lead to, for each place
+    best_of_row    best number (rank or mark) that a side's moves lead to, for each place
 
 A *place* is one slot of a row, and so one square of the innermost attacker, which alone varies in a
 row. A move of another piece leads from every place of a row to the same place of another row. So
-the best is an element-wise maximum of rows: each move *raises* `best`, except at the places where
-the innermost attacker blocks the move. The innermost attacker's own moves along lines are a running
-maximum. With `--plain`, `complete` and `passes` do the same work one place at a time.
+`best` is an element-wise maximum of rows: each move *raises* it, except at the places where the
+innermost attacker blocks the move; `kept` holds the numbers there. The innermost attacker's own
+moves along lines are a running maximum. `--plain` takes one place at a time (`complete`, `passes`).
 
 Attacks by and on the innermost attacker are found by walking from the other piece. An attack
 between two other pieces is tested once for the row, and again for each place between them.
+The package's docstring describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _OTHER_WAYS = (*_STEPS, 10, 8, -10, -8, 20, 16, -20, -16)
 
 @part
 def _end_of_line(square, step):
-    """Return the end of the line of squares from a square: the first number that is not on it."""
+    """Return the first number, in steps of `step` from a square, that leaves its rank or file."""
     if step == 1 or step == -1:
         return square - square % 9 + (9 if step == 1 else -1)
     return square % 9 + (SQUARES if step == 9 else -9)
@@ -53,7 +54,7 @@ def _end_of_line(square, step):
 
 @part
 def _is_place(s, state, index):
-    """Return whether the innermost attacker may stand on `s`, an empty square in its area.
+    """Return whether `s` is an empty square on which the innermost attacker may stand.
 
     s : int, may be off the board
     """
@@ -190,7 +191,7 @@ def _raise(best, numbers, at):
 
 @part
 def _keep(first, end, step, best, kept, index):
-    """Copy the best numbers of the places on a line to `kept`."""
+    """Copy the best numbers of the places on `range(first, end, step)` to `kept`, by square."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             kept[s] = best[index.place_of_square[s]]
@@ -198,7 +199,7 @@ def _keep(first, end, step, best, kept, index):
 
 @part
 def _restore(first, end, step, best, kept, index):
-    """Copy the best numbers of the places on a line back from `kept`."""
+    """Copy the best numbers of the places on `range(first, end, step)` back from `kept`."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             best[index.place_of_square[s]] = kept[s]
@@ -206,7 +207,7 @@ def _restore(first, end, step, best, kept, index):
 
 @part
 def _raise_except(first, end, step, at, best, kept, numbers, index):
-    """Raise the best numbers of a row by those of another row, except at the places on a line.
+    """Raise the best numbers of a row by those of another row, except on `range(first, end, step)`.
 
     at : int, the start of the other row in `numbers`
     """
@@ -217,7 +218,7 @@ def _raise_except(first, end, step, at, best, kept, numbers, index):
 
 @part
 def _raise_place(square, at, best, numbers, index):
-    """Raise the best number of the place on a square by that of another row; skip other squares."""
+    """Raise the best number of the place on a square, if there is one, by that of the row `at`."""
     place = index.place_of_square[square]
     if place != NOWHERE:
         best[place] = max(best[place], numbers[at + place])
@@ -247,8 +248,8 @@ def _raise_by_steps(side, plane, within, image, best, kept, numbers, state, inde
 def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
     """Raise the best numbers of a row by the moves of an outer rook or cannon in one direction.
 
-    The innermost attacker may stand on the line: it can be captured there or is the cannon's mount,
-    and it blocks the squares beyond.
+    The squares are `range(first, end, step)`. The innermost attacker may stand on one: it can be
+    captured there or is the cannon's mount, and it blocks the squares beyond.
     """
     board, s = state.board, first
     while s != end and board[s] == EMPTY:
@@ -303,7 +304,8 @@ def _raise_back_along(first, step, count, kind, at, best, numbers, state):
 
     A rook or cannon may stand on all ninety squares, so places are squares here.
 
-    first : int, the first square; count : int, the number of squares; at : int, the row's start
+    first, count : int, the first square and the number of squares
+    at : int, the start in `numbers` of this row with the opponent to move
     """
     board = state.board
     passed = last = before = numbers[0] * 0
@@ -326,7 +328,7 @@ def _raise_back_along(first, step, count, kind, at, best, numbers, state):
 def _raise_back_by_leaps(at, best, numbers, state):
     """Raise the best numbers of a row by moves of the innermost knight; its places are squares.
 
-    at : int, the row's start
+    at : int, the start in `numbers` of this row with the opponent to move
     """
     for ranks, files, leg_rank, leg_file in LEAPS:
         leg, leap = 9 * leg_rank + leg_file, 9 * ranks + files
@@ -340,10 +342,10 @@ def _raise_back_by_leaps(at, best, numbers, state):
 def best_of_row(side, own, plane, base, within, image, numbers, state, index):
     """Compute the largest number that a move of a side leads to, for each place of the row.
 
-    The result is in `state.best`; places on other pieces hold arbitrary numbers. The innermost
-    attacker is not on the board.
+    The result is in `state.best`, 0 without legal moves. The innermost attacker is not on the
+    board. Places on other pieces, or with 0 in `own`, may get arbitrary numbers.
 
-    own : uint8 or uint16 (places,), the stored numbers; places with 0 may get arbitrary results
+    own : uint8 or uint16 (places,), the stored numbers of the row, with `side` to move
     """
     last, best, kept, board = index.attackers.size - 1, state.best, state.kept, state.board
     for place in range(best.size // LANES * LANES):

@@ -2,7 +2,9 @@
 
     codes of each side  ->  keys  ->  ranks of all keys (`values`)  ->  planes, tile by tile
 
-    ranks        the planes of this table
+    keys         values on one scale for all tables; larger is better for the side to move
+    ranks        numbers of the keys that occur, by their worth to the side that has moved; also the
+                 planes of this table
     captured     the planes of supporting tables that captures lead to
     captures     one line per piece: the plane after its capture, and the order of the remaining
                  pieces there
@@ -88,15 +90,15 @@ class Table(Protocol):
         """Return a superset of the codes of the positions with a side to move."""
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of a side."""
+        """Return the number of tiles, which are parts of the plane with `side` to move."""
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> Sequence[tuple[int, Codes]]:
-        """Return one tile, a part of a side's slots, as runs: first slot, and numbers (n,).
+        """Return a tile as runs of consecutive slots: the first slot, and an array of numbers (n,).
 
-        The numbers stand for the codes of consecutive slots. Slots without a canonical position may
-        hold any code.
+        Slots without a canonical position may hold any code.
 
-        numbers_of : maps codes to the numbers that are returned in their place
+        number : int, below `tiles(side)`
+        numbers_of : maps an array of codes to the numbers that are returned in their place
         """
 
 
@@ -131,8 +133,8 @@ class Palette(NamedTuple):
 def list_codes(table: Table, side: int, *, converts: bool = False) -> tuple[Numbers, Numbers]:
     """Return the codes that occur with a side to move, ascending, and the key of each code.
 
-    A key is a value on the scale that all tables share. Both arrays are int64 (n + 1,), as in
-    `Palette`: the last code is larger than all codes, and its key is `NO_KEY`.
+    Both arrays are int64 (n + 1,). As in `Palette`, the last code is larger than all codes; its key
+    is `NO_KEY`.
 
     converts : whether to replace keys by the keys after a conversion (metric DTC)
     """
@@ -186,20 +188,21 @@ class Arrays(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Result of `gather`: the arrays, the marks, and the palettes of this table."""
+    """Result of `gather`: arrays of a table, lookup tables of marks, and ranks of codes."""
 
     arrays: Arrays
     marks: Marks
     palettes: tuple[Palette, ...]
-    """Palettes of this table, Red's and Black's."""
+    """Palettes of this table, with Red and with Black to move."""
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
     """Return whether a capture swaps colours, and the remaining pieces in the order of `child`.
 
-    `child` is the layout of the table after the capture of the piece `taken`. Colours are swapped
-    if the material of that table names the other side first. Pieces are indices of
-    `layout.piece_codes`.
+    Colours are swapped if the material after the capture names the other side first.
+
+    taken : the captured piece; pieces are indices of `layout.piece_codes`
+    child : the layout of the table after the capture
     """
     left = list(layout.armies)
     code = layout.piece_codes[taken]
@@ -219,7 +222,7 @@ class PlaneAllocator:
     """Allocator of planes: in memory up to a limit, then in unnamed files."""
 
     def __init__(self, memory: int | None = None, folder: Path | None = None) -> None:
-        """Set the limit to `memory` bytes (None: no limit); unnamed files are in `folder`."""
+        """Set the limit to `memory` bytes (None: no limit), and the directory of unnamed files."""
         self._left = memory
         self._folder = folder
 
@@ -261,8 +264,8 @@ def _list_captures(
     Returns (tables, captures, planes, slots):
         captures: `Arrays.captures`, in which WINS_BY_RULES is still 0. The lines of kings, and of
             pieces whose capture leads to a material without a table, are NO_PLANE
-        planes: for each the number of the table, the side to move in it, and the side to move in
-            this table. The sides differ if the capture swaps colours
+        planes: for each the index of its table in `tables`, the side to move there, and the same
+            side in this table; the two differ if the capture swaps colours
         slots: the length of `Arrays.captured`
     """
     pieces, armies = layout.piece_codes, Material(*layout.armies)
@@ -302,8 +305,8 @@ def gather(
 ) -> Loaded:
     """Load a table and its supporting tables for a proof under a rule set.
 
-    memory : bytes, of which one for each slot of a side is left for the search for candidates;
-        planes that do not fit are kept in unnamed files
+    memory : bytes, or None without a limit; one for each slot is left for the search for
+        candidates, and planes that do not fit into the others are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than

@@ -3,13 +3,14 @@
 
     ranks  --mark-->  marks  --update, until nothing changes-->  candidates, claims in question
 
-A mark is the order of a value and a role in a pattern (`values`). W is the side that would win by
-the repetition, O the offender. A claim is a stored direct win by the repetition rules. In a direct
-loss, every move of O that keeps the order leads to a claim.
+A mark is the order of a value and a role in a pattern, such as CLAIM or FREE_LOSS (`values`). W is
+the side that would win by the repetition, O the offender. A *claim* is a stored win of W in 0
+plies. In a *direct loss*, every move of O that keeps the order leads to a claim. An *answer* is a
+move of W to a position in which O may still offend.
 
 Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
 those where a mark may change. Positions that still are possible offenders at the fixpoint are
-candidates.
+candidates. The package's docstring describes the parameters of kernels.
 
 A claim is *in question* if no answer of W leads to a direct loss with O not in check. A position of
 W in check that is no claim is in question if it has an answer to a direct loss.
@@ -97,12 +98,11 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
 def _next_mark(side, mark, best, checked, is_first, marks):
     """Return the new mark of a position, given the best mark that its moves lead to.
 
-    The new mark has the same order; its role may be another one. The docstring of `values` defines
-    the roles, and how the best move decides between them.
+    The order remains, the role may change. The docstring of `values` defines the roles. Only the
+    first pass can give a loss the role EARLY_LOSS or EARLY_IN_CHECK.
 
     mark, best : int64; checked : bool, whether the side to move is in check
-    is_first : bool, whether this is the first pass. Only then can a loss become EARLY_LOSS or
-        EARLY_IN_CHECK; in later passes it can keep such a role or lose it for good
+    is_first : bool, whether this is the first pass
     """
     role, group = marks.role[side, mark], marks.group[side, mark]
     of, other = marks.number[side, group], marks.number[1 - side, group]
@@ -125,11 +125,9 @@ def _next_mark(side, mark, best, checked, is_first, marks):
 
 @part
 def _is_question(side, mark, best, marks):
-    """Return whether the search for perpetual checks must examine a claim or a position in check.
+    """Return whether a claim, or another won position in check, is in question.
 
-    A claim (a stored win by the repetition rules) must be examined if no answer leads to a direct
-    loss with the offender not in check. A position in check that is no claim must be examined if an
-    answer leads to a direct loss.
+    The module's docstring defines both cases.
 
     mark, best : int, the mark of the position, and the best mark that its moves lead to
     """
@@ -140,9 +138,7 @@ def _is_question(side, mark, best, marks):
 
 
 QUESTIONS, LOSING, LISTS = range(3)
-"""Lists of the first pass: positions for which `_is_question` holds, and lost positions that may be
-chasers.
-"""
+"""Lists of the first pass: positions in question, and lost positions that may be chasers."""
 
 
 @borrowing_kernel
@@ -151,12 +147,12 @@ def k_update_marks(
 ):
     """Update the marks of a side by the best of its moves; return the number of changed marks.
 
-    The first pass also lists positions for `checks` and possible chasers (`QUESTIONS`, `LOSING`).
+    In the due rows of a range of leads, each mark of `updated` is replaced by `_next_mark`. A row
+    stays due if any result is in `next_pass`. The first pass also adds to `lists`.
 
-    updated : bool (M,), whether positions of each mark are updated in this pass
-    next_pass : bool (M,), whether positions of each mark are updated in the next pass
+    updated, next_pass : bool (M,), by mark: whether this pass, and the next one, updates it
     is_first : bool, whether this is the first pass
-    due : bool (rows,), inout, the rows of this pass, and on return of the next pass
+    due : bool (rows,), inout; lists : Lists, QUESTIONS and LOSING
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
     changed, there = 0, (1 - side) * slots
@@ -238,7 +234,10 @@ def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
 
 
 def find_candidates(passes: Passes, arrays: Arrays, draws: ForcedDraws, marks: Marks) -> Candidates:
-    """Return the positions that may belong to repetition patterns; arrays : with marks."""
+    """Return the positions that may belong to repetition patterns; `arrays` must hold marks.
+
+    The marks change in place.
+    """
     sides = [_find_for_side(passes, arrays, winner, draws.held, marks) for winner in Side]
     questions, losing, alive = (np.concatenate(each) for each in zip(*sides, strict=True))
     chasers = np.sort(np.concatenate([draws.chasers, losing]))
@@ -248,12 +247,15 @@ def find_candidates(passes: Passes, arrays: Arrays, draws: ForcedDraws, marks: M
 def _find_for_side(
     passes: Passes, arrays: Arrays, winner: Side, held: NodeList, marks: Marks
 ) -> tuple[Numbers, NodeList, Numbers]:
-    """Run the passes with one side as the winner, which would win by the repetition.
+    """Find candidates for patterns by which `winner` would win and the other side offends.
 
-    held : draws of both sides in which every move that keeps the draw is a check
+    The marks of the offender and of the winner are updated in turn until none changes. During this,
+    `held` draws of the offender are marked CHECKING_DRAW.
 
-    Returns the claims (stored direct wins) in question, the losses that may be chasers, and the
-    possible offenders at the fixpoint.
+    held : draws in which every move that keeps the draw is a check, with either side to move
+
+    Returns the positions of the winner in question, the losses of the offender that may be chasers,
+    and the possible offenders that remain.
     """
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2
@@ -270,7 +272,10 @@ def _find_for_side(
     first_roles = {winner: [CLAIM, *later_roles[winner]], offender: [FREE_LOSS]}
 
     def run_pass(side: Side, *, is_first: bool) -> tuple[int, list[Numbers]]:
-        """Update the marks of a side in all due rows; return the number of changes, and lists."""
+        """Update the marks of a side in all due rows; return the number of changes and the lists.
+
+        The lists are QUESTIONS and LOSING, empty after the first pass.
+        """
         roles = (first_roles if is_first else later_roles)[side], later_roles[side]
         updated, next_pass = (np.isin(marks.role[side], each) for each in roles)
 
@@ -307,10 +312,10 @@ def _find_for_side(
 
 
 def _list_alive(rows: NDArray[Any], side: Side, is_alive: Flags, due: Flags) -> Numbers:
-    """Return the nodes of a side that are possible offenders, as their marks say, in the due rows.
+    """Return the nodes with `side` to move that are possible offenders, from the due rows.
 
-    rows : uint8 or uint16 (rows, places), the marks of the side
-    is_alive : bool (M,), whether positions of each mark are possible offenders
+    rows : uint8 or uint16 (rows, places), the marks with `side` to move
+    is_alive : bool (M,), by mark, whether its positions are possible offenders
     due : bool (rows,), the rows to read
     """
     listed = [NO_NODES]

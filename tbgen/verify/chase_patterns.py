@@ -31,6 +31,8 @@ Each clause is a least fixpoint inside one greatest fixpoint.
     edges of chase c       edge_start[c] up to edge_start[c + 1], to chaser edge_to[e]
     pair (e, f)            edge e, then the f-th chase of the chaser it leads to:
                            victims[pair_start[e] + f], the victims of this pair
+
+The package's docstring describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -109,8 +111,7 @@ def keep_clauses(
 ) -> None:
     """Remove chasers from a safe set until the winner can meet every clause; the pattern is left.
 
-    A clause requires an answer of the winner without check, or one that does not chase a given
-    piece.
+    The module's docstring defines safe sets and clauses.
 
     due : bool (chases,), the chases that do not lose by this order
     dead : bool (chases,), inout, the chases after which the winner cannot meet some clause
@@ -163,10 +164,10 @@ def k_keep_safe(graph, due, dead, alive):
 
 @part
 def _meets(graph, victims, due, met, e, clause):
-    """Return whether an edge meets a clause, or each chase after the edge allows to meet it later.
+    """Return whether an edge meets a clause, or the clause can be met after each next chase.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
-    met : bool (chases, 1 + pieces), the clauses that `k_reach` has met so far
+    met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase
     """
     if clause == 0 and not graph.is_check[e]:
         return True
@@ -190,9 +191,9 @@ def _meets(graph, victims, due, met, e, clause):
 
 @borrowing_kernel
 def k_reach(graph, victims, due, alive, met):
-    """Find, for each chase and clause, whether the winner can meet the clause inside the pattern.
+    """Find, for each chase and clause, whether the winner can meet the clause inside `alive`.
 
-    met : bool (chases, 1 + pieces), inout, all False on entry
+    met : bool (chases, 1 + pieces), inout, all False on entry; column 0 is the clause about checks
     """
     changed = True
     while changed:
@@ -266,8 +267,8 @@ class ChasePatterns:
     def check_order(self, order: int) -> list[Refuted]:
         """Return the positions whose stored values the pattern of an order refutes.
 
-        First those that must be direct wins but are stored otherwise, then those that are stored as
-        direct wins but are not; each by ascending node.
+        Positions that must be direct wins but are stored otherwise come first, then those that are
+        stored as direct wins but are not; each by ascending node.
         """
         alive, candidates, due = self.find(order)
         must = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
@@ -285,7 +286,7 @@ class ChasePatterns:
         ]
 
     def find(self, order: int) -> tuple[Flags, Flags, Flags]:
-        """Return flags: the chasers of an order's pattern, its candidates, and the due chases.
+        """Return the chasers of an order's pattern, its candidates, and the due chases, as flags.
 
         Candidates are the chasers that may belong to the pattern. A chase is due if it does not
         lose by this order. The shapes are (chasers,), (chasers,) and (chases,).
@@ -300,7 +301,10 @@ class ChasePatterns:
         return alive, candidates, due
 
     def _find_victims(self, alive: Flags, due: Flags) -> Victims:
-        """Return the pieces that the winner's answers chase, inside the safe set `alive`."""
+        """Return the pieces that the winner's answers chase, inside the safe set `alive`.
+
+        alive : (chasers,); due : (chases,), the chases that do not lose by this order
+        """
         sources = self._edges[:, CHASE_OF_EDGE]
         inside = (
             alive[self._chases[sources, CHASER]]

@@ -5,7 +5,7 @@
 
 A move *attacks a piece anew* if it creates the attack. Attacks are judged by the predicates of the
 referee (`tbgen.rules.chases`; points are those of docs/referee.md, section 2). Pieces are numbered
-in the order of `Layout.piece_codes`.
+in the order of `Layout.piece_codes`. The package's docstring describes the parameters of kernels.
 
 Order from which a losing move counts as lost:
 
@@ -37,14 +37,12 @@ from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 
 @by_pointer
 class ChaseBoards(NamedTuple):
-    """Buffers of one thread: a position, the boards after a chase and after the answer, and more.
-
-    `state.piece_squares` has the squares of the pieces on the board that was changed last.
-    """
+    """Buffers of one thread: a position, the boards after a chase and after the answer, lists."""
 
     state: BoardState
+    """The position; its `piece_squares` are those of the board that was changed last."""
     answering: BoardState
-    """The position after the chase in its canonical slot: `after` or its mirror image."""
+    """The position of the canonical slot after the chase: that of `after` or its mirror image."""
     after: NDArray[np.int8]
     """int8 (90,): piece codes after the chase."""
     replied: NDArray[np.int8]
@@ -54,9 +52,7 @@ class ChaseBoards(NamedTuple):
     piece.
     """
     last_orders: NDArray[np.int64]
-    """int64 (pieces,): for each piece, the highest order from which on a move that chases it loses
-    (`loses_from`).
-    """
+    """int64 (pieces,): for each piece, the highest `loses_from` of the moves that chase it."""
     attackers: NDArray[np.int64]
     """int64 (pieces,): the pieces that attack the victim of the last chase anew."""
 
@@ -74,10 +70,7 @@ class ChaseBoards(NamedTuple):
 
 @part
 def copy_board(board, copy):
-    """Copy a board into `copy`.
-
-    copy : int8 (90,), out
-    """
+    """Copy a board into `copy`, int8 (90,)."""
     for s in range(SQUARES):
         copy[s] = board[s]
 
@@ -99,7 +92,7 @@ def attacks_anew(before, after, source, target, attacker, victim, squares, array
 
     An attack is defined in docs/referee.md, section 2, points 1-6.
 
-    attacker, victim : int, pieces; `squares` has their squares on `after`
+    attacker, victim : int, pieces, with their squares on the board `after` in `squares`
     """
     return is_new_attack(
         before, after, source, target, squares[attacker], squares[victim], arrays.chase_rules
@@ -125,9 +118,9 @@ def is_chased(before, after, source, target, victim, squares, index, arrays):
 
 @part
 def is_mirrored(slot, board, other, index, arrays):
-    """Return whether a slot holds the mirror image of the position on `board`, not the position.
+    """Return whether a slot stands for the mirror image of the position on `board`.
 
-    other : int64 (pieces,), out: the squares of the slot's position
+    other : int64 (pieces,), out: the squares of the pieces in the position of the slot
     """
     squares_of_slot(slot, index.descriptor, other)
     differs = False
@@ -178,13 +171,14 @@ FIRST_ORDER : the order from which every move loses or chases the victim
 
 @part
 def _apply_move(n, side, key, limit, boards, index, arrays):
-    """Update the first orders of all possible victims by one legal move.
+    """Update `boards.first_orders` of all possible victims by one legal move.
 
     A piece's first order is the order from which every move so far loses or chases the piece.
     Returns the least first order; more than `limit` if no victim is left. The position in `boards`
     is restored.
 
     n : int, index of the move in `state.sources`; key : int, the opponent's key after it
+    limit : int, the largest first order that counts
     """
     state, after, firsts = boards.state, boards.after, boards.first_orders
     mover, target = state.piece_on[state.sources[n]], state.targets[n]
@@ -210,12 +204,12 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
 
 @part
 def _find_first_orders(count, side, limit, boards, index, arrays):
-    """Compute for each piece the order from which every move loses or chases the piece.
+    """Compute for each piece the order from which every move of `side` loses or chases the piece.
 
     Returns whether any piece has such an order up to `limit`. If so, `boards.first_orders` has
     these orders.
 
-    count : int, the number of listed moves; limit : int, an order
+    count : int, the number of moves in `boards.state`
     """
     pieces, state, firsts = arrays.pieces, boards.state, boards.first_orders
     for v in range(firsts.size):
@@ -271,7 +265,7 @@ def k_find_chasers(nodes, lists, boards, index, arrays):
 def list_chasers(
     ranges: Ranges, arrays: Arrays, index: Index, pool: ThreadPoolExecutor
 ) -> NDArray[np.int64]:
-    """Return all chasers among some nodes, sorted by `NUMBER`; int64 (n, CHASER_COLUMNS).
+    """Return all chasers among the nodes of `ranges`, int64 (n, CHASER_COLUMNS), by `NUMBER`.
 
     A chaser is a position, and a piece that each of its moves chases unless the move loses.
     """

@@ -9,7 +9,7 @@ An *edge* is an answer together with the chaser that it leads to. Victims are co
 answers inside a possible pattern, and only for answers that give no check.
 
 Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
-pattern.
+pattern. The package's docstring describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -70,9 +70,8 @@ chase by the index in the list of chases.
 def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
     """Return the index in `chasers` of the position on `boards.replied` with this victim; else -1.
 
-    A chaser is `SQUARES * node + square of the victim`, in the canonical slot.
-
-    side : int, the side to move; slot : int, the slot of the position
+    side : int, the side to move; slot : int, the canonical slot of the position
+    chasers : int64 (n,), ascending: SQUARES * node + square of the victim, as in that slot
     """
     node = 2 * slot + side
     if not has_bit(listed, node):
@@ -103,7 +102,7 @@ def _answer_removes_attack(attackers, source, target, victim_square, boards, arr
 
 @part
 def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index, arrays):
-    """List the answers to the last listed chase as edges.
+    """List the answers to the last listed chase as edges, from that chase to other chasers.
 
     `boards.after` holds the position after the chase, `boards.replied` a copy, which is restored.
 
@@ -142,9 +141,9 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
 
 @part
 def _may_be_answered(node, listed, state, index, arrays):
-    """Return whether a quiet move leads from a node to the node of a chaser, whatever its victim.
+    """Return whether a quiet move leads from a node to the node of a chaser, of whatever victim.
 
-    Setting up the node in `state` takes less time than listing the answers.
+    The node is set up in `state`. This takes less time than listing the answers.
     """
     slot, side = node // 2, node % 2
     within, image = set_up(slot, state, index)
@@ -175,10 +174,11 @@ def _list_attackers(source, target, victim, boards, index, arrays):
 
 @borrowing_kernel
 def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
-    """List the chases of the chasers `first` to `last` - 1, and the answers to each chase.
+    """List the chases of `range(first, last)` of the chasers, and the answers to each chase.
 
     first, last : int, indices of chasers
-    first_orders : int64 (chasers,), of all chasers; lists : Lists, out
+    first_orders : int64 (chasers,): the order from which every move of a chaser loses or chases
+    lists : Lists, out: CHASES and EDGES
     """
     state, after, replied = boards.state, boards.after, boards.replied
     chases = lists.rows[CHASES]
@@ -251,7 +251,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     A piece counts if the answer `source`-`target` attacks it anew and the next chase removes that
     attack. There is one bit set of pieces for each next chase.
 
-    e : int64, the edge; side : int, the colour of possible victims
+    e : int64, the index of the edge; side : int, the side of possible victims
     mirrored : bool, as in `_chase_removes_attack`
     """
     squares = boards.state.piece_squares
@@ -280,12 +280,11 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
 
 @borrowing_kernel
 def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index, arrays):
-    """Write the pieces that the answers of some edges chase into `victims.victims`.
+    """Fill `Victims.victims` and `Victims.follow` for some edges.
 
-    Also write the numbers of all pieces at the chasers that the edges lead to, into
-    `victims.follow`.
+    These are the pieces that the answers chase, and the numbers of all pieces at the next chasers.
 
-    wanted : int64 (n,), the edges
+    wanted : int64 (n,), indices of the edges
     """
     state, after, replied = boards.state, boards.after, boards.replied
     squares, other = state.piece_squares, state.other_squares

@@ -19,8 +19,9 @@ in check is left out if the repetition rules do not decide it and no offender re
 position has no move to an offender of the set. That offender would be a loss of order k, and the
 comparison with moves would have refuted the value of the position.
 
-A direct loss (every move of O that keeps the order leads to a claim) is *confirmed* if these claims
-have passed the passes over rows.
+A *claim* is a win in 0 plies by the repetition rules, as the table stores it. A direct loss (every
+move of O that keeps the order leads to a claim) is *confirmed* if the passes over rows have found
+no fault with these claims. The package's docstring describes the parameters of kernels.
 
     offenders (m,) ascending    checked (n,) ascending     nodes 2 * slot + side
     checks    (e, 2)            indices (offender, checked)
@@ -132,7 +133,7 @@ class Graph:
 
 
 def _fixpoint(step: Callable[[Flags], Flags], flags: Flags) -> Flags:
-    """Return the first set that `step` does not change, from the set `flags` on."""
+    """Apply `step` repeatedly, from the set `flags` on, until nothing changes; return the set."""
     while not np.array_equal(after := step(flags), flags):
         flags = after
     return flags
@@ -165,10 +166,9 @@ class CheckPatterns:
     def __init__(
         self, arrays: Arrays, index: Index, offenders: Ranges, checked: Numbers, threads: int
     ) -> None:
-        """List the checks of possible offenders and the replies, as a graph that serves all orders.
+        """List the checks of possible offenders, and the replies, as a graph for all orders.
 
-        offenders : possible offenders
-        checked : nodes to examine besides those that offenders check
+        checked : nodes to examine as checked sides, besides those that the checks lead to
         """
         self._arrays, self._index = arrays, index
         with compile_lock():
@@ -205,7 +205,7 @@ class CheckPatterns:
         ]
 
     def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
-        """Return the unclaimed wins of order k - 1 to which checks by direct losses of k lead.
+        """Return the wins of order k - 1, not claims, that checks by direct losses of k lead to.
 
         The passes over rows do not examine such wins: they assume that the check is answered. Of
         the losses of order k, only direct ones can belong to the pattern of k - 1 (docs/proof.md):
@@ -223,13 +223,13 @@ class CheckPatterns:
         return np.unique(goals[before & is_direct_loss[sources]])
 
     def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
-        """Add the possible offenders that W's replies in unexamined wins lead to, and their checks.
+        """Add to `listed` the possible offenders, and their checks, that unexamined wins lead to.
 
-        Checks of an added offender may lead to further wins. Replies in these are followed, too,
-        until no win is new (`_unexamined_wins` returns the first ones). Neither claims nor draws
-        are followed. A claim is known to have a reply to a confirmed direct loss. A draw cannot
-        belong to the pattern: the worst class of the pattern is that of the direct losses, and
-        draws are a worse class (docs/proof.md).
+        W replies in the wins that the passes over rows did not examine (`_unexamined_wins`). The
+        replies lead to further possible offenders, whose checks lead to further wins. This is
+        repeated until no win is new. Neither claims nor draws are followed. A claim is known to
+        have a reply to a confirmed direct loss. A draw cannot belong to the pattern: its class
+        (order) is worse than that of the direct losses, the worst of the pattern (docs/proof.md).
         """
         wins, examined = self._unexamined_wins(listed), NO_NODES
         while wins.size:
@@ -298,22 +298,19 @@ def _merge(some: ListedEdges, others: ListedEdges) -> ListedEdges:
 
 @part
 def _add(n, node, lists):
-    """Append the edge from source `n` to a node to the only list of `lists`.
-
-    n : int, an index of a node; lists : Lists, inout
-    """
+    """Append the edge from the node number `n` to another node to `lists`, which has one list."""
     row = new_row(lists, 0)
     lists.rows[0, row, 0], lists.rows[0, row, 1] = n, node
 
 
 @part
 def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, arrays):
-    """List a checked side's answers, and write the lowest order at which a move wins.
+    """List a checked side's answers, and write the lowest order at which a move wins to `orders`.
 
     Winning moves are captures that win, and moves to confirmed direct losses. The order is NEVER
     without such a move.
 
-    n : int, the index of the node; count : int, the number of listed moves
+    n : int, the index of the node; count : int, the number of moves in `state`
     lists : Lists, inout
     """
     values, there = arrays.values, (1 - side) * index.slots
@@ -334,11 +331,11 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
 
 @part
 def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
-    """List the checks of a node if it is a possible offender, and write its first order.
+    """List the checks of a node if it is a possible offender, and write its order to `orders`.
 
     This is the order from which all moves other than checks lose; NEVER + 1 for other nodes.
 
-    n : int, the index of the node; count : int, the number of listed moves
+    n : int, the index of the node; count : int, the number of moves in `state`
     lists : Lists, inout
     """
     planes, slots = arrays.ranks, index.slots

@@ -9,7 +9,7 @@
 A loaded plane has meaningful ranks only in canonical slots of legal positions. In a complete plane,
 the value after any move is in the slot that the move leads to. For a capture, this is a slot in
 which only two pieces, of different sides, share a square. Ranks are those of `values`; 0 means that
-there is no position.
+there is no position. The package's docstring describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def is_king_attacked(side, skipped, state, index):
 
 @part
 def hangs(side, chase_rules, state, index):
-    """Return whether a piece of a side that can be chased is attacked by one able to chase.
+    """Return whether a piece of a side can be chased and is attacked by a piece able to chase it.
 
     chase_rules : int, bits of the rule set
     """
@@ -79,8 +79,7 @@ def hangs(side, chase_rules, state, index):
 def after_capture(side, taken, state, arrays):
     """Return the rank or mark of the position after a capture.
 
-    The side to move is the one that has lost a piece.
-
+    side : int, the side to move, which has lost a piece
     taken : int, the captured piece; its capturer already stands on its square
     """
     capture = arrays.captures[taken]
@@ -129,8 +128,8 @@ def wins_by_capture(side, order, state, arrays):
 def _capture(x, y, slot, state, arrays, index):
     """Write the ranks after a capture into a slot in which two pieces share a square.
 
-    The two pieces are of different sides. Either may have captured the other, so both sides to move
-    are filled. Illegal captures write nothing.
+    The two pieces are of different sides. Either may have captured the other, so the slot is filled
+    for both sides to move; it is left unchanged for an illegal capture.
 
     x, y : int, the two pieces, as indices of `Layout.piece_codes`
     """
@@ -155,9 +154,9 @@ def _capture(x, y, slot, state, arrays, index):
 
 @part
 def find_canonical(lead, within, image, state, index):
-    """Return the canonical slot of the position in `state.piece_squares`, given one of its slots.
+    """Return the canonical slot of the position in `state.piece_squares`.
 
-    lead : int, the lead of that slot
+    lead, within, image : int, one of its slots as lead and number within it, and its mirror image
     """
     base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
     if index.twin == NOWHERE:
@@ -171,9 +170,7 @@ def find_canonical(lead, within, image, state, index):
 
 @part
 def _mark_places(chases, chase_rules, state, index):
-    """Fill the masks of a row as `mark_row` does, but examine one place after the other.
-
-    A place is a square of the innermost attacker, the piece that varies within the row.
+    """Fill `state.masks` as `mark_row` does, but examine one place of the row after the other.
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
@@ -197,8 +194,7 @@ def _fill_row(side, slot, counts, state, arrays, index):
 
     Illegal positions get 0. Draws get the rank of their kind: in check, chased or free. Slots that
     are not canonical get 0; `k_complete` fills them. `arrays.hanging` is filled, too.
-
-    On entry, `state.masks` and `state.canonical` have the masks and the canonical slots of the row.
+    `state.masks` and `state.canonical` must hold the masks and the canonical slots of the row.
 
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE
@@ -232,9 +228,9 @@ def _fill_row(side, slot, counts, state, arrays, index):
 
 @part
 def _find_canonical_row(lead, at, image, state, index):
-    """Write the canonical slot of each position of a row into `state.canonical`.
+    """Write the canonical slot of each position of a row, NOWHERE where another piece stands.
 
-    lead : int
+    The slots are written into `state.canonical`.
     """
     is_unique = index.twin == NOWHERE and not index.self_mirrored[lead]
     for place in range(index.row_slots):
@@ -257,7 +253,7 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     It gets the ranks after a capture if exactly two pieces, of different sides, share a square;
     else 0.
 
-    overlaps, x, y : int, as returned by `open_row`
+    square : int, of the innermost attacker; overlaps, x, y : int, as returned by `open_row`
     """
     planes, board = arrays.ranks, state.board
     last = state.piece_squares.size - 1

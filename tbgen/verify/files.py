@@ -6,9 +6,9 @@
                            refuted   no certificate; an existing one of these contents is removed
 
 Supporting tables are trusted, but their digests are computed from the bytes read, so a proof can
-name its premises. A table that counts to mate needs supporting tables that count to mate; one that
-counts to conversion may use any. Only `certify` writes. A directory without write permission does
-not make a proof fail; the missing certificate is reported.
+name them as its premises. A table that counts to mate needs supporting tables that count to mate; a
+table that counts to conversion may use any. Only `certify` writes. A directory without write
+permission does not make a proof fail; the missing certificate is reported.
 
     names  ->  plan   ->  Job, Job, ...  ->  tbgen.scheduling  ->  TableProver, in some process
                           supporting tables first                  ProvenTable, RefutedError
@@ -72,8 +72,8 @@ class FileTable(TableFile):
     ) -> list[tuple[int, Codes]]:
         """Return the numbers of the codes of one tile, as `Table.tile`; note digests of blocks.
 
-        The numbers are arbitrary where there is no position. After the last tile of a side the
-        digest of the file is checked, if all blocks have been read. Raises `CorruptTableError`.
+        After the last tile of a side the digest of the file is checked, if all blocks have been
+        read. Raises `CorruptTableError`.
         """
         runs = super().tile(side, number, numbers_of, digests or self._digests)
         is_last = number == self.tiles(side) - 1
@@ -220,8 +220,7 @@ def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
 def _code_of(file: TableFile, fen: str, side: Side) -> int | None:
     """Return the code that a table stores for the position of a FEN.
 
-    None if the FEN is invalid, or if its side to move or its material differ from `side` and
-    the table.
+    None if the FEN is invalid, has another side to move than `side`, or another material.
     """
     try:
         position = Position.from_fen(fen)
@@ -233,15 +232,16 @@ def _code_of(file: TableFile, fen: str, side: Side) -> int | None:
 
 
 def _shorten(figure: object) -> str:
-    """Return a value of the statistics as shortened text for a message."""
+    """Return a value of the statistics as text for a message, cut to 60 characters."""
     text = str(figure)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def certify(proof: FileProof) -> list[str]:
-    """Write the certificate of a proven table, or remove that of a refuted one.
+    """Write the certificate of a proven table, or remove that of a refuted table.
 
-    A certificate for other contents is kept. Returns notes for the user, as lines.
+    A certificate for other contents is kept. Returns notes for the user, as lines, if a certificate
+    was removed, or could not be written or removed.
     """
     path = certificate_path(proof.path)
     try:
@@ -266,7 +266,7 @@ def certify(proof: FileProof) -> list[str]:
 
 
 def _claims(proof: FileProof) -> bool:
-    """Return whether a certificate claims a proof of the contents that were examined now."""
+    """Return whether the certificate beside a table claims a proof of the contents examined now."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:
@@ -283,7 +283,7 @@ _PROVEN_PER_SECOND, _READ_PER_SECOND = 1e7, 1e8
 
 @dataclass(frozen=True, slots=True)
 class ProvenTable:
-    """Table with its result: a proof (`report`), or a valid certificate instead of a new proof.
+    """Table with its result: the report of a proof, or a valid certificate instead of a new proof.
 
     `digest` is that of its contents, hex, computed from its bytes; `notes` are lines for the user.
     """
@@ -374,12 +374,12 @@ class TableProver:
 
 
 def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list[Job]:
-    """Return a job for each table of some closures, supporting tables first.
+    """Return jobs for some tables and all tables that captures lead to, supporting tables first.
 
-    The payload of a job is the table's name. A closure is a table and all tables that captures lead
-    to.
+    The payload of a job is the `TableName`.
 
-    force : whether certified tables are proven again
+    find : returns the path of a table, or None
+    force : whether certified tables are proven again, for the estimate of times
 
     Raises `MissingTableError` that names all missing tables, and the errors of `supporting_names`.
     """
@@ -418,7 +418,7 @@ def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list
 
 
 def _plane_bytes(find: Find, name: TableName) -> int:
-    """Return the bytes of both planes of a table; 0 if unreadable (its job reports the error)."""
+    """Return the bytes of the codes of a table, both sides; 0 if unreadable (its job will fail)."""
     try:
         with TableFile(find(name) or name.filename, name=name) as file:
             return 2 * file.header.slots * file.code_space.width

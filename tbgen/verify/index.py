@@ -276,7 +276,7 @@ def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return `Index.able_to_chase`, the opponent's pieces that may chase each piece."""
+    """Return `Index.able_to_chase`: for each piece of `codes`, the opponent's possible chasers."""
     chasers = np.full((len(codes), len(codes) + 1), NOWHERE, np.int64)
     for line, victim in zip(chasers, codes, strict=True):
         if piece_kind(victim) != PieceType.KING:
@@ -292,10 +292,7 @@ def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
 
 @part
 def set_lead(lead, state, index):
-    """Put the defenders of a lead on an empty board, and list their moves in `state.steps`.
-
-    lead : int
-    """
+    """Put the defenders of a lead (an int) on an empty board; list their moves in `state.steps`."""
     is_new, piece = state.lead[0] != lead, 0
     state.lead[0] = lead
     for side in range(2):
@@ -330,7 +327,8 @@ def open_row(lead, row, state, index):
 
     Returns (at, image, overlaps, x, y):
         at, image: the first slot of the row, and that of its mirror image, relative to the lead
-        overlaps: number of outer attackers that stand on another piece; 2 if it is of their side
+        overlaps: number of outer attackers that stand on another piece, each twice if that piece is
+            of the same side
         x, y: the last two pieces that share a square, as indices of `Layout.piece_codes`
 
     lead : int; row : int, the number of the row within its lead

@@ -12,7 +12,8 @@
 
 Planes are complete: a move is illegal if its child slot holds 0, and gives check if the child slot
 holds 0 for the other side to move. A node is 2 * slot + side to move. Threads that write one bit
-set write different bytes, because their ranges of leads end at multiples of eight slots.
+set write different bytes, because their ranges of leads end at multiples of eight slots. The
+package's docstring describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -96,10 +97,10 @@ def list_moves(side, base, within, image, state, index):
 
 @part
 def best_move(side, place, base, at, image, numbers, state, index):
-    """Return the largest number that a move of a side leads to; 0 if no move is legal.
+    """Return the largest number in `numbers` that a move of a side leads to; 0 without legal moves.
 
-    The innermost attacker is put on one place of the row on the board, and taken off again. The
-    planes `numbers` must be complete.
+    The position is the row on the board, with the innermost attacker on `place`. The attacker is
+    taken off again.
 
     at, image : int, of the row, as returned by `open_row`
     """
@@ -132,7 +133,9 @@ def slot_after(n, state, index):
 
 @part
 def open_after(n, side, state, index, arrays):
-    """Return the node after a legal, quiet move to an open position; NOWHERE for other moves.
+    """Return the node after a legal, quiet move of `side` to an open position; else NOWHERE.
+
+    An open position is a draw, or decided by the repetition rules.
 
     n : int, index of the move in `state.sources`
     """
@@ -146,10 +149,7 @@ def open_after(n, side, state, index, arrays):
 
 @part
 def load_key(side, slot, index, arrays):
-    """Return the value stored for a slot of this table, with a side to move, as a key.
-
-    A key is a number on a scale that all tables share: larger is better for the side to move.
-    """
+    """Return the key of the value stored for a slot of this table, with a side to move."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
 
 
@@ -163,10 +163,9 @@ _NODES = 1 << 14
 
 
 def split_nodes(nodes: NodeList) -> Ranges:
-    """Divide an ascending list of nodes into `Ranges`: functions that each return a part of it.
+    """Divide an ascending list of nodes into functions that each return up to `_NODES` of them.
 
-    One task examines the nodes of one part. A part has at most `_NODES` nodes. An empty list
-    gives one empty part.
+    An empty list gives one function, which returns no nodes.
     """
     starts = range(0, max(1, len(nodes)), _NODES)
     return [partial(_part, nodes, start) for start in starts]
@@ -201,10 +200,7 @@ class Lists(NamedTuple):
 
     @classmethod
     def make(cls, lists: int, capacity: int, columns: int = 1) -> Lists:
-        """Return empty lists.
-
-        capacity : entries per list; columns : numbers per entry
-        """
+        """Return a number of empty lists for `capacity` entries each, of `columns` numbers each."""
         return cls(np.empty((lists, capacity + 1, columns), np.int64), np.zeros(lists, np.int64))
 
     def entries(self) -> list[Numbers]:
@@ -231,7 +227,7 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 
 @part
 def new_row(lists, which):
-    """Count one more entry of a list, and return the index of the row to write it into.
+    """Count one more entry of the list number `which`, and return the row to write it into.
 
     Entries beyond the capacity all get the spare last row.
     """
@@ -247,7 +243,7 @@ def add_node(lists, which, node):
 
 
 def make_bits(numbers: Numbers, end: int) -> NDArray[np.uint8]:
-    """Return a bit set of numbers below `end`, uint8 (end / 8 + 1,)."""
+    """Return the bit set, uint8 (end // 8 + 1,), of numbers below `end`."""
     bits = np.zeros(end // 8 + 1, np.uint8)
     np.bitwise_or.at(bits, numbers >> 3, (1 << (numbers & 7)).astype(np.uint8))
     return bits

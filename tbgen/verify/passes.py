@@ -81,10 +81,9 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
     """Add a position to the claims, the possible chasers or the findings, if it belongs there.
 
     A claim is a stored direct win by the repetition rules. A finding is any other stored value that
-    is not the best of the moves. Called for positions whose value does not simply follow from the
-    best move.
+    is not the best of the moves.
 
-    rank, best : int, the stored rank, and the rank that the best move leads to
+    rank, best : int, the stored rank, and the rank that the best move leads to, 0 without a move
     lists : Lists; figures : int64 (FIGURES,), inout, the counters
     """
     stored = arrays.values.keys[side, rank]
@@ -113,9 +112,9 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
 def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     """Compare the stored values of a range of leads with the best of their moves.
 
-    Writes claims, possible offenders and findings (see `HELD_DRAWS`, `FINDINGS`).
+    Adds to the lists HELD_DRAWS, CHASERS and CLAIMS, and counts the findings (FINDINGS).
 
-    plain : bool, whether to examine positions one by one
+    plain : bool, whether to examine positions one by one instead of rows
     figures : int64 (FIGURES,), inout, the counters
     """
     slots, planes, best, board = index.slots, arrays.ranks, state.best, state.board
@@ -193,16 +192,19 @@ class Candidates(NamedTuple):
 
 
 class Passes:
-    """Passes over one table, by several threads."""
+    """Passes over all positions of one table, by several threads.
+
+    A task examines a range of leads. A lead is a placement of all kings, advisors and elephants.
+    """
 
     def __init__(self, layout: Layout, threads: int, progress: Progress) -> None:
         self.index = make_index(layout)
         self._layout, self._threads, self._progress = layout, threads, progress
 
     def compare(self, arrays: Arrays, *, plain: bool = False) -> tuple[Compared, ForcedDraws]:
-        """Complete the planes, and compare every position with its moves.
+        """Complete the planes of `arrays` in place, and compare every position with its moves.
 
-        plain : whether to examine positions one by one
+        plain : whether to examine positions one by one instead of rows
         """
         index = self.index
 
@@ -236,9 +238,11 @@ class Passes:
         )
 
     def all_candidates(self, arrays: Arrays, compared: Compared) -> tuple[Arrays, Candidates]:
-        """Return all draws and rule-decided positions as candidates, and the arrays to search them.
+        """Return the arrays without confirmed direct losses, and all open positions as candidates.
 
-        arrays : with ranks or marks; those returned have no confirmed direct losses
+        Open positions are draws and positions decided by the repetition rules.
+
+        arrays : with ranks or marks
         """
         values = arrays.values
         arrays = arrays._replace(values=values._replace(confirmed=np.zeros_like(values.confirmed)))
@@ -263,17 +267,15 @@ class Passes:
         return BoardState.make(self.index, arrays.ranks.dtype)
 
     def compile(self, work: Callable[[int, int], object]) -> None:
-        """Compile a task's kernel on an empty range, and release the compiler's memory."""
+        """Compile the kernel that a task calls, by the empty range `work(0, 0)`; release memory."""
         with compile_lock():
             work(0, 0)
         trim_process()
 
     def over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
-        """Call `work(first, end)` for each range of leads, in threads; return the results in order.
+        """Call `work(first, end)` for each task's range of leads, in threads; return the results.
 
-        A lead is a placement of all kings, advisors and elephants.
-
-        phase : name that is passed to the progress callback
+        The results are in the order of ranges. `phase` is passed to the progress callback.
         """
         starts, ends = zip(*self._lead_ranges(), strict=True)
         results = []

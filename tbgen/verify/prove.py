@@ -114,7 +114,10 @@ def _search(
     arrays: Arrays,
     candidates: Candidates,
 ) -> _PatternResults:
-    """Search the candidates for perpetual checks and chases, order by order."""
+    """Search the candidates for perpetual checks and chases, order by order.
+
+    Each refuted position is returned once, with the lowest order that refutes it.
+    """
     progress("patterns", 0, 1)
     trim_process()
     checks = CheckPatterns(arrays, index, candidates.offenders, candidates.checked, threads)
@@ -217,7 +220,7 @@ def _stored_key(table: Table, node: int) -> int:
 
 
 def _describe_refuted(table: Table, refuted: Refuted) -> Finding:
-    """Return the finding for a position that a pattern refutes."""
+    """Return the finding for a position whose stored value a pattern refutes."""
     # Marks have no distances, so read the table.
     stored, fen = _value(_stored_key(table, refuted.node)), fen_of(table.layout, refuted.node)
     if not refuted.is_pattern:

@@ -18,7 +18,7 @@ METHOD = "sums"
 """Name of the method of proof, stored in certificates; another method needs another name."""
 
 Progress = Callable[[str, int, int], None]
-"""Callback with a phase, the amount done and the total amount."""
+"""Callback with the name of a phase, the amount done and the total amount, in any unit."""
 
 
 def no_progress(phase: str, done: int, total: int) -> None:
@@ -26,7 +26,7 @@ def no_progress(phase: str, done: int, total: int) -> None:
 
 
 def describe(value: Value | None) -> str:
-    """Return a value in words; None is no value."""
+    """Return a value in words, "no value" for None."""
     if value is None:
         return "no value"
     if value.outcome == Outcome.DRAW:
@@ -48,17 +48,17 @@ def fen_of(layout: Layout, node: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """Position whose stored value the pattern of an order refutes.
-
-    `is_pattern` True: the pattern makes it a direct win of `order`, and the table stores another
-    value. False: the table stores a direct win of `order`, and the pattern lacks the position.
-    """
+    """Position whose stored value the pattern of an order refutes."""
 
     node: int
     """Number of the position: 2 * slot + side to move."""
     order: int
     is_pattern: bool
+    """True: the pattern makes the position a direct win of `order`, and the table stores another
+    value. False: the table stores a direct win of `order`, and the pattern lacks the position.
+    """
     by_chase: bool = False
+    """Whether the pattern is one of chases, not of checks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ costs one ply.
     draw    0
     loss    -(MATE - order * ORDER - plies)
 
-    after a move to a child worth `key`, the mover has        -key, one step closer to 0
+    after a move to a position of key `key` for the opponent, the mover has -key, one closer to 0
 
-Keys cannot overflow: a child at the longest distance of its table gives its parent one ply more,
-never a value of the next order.
+Keys cannot overflow: a move from the longest distance of a table costs one ply more, and never
+gives a value of the next order.
 
     stored codes  --arrays, complete-->  ranks  --candidates-->  marks
 
-A rank numbers the keys by their worth to the side that *moved there*: the larger, the better for
-the mover. So the best move is the maximum of the ranks of the positions after the moves.
+A rank numbers the keys of positions by their worth to the side that *moved there*, the opponent of
+the side to move. So the best move is the maximum of the ranks of the positions after the moves.
 
     0        no position, or no move
     1 ...    keys, from the best to the worst for the side to move there
@@ -31,27 +31,31 @@ which draws may belong to a pattern: CHECKED < CHASED < FREE.
 
 After the comparison with moves, distances are known to be right. Patterns need less: winner, order
 and checks. So ranks are replaced by *marks*, ordered such that the best move is again a maximum. A
-mark consists of an order and a *role*. W is the side that would win by the repetition, O the
-offender. An *answer* is a move of W to a position in which O still may be an offender.
+mark consists of an order and a *role* of the side to move: W, which would win by the repetition, or
+O, the offender. A *claim* is a win of W in 0 plies, as the table stores it. An *answer* is a move
+of W to a position in which O may still offend.
 
-    won for the side to move   CLAIM_EARLY < CLAIM < (ATTACKED_WIN < QUIET_WIN of the order before)
-                                                         < CHECKED_WIN < ATTACKED_WIN < QUIET_WIN
-    drawn                      CHECKED_DRAW < QUIET_DRAW < CHECKING_DRAW
-    lost                       FREE_LOSS < CHECKING_LOSS < DIRECT_LOSS < EARLY_IN_CHECK < EARLY_LOSS
+    W wins    CLAIM_EARLY < CLAIM < (ATTACKED_WIN < QUIET_WIN of the order before)
+                          < CHECKED_WIN < ATTACKED_WIN < QUIET_WIN
+    draws     CHECKED_DRAW < QUIET_DRAW < CHECKING_DRAW
+    O loses   FREE_LOSS < CHECKING_LOSS < DIRECT_LOSS < EARLY_IN_CHECK < EARLY_LOSS
 
-    CLAIM              a stored direct win, in check
-    CHECKED_WIN        in check, may have an answer and is not claimed; QUIET_WIN without an answer;
-                       or a win after a capture by the opponent
-    ATTACKED_WIN       not in check, and a piece hangs or a capture wins by the rules
-    CHECKED_DRAW       as CHECKED_WIN; QUIET_DRAW without an answer
+    CLAIM              W is in check, and the position is a claim
+    CLAIM_EARLY        as CLAIM, but W may have an answer that leads to EARLY_LOSS or EARLY_IN_CHECK
+    CHECKED_WIN        W is in check and may have an answer, and the position is no claim; or O has
+                       just captured
+    ATTACKED_WIN       W is not in check, and one of its pieces hangs or a capture wins by the rules
+    QUIET_WIN          any other win, such as a CHECKED_WIN that turns out to have no answer
+    CHECKED_DRAW       W is in check and may have an answer
     CHECKING_LOSS, CHECKING_DRAW
-                       every move that keeps the order leads to CHECKED_WIN, CHECKED_DRAW or CLAIM
-    DIRECT_LOSS        every move that keeps the order leads to a claim, and O is not in check; or a
-                       loss after a capture. With O in check it is CHECKING_LOSS.
-    FREE_LOSS          a loss that is none of these; such draws are QUIET_DRAW
-    EARLY_LOSS         a direct loss that may have been one an order earlier: its moves to the order
-                       before are checks, too; EARLY_IN_CHECK if O is in check
-    CLAIM_EARLY        a claim that may have an answer to EARLY_LOSS or EARLY_IN_CHECK
+                       each move of O that keeps the order leads to CHECKED_WIN, CHECKED_DRAW or a
+                       claim
+    DIRECT_LOSS        each move of O that keeps the order leads to a claim, and O is not in check
+                       (else CHECKING_LOSS); or W has just captured
+    EARLY_LOSS         as DIRECT_LOSS, and the moves of O to the order before are checks, too: this
+                       may have been a direct loss of that order; EARLY_IN_CHECK if O is in check
+    FREE_LOSS, QUIET_DRAW
+                       any other loss or draw
 
 A position of O stays CHECKING while the best of its moves is at most CHECKED_WIN or CHECKED_DRAW. A
 position of W stays CHECKED while the best of its moves is CHECKING. `checks` judges the positions
@@ -84,9 +88,9 @@ DECIDED_BY_RULES = MATE - ORDER
 
 @scalar
 def key_of_code(code: int, top: int, draw: int, span: int) -> int:
-    """Return the key of a stored code: its value on the scale that all tables share.
+    """Return the key of a stored code; `NO_KEY`, below every loss, for code 0 (no position).
 
-    Code 0 (no position) gets `NO_KEY`, below every loss.
+    top, draw, span : as in the `CodeSpace` of the table
     """
     if code == draw:
         return 0
@@ -106,7 +110,7 @@ def key_of_code(code: int, top: int, draw: int, span: int) -> int:
 
 @scalar
 def key_after_move(child: int) -> int:
-    """Return the mover's key for a move to a position of key `child` for the opponent."""
+    """Return the mover's key for a move to a position whose key for the opponent is `child`."""
     if child > 0:
         return 1 - child
     if child < 0:
@@ -116,7 +120,7 @@ def key_after_move(child: int) -> int:
 
 @scalar
 def order_of_key(key: int) -> int:
-    """Return the order of the value of a key; of a draw `NEVER`, above all orders."""
+    """Return the order of the value of a key; for a draw `NEVER`, above all orders."""
     if key == 0:
         return NEVER
     return (MATE - abs(key)) // ORDER
@@ -181,22 +185,21 @@ class Values(NamedTuple):
     """
 
     def translate(self, side: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the ranks of keys of a side to move, int64 (n,), for positions of kind FREE."""
+        """Return the ranks, int64 (n,), of keys that occur for a side to move; draws as FREE."""
         ascending = self.keys[side, :0:-1]
         return len(ascending) - np.searchsorted(ascending, keys)
 
 
 def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int64]:
-    """Return the keys of stored codes, int64 (n,): values on the scale that all tables share."""
+    """Return the keys of stored codes, int64 (n,)."""
     keys = [key_of_code(code, space.top, space.draw, space.span) for code in codes.tolist()]
     return np.array(keys, np.int64)
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Convert keys of positions after a conversion into equivalent keys after a move, int64 (n,).
+    """Return the keys that positions after a capture count as, int64 (n,), under metric DTC.
 
-    Where distances count to conversion (docs/values.md), it is worth as much as a mating move or a
-    move into mate.
+    Distances to conversion (docs/values.md) count them as won in 1 ply, drawn, or lost in 0 plies.
     """
     return np.select([keys > 0, keys < 0], [MATE - 1, -MATE], 0)
 
@@ -278,7 +281,7 @@ class Marks(NamedTuple):
     number: NDArray[np.int64]
     """int64 (2, orders, ROLES): the mark of each order and role; 0 if there is none."""
     keys: NDArray[np.int64]
-    """int64 (2, M): the key of a mark."""
+    """int64 (2, M): a key of the mark's outcome and order; only claims get that of a direct win."""
 
 
 def make_marks(keys: NDArray[np.int64]) -> Marks:
@@ -323,7 +326,9 @@ def make_marks(keys: NDArray[np.int64]) -> Marks:
 def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
     """Return order and role of each mark of a side, from the worst to the best for the opponent.
 
-    won, lost : ascending, the orders in which the side wins or loses
+    The role is -1 for no position (first), and for wins and losses of order 0 (second and last).
+
+    won, lost : ascending, the orders above 0 in which the side wins or loses
     """
     listed = [(0, -1), (0, -1)]
     for order in won:

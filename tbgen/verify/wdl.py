@@ -54,7 +54,10 @@ _CHUNK = 1 << 20
 
 
 class _OutcomeTable:
-    """Outcomes of a win-draw-loss file, or of a table, as a `Table` for the proof."""
+    """Outcomes of a win-draw-loss file or of a table, as a `Table` for the proof.
+
+    Tiles are as in the file. The codes are those of `_SPACE`.
+    """
 
     metric = Metric.DTC
     code_space = _SPACE
@@ -68,11 +71,11 @@ class _OutcomeTable:
         return self._file.layout
 
     def occurring_codes(self, side: int) -> list[int]:
-        """Return the codes of all outcomes."""
+        """Return the codes of all outcomes; not all of them need to occur."""
         return [int(code) for code in _CODES if code]
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of a side; each tile consists of whole leads."""
+        """Return the number of tiles of a side."""
         return self._file.tiles(side)
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
@@ -205,7 +208,7 @@ def _by_outcome(values: Values) -> Values:
 def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) -> Iterator[Numbers]:
     """Yield the positions whose outcome differs from the table's, as ascending nodes, part by part.
 
-    Slots without a canonical position may differ and are left out.
+    The outcomes of slots without a canonical position are not compared.
     """
     for side in Side:
         ours = file.plane(side, threads=threads)
