@@ -70,7 +70,10 @@ class ChaseBoards(NamedTuple):
 
 @part
 def copy_board(board, copy):
-    """Copy a board into `copy`, int8 (90,)."""
+    """Copy a board into another one.
+
+    copy : int8 (90,), out
+    """
     for s in range(SQUARES):
         copy[s] = board[s]
 

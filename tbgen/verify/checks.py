@@ -298,7 +298,10 @@ def _merge(some: ListedEdges, others: ListedEdges) -> ListedEdges:
 
 @part
 def _add(n, node, lists):
-    """Append the edge from the node number `n` to another node to `lists`, which has one list."""
+    """Append an edge to the only list of `lists`.
+
+    n : int, the index of the source; node : int, the goal; lists : Lists, inout
+    """
     row = new_row(lists, 0)
     lists.rows[0, row, 0], lists.rows[0, row, 1] = n, node
 

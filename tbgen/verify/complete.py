@@ -228,9 +228,9 @@ def _fill_row(side, slot, counts, state, arrays, index):
 
 @part
 def _find_canonical_row(lead, at, image, state, index):
-    """Write the canonical slot of each position of a row, NOWHERE where another piece stands.
+    """Fill `state.canonical` with the canonical slot of each position of a row.
 
-    The slots are written into `state.canonical`.
+    lead : int
     """
     is_unique = index.twin == NOWHERE and not index.self_mirrored[lead]
     for place in range(index.row_slots):

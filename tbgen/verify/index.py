@@ -292,7 +292,10 @@ def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
 
 @part
 def set_lead(lead, state, index):
-    """Put the defenders of a lead (an int) on an empty board; list their moves in `state.steps`."""
+    """Put the defenders of a lead on an empty board, and list their moves in `state.steps`.
+
+    lead : int
+    """
     is_new, piece = state.lead[0] != lead, 0
     state.lead[0] = lead
     for side in range(2):

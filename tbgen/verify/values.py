@@ -90,7 +90,7 @@ DECIDED_BY_RULES = MATE - ORDER
 def key_of_code(code: int, top: int, draw: int, span: int) -> int:
     """Return the key of a stored code; `NO_KEY`, below every loss, for code 0 (no position).
 
-    top, draw, span : as in the `CodeSpace` of the table
+    top, draw, span : int, as in the `CodeSpace` of the table
     """
     if code == draw:
         return 0
