@@ -87,12 +87,4 @@ from tbgen.verify.files import FileProof, certify, verify_file
 from tbgen.verify.prove import verify
 from tbgen.verify.report import Finding, SideTotals, VerifyReport
 
-__all__ = [
-    "FileProof",
-    "Finding",
-    "SideTotals",
-    "VerifyReport",
-    "certify",
-    "verify",
-    "verify_file",
-]
+__all__ = ["FileProof", "Finding", "SideTotals", "VerifyReport", "certify", "verify", "verify_file"]

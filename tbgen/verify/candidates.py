@@ -31,13 +31,7 @@ from tbgen.verify.acceleration import best_of_row
 from tbgen.verify.arrays import NO_NODES, NO_PLANE, PLANE, Arrays, Flags, NodeList, Numbers
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
-from tbgen.verify.moves import (
-    Lists,
-    add_node,
-    has_bit,
-    narrow_nodes,
-    split_nodes,
-)
+from tbgen.verify.moves import Lists, add_node, has_bit, narrow_nodes, split_nodes
 from tbgen.verify.passes import Candidates, ForcedDraws, Passes
 from tbgen.verify.values import (
     ATTACKED,

@@ -225,12 +225,7 @@ class ChasePatterns:
     """
 
     def __init__(
-        self,
-        arrays: Arrays,
-        index: Index,
-        ranges: Ranges,
-        claims: Numbers,
-        threads: int,
+        self, arrays: Arrays, index: Index, ranges: Ranges, claims: Numbers, threads: int
     ) -> None:
         """List all chasers, and build the graph of their chases and answers, for all orders.
 

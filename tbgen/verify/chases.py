@@ -22,13 +22,7 @@ from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
 from tbgen.rules.moves import piece_moves
-from tbgen.verify.chasers import (
-    attacks_anew,
-    copy_board,
-    is_mirrored,
-    loses_from,
-    play,
-)
+from tbgen.verify.chasers import attacks_anew, copy_board, is_mirrored, loses_from, play
 from tbgen.verify.index import NOWHERE
 from tbgen.verify.moves import (
     has_bit,

@@ -58,14 +58,7 @@ from tbgen.verify.moves import (
     stored_orders,
 )
 from tbgen.verify.report import Refuted
-from tbgen.verify.values import (
-    MATE,
-    NEVER,
-    ORDER,
-    is_open,
-    order_of_key,
-    orders_of_keys,
-)
+from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key, orders_of_keys
 
 Edges = NDArray[np.int64]
 """int64 (edges, 2): pairs of indices, source and goal."""

@@ -335,13 +335,7 @@ class TableProver:
         covered = None if self.force else self._by_certificate(find, name, threads)
         if covered is not None:
             return covered
-        proof = verify_file(
-            find,
-            name,
-            threads=threads,
-            plain=self.plain,
-            memory=start.memory,
-        )
+        proof = verify_file(find, name, threads=threads, plain=self.plain, memory=start.memory)
         notes = tuple(certify(proof)) if self.certificates else ()
         settled = ProvenTable(name, proof.digest, proof.report, None, notes)
         if not proof.report.ok:

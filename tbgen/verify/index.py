@@ -24,14 +24,7 @@ from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import ABLE_TO_CHASE
 from tbgen.indexing.slots import lead_of_ranks
-from tbgen.indexing.squares import (
-    EMPTY,
-    SQUARES,
-    PieceType,
-    Side,
-    piece_kind,
-    piece_side,
-)
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, piece_kind, piece_side
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 

@@ -30,15 +30,7 @@ from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
-from tbgen.verify.index import (
-    EYE,
-    FIRST_SLOT,
-    MIRRORED,
-    NOWHERE,
-    SOURCE,
-    TARGET,
-    open_row,
-)
+from tbgen.verify.index import EYE, FIRST_SLOT, MIRRORED, NOWHERE, SOURCE, TARGET, open_row
 from tbgen.verify.values import is_open, orders_of_keys
 
 

@@ -42,14 +42,7 @@ from tbgen.verify.acceleration import best_of_row
 from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
 from tbgen.verify.complete import find_canonical, k_complete
 from tbgen.verify.index import BoardState, make_index, open_row
-from tbgen.verify.moves import (
-    Lists,
-    Ranges,
-    add_node,
-    best_move,
-    in_check,
-    narrow_nodes,
-)
+from tbgen.verify.moves import Lists, Ranges, add_node, best_move, in_check, narrow_nodes
 from tbgen.verify.report import Progress
 from tbgen.verify.values import (
     CHASED,

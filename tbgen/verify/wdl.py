@@ -24,16 +24,7 @@ import numpy as np
 from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
-from tbgen.tables import (
-    CodeSpace,
-    Metric,
-    Rules,
-    RuleSet,
-    Tablebase,
-    TableFile,
-    TableName,
-    WdlFile,
-)
+from tbgen.tables import CodeSpace, Metric, Rules, RuleSet, Tablebase, TableFile, TableName, WdlFile
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
