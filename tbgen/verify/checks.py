@@ -58,7 +58,15 @@ from tbgen.verify.moves import (
     stored_orders,
 )
 from tbgen.verify.report import Refuted
-from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key, orders_of_keys
+from tbgen.verify.values import (
+    MATE,
+    NEVER,
+    ORDER,
+    are_direct_wins,
+    is_open,
+    order_of_key,
+    orders_of_keys,
+)
 
 Edges = NDArray[np.int64]
 """int64 (edges, 2): pairs of indices, source and goal."""
@@ -150,7 +158,7 @@ class ListedEdges(NamedTuple):
     NEVER without such a move.
     """
     edges: Edges
-    """int64 (edges, 2): the index of a node in `nodes`, and the node after a move."""
+    """int64 (edges, 2): an element of `nodes`, and the node after a move."""
 
 
 class CheckPatterns:
@@ -170,13 +178,11 @@ class CheckPatterns:
             listed = self._add_reached(pool, self._list(pool, offenders))
             self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))
             answered = self._list(pool, split_nodes(self._checked), ANSWERS, listed.nodes)
-        listed.edges[:, 1] = np.searchsorted(self._checked, listed.edges[:, 1])
-        answered.edges[:, 1] = np.searchsorted(listed.nodes, answered.edges[:, 1])
         self._keys = stored_keys(self._checked, arrays)
         self.offenders = len(listed.nodes)
         self.graph = Graph(
-            listed.edges,
-            answered.edges,
+            _number_edges(listed.edges, listed.nodes, self._checked),
+            _number_edges(answered.edges, self._checked, listed.nodes),
             stored_orders(listed.nodes, arrays),
             listed.orders,
             in_check(listed.nodes, arrays),
@@ -207,13 +213,12 @@ class CheckPatterns:
         if not self._arrays.values.confirmed.any():
             return NO_NODES
         sources, goals = listed.edges[:, 0], listed.edges[:, 1]
-        orders = stored_orders(listed.nodes, self._arrays)[sources]
+        orders = stored_orders(sources, self._arrays)
         keys = stored_keys(goals, self._arrays)
-        is_claim = _are_claims(keys)
-        is_direct_loss = np.ones(len(listed.nodes), np.bool_)
-        is_direct_loss[sources[(orders_of_keys(keys) == orders) & ~is_claim]] = False
+        is_claim = are_direct_wins(keys)
+        not_direct = sources[(orders_of_keys(keys) == orders) & ~is_claim]
         before = (orders_of_keys(keys) == orders - 1) & ~is_claim
-        return np.unique(goals[before & is_direct_loss[sources]])
+        return np.unique(goals[before & ~np.isin(sources, not_direct)])
 
     def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
         """Add to `listed` the possible offenders, and their checks, that unexamined wins lead to.
@@ -231,7 +236,7 @@ class CheckPatterns:
             more = self._list(pool, split_nodes(np.setdiff1d(after, listed.nodes)))
             goals = np.unique(more.edges[:, 1])
             keys = stored_keys(goals, self._arrays)
-            wins = np.setdiff1d(goals[(keys != 0) & ~_are_claims(keys)], examined)
+            wins = np.setdiff1d(goals[(keys != 0) & ~are_direct_wins(keys)], examined)
             listed = _merge(listed, more)
         return listed
 
@@ -243,12 +248,7 @@ class CheckPatterns:
         goals: Numbers | None = None,
     ) -> ListedEdges:
         """Return the edges of the nodes of all ranges; `kind` and `goals` as for `_list_range`."""
-        parts: list[ListedEdges] = []
-        count = 0
-        for each in pool.map(lambda some: self._list_range(some(), kind, goals), ranges):
-            each.edges[:, 0] += count
-            count += len(each.nodes)
-            parts.append(each)
+        parts = pool.map(lambda some: self._list_range(some(), kind, goals), ranges)
         return ListedEdges(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _list_range(self, nodes: Numbers, kind: int, goals: Numbers | None) -> ListedEdges:
@@ -267,26 +267,21 @@ class CheckPatterns:
             1,
             2,
         )
+        edges[:, 0] = nodes[edges[:, 0]]
         kept = orders <= NEVER
-        edges[:, 0] = (np.cumsum(kept) - 1)[edges[:, 0]]
         return ListedEdges(nodes[kept], orders[kept], edges)
-
-
-def _are_claims(keys: Numbers) -> Flags:
-    """Return whether keys are those of direct wins by the repetition rules, bool (n,)."""
-    claims: Flags = (keys > 0) & ((MATE - keys) % ORDER == 0)
-    return claims
 
 
 def _merge(some: ListedEdges, others: ListedEdges) -> ListedEdges:
     """Return the edges of two disjoint sets of nodes together, nodes ascending."""
-    nodes = np.concatenate([some.nodes, others.nodes])
+    nodes, orders, edges = map(np.concatenate, zip(some, others, strict=True))
     by_node = np.argsort(nodes)
-    rank = np.empty_like(by_node)
-    rank[by_node] = np.arange(len(nodes))
-    edges = np.concatenate([some.edges, others.edges + np.array([len(some.nodes), 0])])
-    edges[:, 0] = rank[edges[:, 0]]
-    return ListedEdges(nodes[by_node], np.append(some.orders, others.orders)[by_node], edges)
+    return ListedEdges(nodes[by_node], orders[by_node], edges)
+
+
+def _number_edges(edges: Edges, sources: Numbers, goals: Numbers) -> Edges:
+    """Return edges between nodes as pairs of indices in the ascending `sources` and `goals`."""
+    return np.column_stack([sources.searchsorted(edges[:, 0]), goals.searchsorted(edges[:, 1])])
 
 
 @part

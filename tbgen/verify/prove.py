@@ -39,7 +39,7 @@ from tbgen.verify.report import (
     fen_of,
     no_progress,
 )
-from tbgen.verify.values import MATE, NEVER, keys_of_codes, orders_of_keys, value_of_key
+from tbgen.verify.values import MATE, NEVER, key_of_code, orders_of_keys, value_of_key
 
 
 def verify(
@@ -210,12 +210,11 @@ def _value(key: int) -> Value | None:
 
 def _stored_key(table: Table, node: int) -> int:
     """Return the key of the value that a table stores for a node."""
-    slot, side = divmod(node, 2)
+    (slot, side), space = divmod(node, 2), table.code_space
     for number in range(table.tiles(side)):
         for first, codes in table.tile(side, number, lambda codes: codes):
             if first <= slot < first + len(codes):
-                code = np.array([codes[slot - first]], np.int64)
-                return int(keys_of_codes(code, table.code_space)[0])
+                return key_of_code(int(codes[slot - first]), space.top, space.draw, space.span)
     raise IndexError(f"a table has no slot {slot}")
 
 

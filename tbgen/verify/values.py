@@ -149,6 +149,11 @@ def orders_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(keys == 0, NEVER, (MATE - np.abs(keys)) // ORDER)
 
 
+def are_direct_wins(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether keys are those of direct wins by the repetition rules, bool (n,)."""
+    return (keys > 0) & ((MATE - keys) % ORDER == 0)
+
+
 CHECKED, CHASED, FREE, KINDS = range(4)
 """Kinds of draws: the side to move is in check; one of its pieces can be chased and is attacked;
 neither. All other values have the kind FREE.
@@ -227,13 +232,12 @@ def make_values(
     keys, kinds = np.full(shape, NO_KEY), np.full(shape, FREE)
     for side, ranks in zip(Side, listed, strict=True):
         keys[side, : len(ranks)], kinds[side, : len(ranks)] = zip(*ranks, strict=True)
-    is_direct = (keys > 0) & (keys <= DECIDED_BY_RULES) & ((MATE - keys) % ORDER == 0)
     worth = np.sign(keys) - keys
     # Rank 0: without moves a position is lost.
     worth[:, 0] = -MATE
     # Without repetition rules no value is rule-decided.
     is_possible = judges_checks | (worth == 0) | (np.abs(worth) > DECIDED_BY_RULES)
-    stored = np.where(is_direct, NO_VALUE, keys)
+    stored = np.where(are_direct_wins(keys), NO_VALUE, keys)
     expected = np.where((kinds == FREE) & is_possible, worth, NO_VALUE + 1)
     return Values(keys, kinds, stored, expected, np.zeros(shape, np.bool_))
 
