@@ -225,7 +225,7 @@ def _raise_place(square, at, best, numbers, index):
 
 
 @part
-def _raise_by_steps(side, plane, within, image, best, kept, numbers, state, index):
+def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
     """Raise the best numbers of a row by the moves of a side's king, advisors and elephants."""
     board, steps = state.board, state.steps
     for n in range(state.step_counts[side]):
@@ -350,7 +350,7 @@ def best_of_row(side, own, plane, base, within, image, numbers, state, index):
     last, best, kept, board = index.attackers.size - 1, state.best, state.kept, state.board
     for place in range(best.size // LANES * LANES):
         best[place] = 0
-    _raise_by_steps(side, plane, within, image, best, kept, numbers, state, index)
+    _raise_by_steps(side, plane, within, image, best, numbers, state, index)
     k = 0
     while index.attackers_of[side, k] != NOWHERE:
         m = index.attackers_of[side, k]
