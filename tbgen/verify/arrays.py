@@ -19,6 +19,7 @@ rule set are added for the kernels.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -223,14 +224,12 @@ class PlaneAllocator:
 
     def __init__(self, memory: int | None = None, folder: Path | None = None) -> None:
         """Set the limit to `memory` bytes (None: no limit), and the directory of unnamed files."""
-        self._left = memory
+        self._left = math.inf if memory is None else memory
         self._folder = folder
 
     def reserve(self, slots: int, dtype: DTypeLike) -> NDArray[Any]:
         """Return a plane of zeros for a number of slots."""
         size = slots * np.dtype(dtype).itemsize
-        if self._left is None:
-            return np.zeros(slots, dtype)
         if size <= self._left:
             self._left -= size
             return np.zeros(slots, dtype)

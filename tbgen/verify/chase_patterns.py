@@ -233,7 +233,7 @@ class ChasePatterns:
         claims : direct wins of sides that are not in check, ascending
         """
         self._arrays, self._index = arrays, index
-        self.claims, self._claimed_orders = claims, stored_orders(claims, arrays)
+        self._claims, self._claimed_orders = claims, stored_orders(claims, arrays)
         with thread_pool(threads) as pool:
             chasers = list_chasers(ranges, arrays, index, pool)
             self.numbers: Numbers = np.ascontiguousarray(chasers[:, NUMBER])
@@ -241,14 +241,11 @@ class ChasePatterns:
             self._first_orders: Numbers = np.ascontiguousarray(chasers[:, FIRST_ORDER])
             with compile_lock():
                 self._expand(len(chasers))
-            first_chase = 0
-            chases, edges = [], []
             starts = range(0, max(1, len(chasers)), _RANGE_CHASERS)
-            for some_chases, some_edges in pool.map(self._expand, starts):
-                some_edges[:, CHASE_OF_EDGE] += first_chase
-                first_chase += len(some_chases)
-                chases.append(some_chases)
-                edges.append(some_edges)
+            chases, edges = zip(*pool.map(self._expand, starts), strict=True)
+        first_chases = np.cumsum([0, *map(len, chases[:-1])])
+        for first_chase, some in zip(first_chases, edges, strict=True):
+            some[:, CHASE_OF_EDGE] += first_chase
         self._chases: Numbers = np.concatenate(chases)
         self._edges: Numbers = np.concatenate(edges)
         self._chaser_orders = stored_orders(self.numbers // SQUARES, arrays)
@@ -270,13 +267,11 @@ class ChasePatterns:
         answered, goals = self._edges[:, CHASE_OF_EDGE], self._edges[:, CHASER_AFTER]
         inside = alive[goals] & due[answered] & candidates[self._chases[answered, CHASER]]
         may = self._chases[answered[inside], NODE_AFTER]
-        claimed = self.claims[self._claimed_orders == order]
+        claimed = self._claims[self._claimed_orders == order]
+        missing, wrong = np.setdiff1d(must, claimed), np.setdiff1d(claimed, may)
         return [
             Refuted(node, order, is_pattern=is_pattern, by_chase=True)
-            for nodes, is_pattern in (
-                (np.setdiff1d(must, claimed), True),
-                (np.setdiff1d(claimed, may), False),
-            )
+            for nodes, is_pattern in ((missing, True), (wrong, False))
             for node in nodes.tolist()
         ]
 

@@ -272,13 +272,9 @@ def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
     """Return `Index.able_to_chase`: for each piece of `codes`, the opponent's possible chasers."""
     chasers = np.full((len(codes), len(codes) + 1), NOWHERE, np.int64)
     for line, victim in zip(chasers, codes, strict=True):
+        opponent = [q for q, code in enumerate(codes) if piece_side(code) != piece_side(victim)]
         if piece_kind(victim) != PieceType.KING:
-            listed = [
-                q
-                for q, attacker in enumerate(codes)
-                if piece_side(attacker) != piece_side(victim)
-                and piece_kind(attacker) in ABLE_TO_CHASE
-            ]
+            listed = [q for q in opponent if piece_kind(codes[q]) in ABLE_TO_CHASE]
             line[: len(listed)] = listed
     return chasers
 

@@ -160,12 +160,7 @@ def split_nodes(nodes: NodeList) -> Ranges:
     An empty list gives one function, which returns no nodes.
     """
     starts = range(0, max(1, len(nodes)), _NODES)
-    return [partial(_part, nodes, start) for start in starts]
-
-
-def _part(nodes: NodeList, start: int) -> Numbers:
-    """Return `_NODES` nodes from index `start` on, fewer at the end of the list; int64."""
-    return nodes[start : start + _NODES].astype(np.int64)
+    return [partial(nodes[start : start + _NODES].astype, np.int64) for start in starts]
 
 
 def narrow_nodes(nodes: NodeList, slots: int) -> NodeList:

@@ -217,14 +217,11 @@ class Passes:
         self.compile(compare)
         figures, lists = zip(*self.over_leads(compare, "positions"), strict=True)
         held, chasers, claims = map(np.concatenate, zip(*lists, strict=True))
-        refuted = [each for each in figures if each[FINDINGS]]
-        first = None
-        if refuted:
-            _, node, stored, best = refuted[0].tolist()
-            first = node, stored, best
+        refuted = [each.tolist() for each in figures if each[FINDINGS]]
+        first = tuple(refuted[0][FIRST_NODE:]) if refuted else None
+        findings = sum(each[FINDINGS] for each in refuted)
         claims = np.sort(claims).astype(np.int64)
         checked = in_check(claims, arrays)
-        findings = int(sum(each[FINDINGS] for each in refuted))
         return (
             Compared(findings, first, counts, claims[checked], claims[~checked]),
             ForcedDraws(held, chasers),

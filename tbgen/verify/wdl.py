@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from tbgen.indexing import Side
-from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.tables import CodeSpace, Metric, Rules, RuleSet, Tablebase, TableFile, TableName, WdlFile
 from tbgen.tables.blocks import Codes, NumbersOf
@@ -54,12 +53,7 @@ class _OutcomeTable:
     code_space = _SPACE
 
     def __init__(self, file: WdlFile | TableFile) -> None:
-        self._file = file
-
-    @property
-    def layout(self) -> Layout:
-        """Return the layout, which numbers the positions by slots; implements `Table.layout`."""
-        return self._file.layout
+        self._file, self.layout = file, file.layout
 
     def occurring_codes(self, side: int) -> list[int]:
         """Return the codes of all outcomes; not all of them need to occur."""
