@@ -93,7 +93,8 @@ def measure_studies(
     codes : uint8 (pieces,), `Layout.piece_codes`
     slots : int64 (m,), ascending: the slots of all m positions of the table, at any level, in which
         `side` has one winning move
-    known : int32 (m,), lengths of the lines from these slots, `NO_STUDY` if not yet known
+    known : int32 (m,), lengths of the lines from these slots, complete for all nearer levels;
+        `NO_STUDY` if a line is not unique, and at levels not yet measured
     pending : int64 (k,), indices into `boards`; `lengths` and `statuses` change only there
     lengths : int32 (n,), out: plies to the end of the line, `NO_STUDY` if it is not unique
     statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing

@@ -216,9 +216,10 @@ def test_uci_variant_means_ranks_from_one(uci):
 
 
 def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
-    """Under the Cyclone dialect of UCI the engine numbers ranks from 0.
+    """After a command of the Cyclone dialect of UCI (`newgame`, `fen`), ranks count from 0.
 
-    The test behaves like xboard's adapter, which sets every option that it knows.
+    This holds although `UCI_Variant` is set, which makes ranks of plain UCI count from 1: xboard's
+    adapter sets every option that it knows.
     """
     engine = Engine("uci")
     engine.say("setoption name UCI_Variant value xiangqi", "newgame", "isready")

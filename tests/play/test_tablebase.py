@@ -145,8 +145,9 @@ def test_moves_into_missing_tables_are_unknown(tables_dir: Path, tmp_path: Path)
 def made_progress(position: Position, tables: GameTablebase, move: RootMove) -> bool:
     """Return whether a winner's move makes progress, by docs/values.md ("Outcomes and distances").
 
-    The plies or the order fall, or the move leads to another table. From a direct win, the order
-    may stay if the move is a capture or leads to a loss in one ply.
+    The plies or the order fall, or the move is a capture and the table's distances count to
+    conversion. From a direct win, the order may stay if the move is any capture or leads to a loss
+    in one ply.
     """
     before, after = tables.probe(position), tables.probe(move.after)
     if after.outcome != Outcome.LOSS:

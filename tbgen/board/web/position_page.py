@@ -118,7 +118,10 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
 
 
 def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
-    """Return a notice that `stated`, the result in a game's text, is wrong; empty for no result."""
+    """Return a notice that a game's text states a wrong result; empty if `stated` is empty.
+
+    stated : the result in the text, as in PGN, which differs from `facts.final`; else empty
+    """
     if not stated:
         return ""
     winners = {result: winner for winner, result in RESULTS.items()}

@@ -287,7 +287,7 @@ class _Pattern:
         )
 
     def _chaseable(self, node: int) -> list[int]:
-        """List the squares of O's pieces except its king."""
+        """List the squares of O's pieces that W might chase in its turn: all but the king."""
         own = SIDES[1 - self.search.winner]
         board = self.search.boards.board(node)
         return [s for s, letter in board.items() if owner(letter) == own and letter not in "Kk"]
