@@ -184,7 +184,7 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
             state.log,
             state.root,
             state.root_side,
-            state.rules,
+            state.offences,
             2,
             state.chase_rules,
             ply < 0,
