@@ -50,9 +50,8 @@ def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
     """Yield nearly even random positions without end, each with no moves before it.
 
     Nearly even: the engine's search without tables scores the position within `EVEN_SCORE`, with
-    either side to move. Each side has half of the men, a random side the odd one. Each side has a
-    piece that can cross the river.
-    men : numbers of men to choose from, kings included
+    either side to move. `men` are the numbers of men to choose from, kings included. Each side has
+    half of the men, a random side the odd one, and a piece that can cross the river.
     """
     from tbgen.engine.search.searcher import Searcher
 

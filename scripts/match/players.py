@@ -146,8 +146,9 @@ class Player:
 
 
 class Uci(Player):
-    """Player over UCI. If the engine has the option UCI_Variant, it is set to xiangqi, and ranks
-    begin at 1; else they begin at 0.
+    """Player over UCI.
+
+    If the engine has the option UCI_Variant, it is set to xiangqi, and ranks begin at 1, else at 0.
     """
 
     HELLO, READY = "uci", "uciok"

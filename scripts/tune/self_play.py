@@ -6,8 +6,8 @@
 Every game begins with random plies from the opening array. Openings whose score exceeds
 `EVEN_SCORE` for either side are dropped. A game ends by mate, by the rules of repetition, after
 `QUIET_PLIES` without a capture, or after `AGREED_PLIES` in a row with a score above `DECIDED` for
-either side. Only quiet positions are stored: not in check, without a decided score, and with a best
-move that is no capture.
+either side; `MOST_PLIES` without an end are a draw. Only quiet positions are stored: not in check,
+without a decided score, and with a best move that is no capture.
 
 OUT has arrays of one row per position: `boards` uint8 (n, 90), `sides` int8 (n,), `scores` int16
 (n,) of the search, and `results` int8 (n,), 1 for a win, 0 a draw, -1 a loss, both for Red; `games`
@@ -49,14 +49,12 @@ MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN_SCORE = 250
 """Largest absolute score with which an opening is used."""
 DECIDED, AGREED_PLIES = 1_500, 6
-"""A game ends after `AGREED_PLIES` plies in a row with a score above `DECIDED` for either side.
-
-The side that the last score favours is the winner.
+"""A game ends after `AGREED_PLIES` plies in a row with a score above `DECIDED` for either side. The
+side that the last score favours is the winner.
 """
 WINDOW, WIDEST = 25, 1_000
-"""First and largest half width of the search window around the previous depth's score.
-
-As in `Searcher`.
+"""Half width of the first search window around the previous depth's score, and the half width from
+which the window has no limits.
 """
 NO_GAME = -1
 
@@ -98,7 +96,7 @@ def _think(states, shared, moves, nodes):
     states : `State` (1,), inout
     shared : `Shared`, inout
     moves : int32 (n,), inout; the legal moves
-    nodes : int64
+    nodes : int64; the limit
     """
     state = states[0]
     state.generation = (state.generation + 1) % 128
@@ -140,7 +138,7 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
     shared : `Shared`, inout
     no_moves : int32 (0,), in
     chosen : int64 (plies,), in; random numbers for the moves of the opening
-    nodes : int64; for a move
+    nodes : int64; limit of nodes for a move
     moves : int32 (MAX_MOVES,), scratch
     boards : uint8 (MOST_PLIES, 90), out; positions kept
     sides : int8 (MOST_PLIES,), out; sides to move

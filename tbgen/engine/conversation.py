@@ -63,7 +63,7 @@ def converse(
 def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
     """Yield the decoded lines of a stream, without byte order marks; None for a too long line.
 
-    encoding : encoding of the locale
+    encoding : encoding of lines that are not UTF-8
     """
     while line := stream.readline(MAX_LINE):
         if len(line) == MAX_LINE and not line.endswith(b"\n"):
@@ -78,7 +78,7 @@ def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
 
 
 def run(directories: Iterable[Path]) -> None:
-    """Run the engine on stdin and stdout, then end the process.
+    """Run the engine on stdin and stdout with the tables of `directories`, then end the process.
 
     If reading or writing fails, in any thread, the process ends: with a message, or with status 0
     if the reader of the output has gone.
@@ -105,7 +105,10 @@ def run(directories: Iterable[Path]) -> None:
 
 
 def _end(error: OSError | None = None) -> None:
-    """End the process, without waiting for kernels that still compile in the background."""
+    """End the process, with the message and status of an error unless the reader has gone.
+
+    Does not wait for kernels that still compile in the background.
+    """
     if error is None or isinstance(error, BrokenPipeError):
         os._exit(failures.OK)
     failure = failures.expected(error)

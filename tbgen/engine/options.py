@@ -33,7 +33,8 @@ class Options:
     """Values of all options.
 
     `hash` is in MiB. `egtbpaths` are the directories of tables, separated as in PATH or by
-    semicolons. `multipv` is the number of lines to report.
+    semicolons. `multipv` is the number of lines to report. `usemillisec` is the unit of UCCI's
+    times, `variant` the value of `UCI_Variant`, empty until a GUI sets it.
     """
 
     hash: int = 16
@@ -94,7 +95,7 @@ class Options:
 
 
 def integer(text: str) -> int:
-    """Parse a number of decimal digits, with or without a sign; raises `ValueError`."""
+    """Parse a number of decimal digits, perhaps with a minus sign; raises `ValueError`."""
     if not (text.isascii() and text.removeprefix("-").isdecimal() and len(text) <= _MAX_DIGITS):
         raise ValueError(f"a number is needed, not {excerpt(text, 20)}")
     return int(text)

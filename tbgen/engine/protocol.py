@@ -84,7 +84,7 @@ class EngineProtocol:
         return name != "quit"
 
     def refuse(self, reason: str) -> None:
-        """Note a line that was not read: `go` finds no move until the next valid `position`."""
+        """Write `reason`, why a line was not read; `go` finds no move until a valid `position`."""
         self._refused = True
         self.note(reason)
 
@@ -172,8 +172,8 @@ class EngineProtocol:
     def _numbers(self, words: Sequence[str]) -> dict[str, int]:
         """Parse the numeric arguments of a `go` command; return a dict from name to number.
 
-        A number below the least one in `NUMBERS` is raised to it, a number above `MAX_NUMBER` is
-        lowered to that. Writes a note for an argument without its number, or an unknown one.
+        Numbers are limited to the range from the least one in `NUMBERS` to `MAX_NUMBER`. Writes a
+        note for an argument without its number, or an unknown one.
         """
         found, last = {}, ""
         for name, text in zip(words, [*words, ""][1:], strict=True):

@@ -33,7 +33,7 @@ class EngineTables:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
         self.tables: GameTablebase | None = None
         self.problems: list[str] = []
-        """Reasons why tables cannot be used, one for each directory; empty if all can."""
+        """Notes to the user: unreadable directories, or why no table is used; else empty."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
         """Open the tables of `directories` under a rule set; return False if they already were."""

@@ -111,8 +111,8 @@ class Thinker:
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
         """Load the kernels, open the tables and allocate the hash table; then call `on_ready`.
 
-        Returns at once: a thread does the work. During a search `on_ready` is called without it. A
-        search that is begun meanwhile waits.
+        Returns at once: a thread does the work. During a search this work is left out, and only
+        `on_ready` is called. A search that is begun meanwhile waits.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -285,7 +285,7 @@ class Thinker:
         return Answer(_move_without_search(game.position, self._limits.only))
 
     def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> bool:
-        """Wait for kernels until `ended` is set; return whether they are loaded."""
+        """Wait until `loaded` or `ended` is set; return whether the kernels are loaded."""
         waits = 0
         while not loaded.wait(0.02) and not ended.is_set():
             waits += 1

@@ -56,7 +56,7 @@ that is not in `OUTCOMES`. Index: codes of the pieces without kings, sorted, fou
 
 @part
 def _decided_share(state, row):
-    """Return the entry of `DECIDED` for the material on the board."""
+    """Return the entry of `DECIDED` for the material on the board, 1000 if it has too many men."""
     if state.men_left[row] > KNOWN_MEN:
         return np.int64(1_000)
     number = np.int64(0)

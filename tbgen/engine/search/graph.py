@@ -104,13 +104,13 @@ def find_bucket(graph, key):
 
 @part
 def number_of(graph, key):
-    """Return the node of a position, or -1."""
+    """Return the number of a position's node; -1 if the graph has none."""
     return np.int64(graph.buckets[find_bucket(graph, key)]) - 1
 
 
 @part
 def add(graph, key, in_check, defender):
-    """Return the node of a position; creates it if there is none."""
+    """Return the number of a position's node; creates the node if the graph has none."""
     at = find_bucket(graph, key)
     if graph.buckets[at] != 0:
         return np.int64(graph.buckets[at] - 1)

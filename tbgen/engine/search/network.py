@@ -53,9 +53,10 @@ FINE = 4
 
 
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
-    """Return the input number of a piece on a square, in the view of a side.
+    """Return the input number of a piece on a square, in the view of a side (0 Red, 1 Black).
 
-    Inputs for the pieces of the view's side come first, then the opponent's, ninety squares a kind.
+    Inputs for the pieces of that side come first, then the opponent's, ninety squares a kind.
+    `mirrored`: the board is mirrored left to right.
     """
     seen = flip_square(square) if view == 1 else square
     if mirrored:

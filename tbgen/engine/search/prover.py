@@ -122,7 +122,7 @@ def _children(graph: Graph, number: int) -> list[tuple[np.record, Move]]:
 
 
 def winning_move(graph: Graph, number: int) -> Move | None:
-    """Return the move from a node to the won child that was settled first; None without one."""
+    """Return the move from a node to the won child that was settled first; None if none is won."""
     children = _children(graph, number)
     won = [(int(child.rank), move) for child, move in children if child.status == WON]
     return min(won)[1] if won else None
