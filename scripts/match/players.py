@@ -236,9 +236,7 @@ class Ucci(Uci):
             raise PlayerError("clocks of whole games are for UCI engines alone")
         if limit.seconds is not None:
             return f"go time {max(1, round(1000 * limit.seconds))} movestogo 1"
-        if limit.nodes is not None:
-            return f"go nodes {limit.nodes}"
-        return f"go depth {limit.depth}"
+        return super().go(limit)
 
 
 class Cecp(Player):

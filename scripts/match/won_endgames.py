@@ -29,8 +29,8 @@ from pathlib import Path
 import numpy as np
 from players import Limit, Player, open_player
 
-from tbgen.indexing import Position, Side
-from tbgen.play.repetition import is_lost_by, judge_repetition, move_between
+from tbgen.indexing import Move, Position, Side
+from tbgen.play.repetition import is_lost_by, judge_repetition
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.rules import is_legal
 from tbgen.tables import Outcome
@@ -100,16 +100,16 @@ def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) ->
 
 def longest_resistance(
     tables: GameTablebase, game: Sequence[Position], rng: random.Random
-) -> Position | None:
-    """Choose the defender's move by the tables; return the position after it.
+) -> Move | None:
+    """Choose the defender's move by the tables; None if there is no legal move.
 
     Among the moves of longest resistance, the choice is random between those to the positions with
-    the fewest occurrences in the game. Returns None if there is no legal move.
+    the fewest occurrences in the game.
     """
-    moves = tables.probe_root(game[-1])
-    best = [move.after for move in moves if move.best]
-    fewest = min((game.count(after) for after in best), default=0)
-    return rng.choice([after for after in best if game.count(after) == fewest]) if best else None
+    best = [move for move in tables.probe_root(game[-1]) if move.best]
+    fewest = min((game.count(move.after) for move in best), default=0)
+    rarest = [move.move for move in best if game.count(move.after) == fewest]
+    return rng.choice(rarest) if rarest else None
 
 
 def play_out(
@@ -121,12 +121,17 @@ def play_out(
     "open" (the plies are over) or "gave up". `seed` is for the defender's choices.
     """
     rng = random.Random(seed)
-    game, moves = [start], []
+    game: list[Position] = [start]
+    moves: list[Move] = []
     engine.begin()
-    for _ in range(plies // 2):
-        move = engine.choose(start, moves, limit)
+    while len(moves) < plies // 2 * 2:
+        defends = game[-1].side != start.side
+        if defends:
+            move = longest_resistance(tables, game, rng)
+        else:
+            move = engine.choose(start, moves, limit)
         if move is None:
-            return "gave up"
+            return "won" if defends else "gave up"
         moves.append(move)
         game.append(game[-1].after(*move))
         verdict = judge_repetition(game, tables.rule_set)
@@ -134,22 +139,10 @@ def play_out(
             return "won"
         if is_lost_by(verdict, start.side):
             return "judged"
-        if tables.probe(game[-1]).outcome != Outcome.LOSS:
-            return "thrown away"
-        after = longest_resistance(tables, game, rng)
-        if after is None:
-            return "won"
-        made = move_between(game[-1], after)
-        assert made is not None
-        moves.append(made)
-        game.append(after)
-        verdict = judge_repetition(game, tables.rule_set)
-        if is_lost_by(verdict, start.side.other):
-            return "won"
-        if is_lost_by(verdict, start.side):
-            return "judged"
-        if game.count(after) > 2:
+        if defends and game.count(game[-1]) > 2:
             return "repeated"
+        if not defends and tables.probe(game[-1]).outcome != Outcome.LOSS:
+            return "thrown away"
     return "open"
 
 
