@@ -197,7 +197,7 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
     return kept, np.int64(0)
 
 
-class Table:
+class SelfPlay:
     """State of the search with `nodes` nodes a move, hash table, and buffers for one game."""
 
     def __init__(self, nodes: int) -> None:
@@ -246,13 +246,13 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    rng, table = np.random.default_rng(options.seed), Table(options.nodes)
+    rng, player = np.random.default_rng(options.seed), SelfPlay(options.nodes)
     columns: dict[str, list[NDArray[np.generic]]] = defaultdict(list)
     for number in range(options.games):
-        kept, result = table.play(rng)
-        columns["boards"].append(table.boards[:kept].copy())
-        columns["sides"].append(table.sides[:kept].copy())
-        columns["scores"].append(table.scores[:kept].copy())
+        kept, result = player.play(rng)
+        columns["boards"].append(player.boards[:kept].copy())
+        columns["sides"].append(player.sides[:kept].copy())
+        columns["scores"].append(player.scores[:kept].copy())
         columns["results"].append(np.full(kept, result, np.int8))
         columns["games"].append(np.full(kept, number, np.int32))
         if number % 1_000 == 999:

@@ -37,8 +37,8 @@ _WINDOW, _WIDEST = 25, 1_000
 _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
 """Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
-_NOTHING = 25
-"""Score up to which neither side has an advantage (`Searcher._easier_to_prove`)."""
+_EVEN_SCORE = 25
+"""Largest absolute score without advantage for either side (`Searcher._easier_to_prove`)."""
 _HISTORIES = ("history", "followups", "countermoves")
 """Names of the fields of the search's record that are kept from search to search."""
 _WXF = RuleSet(Rules.WXF)
@@ -198,13 +198,13 @@ class Searcher:
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
         """Replace a line without advantage by the move with the smallest proof number.
 
-        That move is searched, and replaces the line if its score is at most `_NOTHING` lower. A
+        That move is searched, and replaces the line if its score is at most `_EVEN_SCORE` lower. A
         stopped search keeps the choice of the last iteration.
         """
-        if abs(line.score) > _NOTHING:
+        if abs(line.score) > _EVEN_SCORE:
             return line
         state, move = self._states[:1], self._prover.least_to_prove()
-        least, score = line.score - _NOTHING, -scores.INFINITE
+        least, score = line.score - _EVEN_SCORE, -scores.INFINITE
         if move is not None and move != line.moves[0]:
             score = search_root(state, self._shared, packed([move]), 0, depth, least - 1, least)
         if not state["stop"][0]:
