@@ -7,6 +7,7 @@ ends when a position after a capture is in a table. `play_game` returns a `Playe
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,12 +58,8 @@ class Judges:
         if verdict != Verdict.UNDECIDED:
             return float(verdict == Verdict.won_by(Side.RED)), LOST_BY_REPETITION
         if self.tables is not None and quiet == 0:
-            try:
-                outcome = self.tables.probe(last).outcome
-            except TablebaseError:
-                outcome = None
-            if outcome is not None:
-                points = (1 + outcome) / 2
+            with contextlib.suppress(TablebaseError):
+                points = (1 + self.tables.probe(last).outcome) / 2
                 return points if last.side == Side.RED else 1 - points, "table"
         if self.quiet_plies is not None and quiet >= self.quiet_plies:
             return 0.5, f"{self.quiet_plies} plies without a capture"

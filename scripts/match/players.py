@@ -131,11 +131,6 @@ class Player:
     def close(self) -> float:
         """End the process, and return the processor time that it used, in seconds."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self._end()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    def _end(self) -> None:
         with contextlib.suppress(PlayerError):
             self.send("quit")
         try:
@@ -143,6 +138,8 @@ class Player:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 class Uci(Player):
@@ -151,7 +148,7 @@ class Uci(Player):
     If the engine has the option UCI_Variant, it is set to xiangqi, and ranks begin at 1, else at 0.
     """
 
-    HELLO, READY = "uci", "uciok"
+    HELLO, READY, NEW_GAME = "uci", "uciok", "ucinewgame"
 
     def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
         super().__init__(command)
@@ -173,10 +170,7 @@ class Uci(Player):
 
     def begin(self) -> None:
         """Begin a new game."""
-        self.send("ucinewgame")
-        self._wait()
-
-    def _wait(self) -> None:
+        self.send(self.NEW_GAME)
         self.send("isready")
         self.read_until("readyok")
 
@@ -212,7 +206,7 @@ class Uci(Player):
 class Ucci(Uci):
     """Player over UCCI 3.0; times are in milliseconds."""
 
-    HELLO, READY = "ucci", "ucciok"
+    HELLO, READY, NEW_GAME = "ucci", "ucciok", "setoption newgame"
 
     def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
         super().__init__(command, {"usemillisec": "true", **options})
@@ -220,11 +214,6 @@ class Ucci(Uci):
     def set_option(self, name: str, value: str) -> str:
         """Return the line that sets an option."""
         return f"setoption {name} {value}"
-
-    def begin(self) -> None:
-        """Begin a new game."""
-        self.send("setoption newgame")
-        self._wait()
 
     def go(self, limit: Limit) -> str:
         """Return the command that starts a search.

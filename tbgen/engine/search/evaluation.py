@@ -19,7 +19,7 @@ from tbgen.compiling.jit import part
 from tbgen.engine.search.geometry import ADVISOR, KING, PAWN
 from tbgen.engine.search.network import WEIGHTS, network_output
 from tbgen.engine.search.scores import MAX_EVALUATION
-from tbgen.indexing.squares import LETTERS, PieceType, piece_code
+from tbgen.indexing.squares import LETTERS, piece_code
 
 EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *WEIGHTS["values"]]), 2)
 """int64 (16,): value of a piece code in an exchange, on any square; the king's is the largest."""
@@ -34,15 +34,14 @@ OUTCOMES = Path(__file__).with_name("outcomes.csv")
 def _decided_shares() -> NDArray[np.int64]:
     """Compute the table `DECIDED` from `OUTCOMES`, which `scripts/tune/outcomes.py` writes."""
     shares = np.full(16 ** (KNOWN_MEN - 2), 1_000)
-    kinds = {letter: kind for kind, letter in zip(PieceType, LETTERS, strict=True)}
     for line in OUTCOMES.read_text("ascii").splitlines()[1:]:
         name, _, drawn, _ = line.split(",")
-        armies = [[kinds[letter] for letter in army] for army in name[1:].split("K")]
-        for side in range(2):
-            own = [piece_code(side, kind) for kind in armies[0]]
-            others = [piece_code(1 - side, kind) for kind in armies[1]]
+        first, second = name[1:].split("K")
+        for red, black in ((first, second), (second, first)):
+            codes = [piece_code(0, LETTERS.index(letter)) for letter in red]
+            codes += [piece_code(1, LETTERS.index(letter)) for letter in black]
             number = 0
-            for code in sorted(own + others):
+            for code in sorted(codes):
                 number = number << 4 | code
             shares[number] = 1_000 - int(drawn)
     return shares
