@@ -198,7 +198,10 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
 
 
 class SelfPlay:
-    """State of the search with `nodes` nodes a move, hash table, and buffers for one game."""
+    """Player of training games with `nodes` nodes a move.
+
+    `boards`, `sides` and `scores` hold the positions of the last game (see `_play_game`).
+    """
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -219,8 +222,7 @@ class SelfPlay:
         """Play games until one is valid; return its number of positions and its result for Red.
 
         A game is dropped if its random opening has no legal move left, or gives one side a clear
-        lead. The positions kept are counted and written to `boards`, `sides` and `scores`. The
-        result is 1, 0 or -1.
+        lead. The result is 1, 0 or -1.
         """
         while True:
             self._shared.table[:] = 0

@@ -27,7 +27,7 @@ _LINE_PLIES = 12
 
 
 class EngineTables:
-    """The tables set by the options, opened on first use."""
+    """The tables set by the options; `tables` is None if none can be used."""
 
     def __init__(self) -> None:
         self._named: tuple[tuple[Path, ...], str] = ((), "")

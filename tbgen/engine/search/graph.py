@@ -215,7 +215,8 @@ def find_patterns(state, graph, inside):
 def _child_numbers(graph, number, place, loop):
     """Return a child's proof and disproof numbers, and the place at which the loop begins.
 
-    The numbers are valid while that place keeps its node; it is `_NOWHERE` if no loop is involved.
+    The numbers hold while the node at that place is on the path. Without a loop the place is
+    `_NOWHERE`.
 
     number, place : int64; the child; the parent's place
     """

@@ -69,7 +69,7 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if the hash table or the estimate causes a cutoff, else `UNKNOWN`.
 
     Stores the estimate in `state.estimate[ply]`, unless the hash table causes a cutoff. A stored
-    score replaces the estimate if it is an upper bound below it, or a lower bound above it.
+    upper bound below the estimate, or lower bound above it, replaces the estimate if undecided.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`
     data : int64; the position's entry of the hash table, 0 for none
