@@ -143,10 +143,7 @@ class Player:
 
 
 class Uci(Player):
-    """Player over UCI.
-
-    If the engine has the option UCI_Variant, it is set to xiangqi, and ranks begin at 1, else at 0.
-    """
+    """Player over UCI; with the option UCI_Variant, set to xiangqi, ranks begin at 1, else at 0."""
 
     HELLO, READY, NEW_GAME = "uci", "uciok", "ucinewgame"
 

@@ -105,10 +105,7 @@ def run(directories: Iterable[Path]) -> None:
 
 
 def _end(error: OSError | None = None) -> None:
-    """End the process, with the message and status of an error unless the reader has gone.
-
-    Does not wait for kernels that still compile in the background.
-    """
+    """End the process, with an error's message and status; kernels may still be compiling."""
     if error is None or isinstance(error, BrokenPipeError):
         os._exit(failures.OK)
     failure = failures.expected(error)

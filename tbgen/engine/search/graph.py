@@ -215,8 +215,7 @@ def find_patterns(state, graph, inside):
 def _child_numbers(graph, number, place, loop):
     """Return a child's proof and disproof numbers, and the place at which the loop begins.
 
-    The numbers hold while the node at that place is on the path. Without a loop the place is
-    `_NOWHERE`.
+    The numbers hold while that place keeps its node; it is `_NOWHERE` if no loop is involved.
 
     number, place : int64; the child; the parent's place
     """
