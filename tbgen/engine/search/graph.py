@@ -218,6 +218,7 @@ def _child_numbers(graph, number, place, loop):
     The numbers hold while that place keeps its node; it is `_NOWHERE` if no loop is involved.
 
     number, place : int64; the child; the parent's place
+    loop : int64, as for `estimate`, up to the move to the child
     """
     node = graph.nodes[number]
     at = np.int64(node.place)
@@ -243,6 +244,11 @@ def estimate(graph, path, number, place, loop):
     """Compute an open node's proof numbers and basis from its children; return the edge to follow.
 
     The edge is -1 if every child is settled against the side to move.
+
+    path : int64 (plies,), the nodes of the current path; place p is path[p - 1]
+    number, place : int64; the node, and its place; place 0 ignores the path
+    loop : int64, the first place from which on all moves of the defender, up to this node, are
+        checks and none of the attacker's is; a move back to this place or a later one wins
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
