@@ -166,11 +166,12 @@ PAGES = (ENGLISH, CHINESE)
 
 
 class Endgame(NamedTuple):
-    """Row of one table: counts by side to move and outcome for Red, the side named first.
+    """Row of one table: numbers of positions by side to move, and of those that Red wins or draws.
 
-    `red_by_rules` and `black_by_rules` count the positions that repetition decides, by side to
-    move. `longest` is a FEN of order 0 at `distance` plies in `metric`; `hardest` is one of the
-    highest order. Both are empty where there is no such position.
+    Red is the side named first; `black_lost` are its wins with Black to move. `red_by_rules` and
+    `black_by_rules` count the positions that repetition decides, by side to move. `longest` is a
+    FEN of order 0 at `distance` plies in `metric`; `hardest` is one of the highest order, `orders`
+    (0 if there is none). A FEN is empty if there is no such position.
     """
 
     material: str

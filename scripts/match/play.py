@@ -221,7 +221,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play the match; return 1 if an engine does not start, or another match was saved."""
+    """Play the match; return 1 if an engine does not start, or `--save` has another match."""
     options = arguments()
     rng = random.Random(options.seed)
     if options.men:

@@ -70,7 +70,7 @@ def _version(package: str) -> str | None:
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Describe the folder of compiled kernels as JSON; `usual` is the default folder, or None."""
+    """Describe the folder of kernels as JSON; `usual` is the default, None without a home."""
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))
     answer["usual"] = None if usual is None else str(usual)

@@ -46,7 +46,8 @@ _CHUNK = 1 << 20
 class _OutcomeTable:
     """Outcomes of a win-draw-loss file or of a table, as a `Table` for the proof.
 
-    Tiles are as in the file. The codes are those of `_SPACE`.
+    Tiles are as in the file. The codes are those of `_SPACE`. The metric is DTC, so that only the
+    outcome of a position after a capture counts.
     """
 
     metric = Metric.DTC

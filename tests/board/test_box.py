@@ -1,4 +1,4 @@
-"""The search box: endgames, positions and games of any text."""
+"""The search box: a text leads to an endgame, a position or a game, or to a message."""
 
 from __future__ import annotations
 

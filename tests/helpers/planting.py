@@ -159,7 +159,10 @@ def single(target: Target, kind: str, rng: random.Random) -> Change | None:
 
 
 def _suits(kind: str, value: Value) -> bool:
-    """Return whether a change of this kind applies to a position with this value."""
+    """Return whether a change of this kind applies to a position with this value.
+
+    kind : one of `SINGLE` except `removed`, for which `single` chooses among the direct wins
+    """
     if kind in ("distance", "order"):
         return value.outcome != Outcome.DRAW
     return kind != "invented" or not _is_direct(value)

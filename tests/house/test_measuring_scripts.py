@@ -281,9 +281,11 @@ def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -
 
 
 def test_learning_from_the_records_of_a_run() -> None:
-    """Measurements of a run replace older ones of the same tables, and rescale all others.
+    """CPU seconds and sizes of a run replace older ones; seconds of all other tables are rescaled.
 
-    The machine of the run has half the speed, so seconds of the others are doubled.
+    The machine of the run has half the speed, so seconds of the others are doubled. Wall seconds
+    of the run's tables follow from CPU seconds. A run records no peak of memory: the older one is
+    kept, else it is 0.
     """
     known = rows()
     run = [

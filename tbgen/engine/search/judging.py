@@ -73,7 +73,7 @@ def table_score(state, shared, row, side):
     """Return the table score right after a capture or a pawn's advance, else `UNKNOWN`.
 
     Right after such a move no position can have been repeated, so the value does not depend on the
-    path. The root is not probed.
+    path. The root is not probed. Without a table the result is `UNKNOWN`, too.
     """
     may_repeat = state.log[row, record.FIRST] != row or row == state.root
     if may_repeat or state.men_left[row] > state.table_pieces:

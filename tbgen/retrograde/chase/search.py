@@ -101,10 +101,11 @@ def declare_perpetual_chases(
     *,
     chase_rules: int,
 ) -> int:
-    """Find the direct wins of one side at one order, and seed the propagation with them.
+    """Find the winner's direct wins by chases at one order, and seed the propagation with them.
 
-    state : of searches whose mark is `k_mark_attacked`
-    lost : positions that the offender loses by perpetual check at this order
+    state : the winner's searches for chases; its `mark` is `k_mark_attacked`
+    lost : positions that the offender loses by perpetual check at this order; they are left out
+    converter : between slots of the table and boards
     chase_rules : bits of the rule set (`tbgen.indexing.rulesets`)
 
     Returns the number of direct wins.
