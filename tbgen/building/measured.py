@@ -32,7 +32,8 @@ CLOCK_SECONDS = 0.2
 class Measured:
     """Measured cost and outcomes of one table: a line of measured.csv, with a field per column.
 
-    `first_wins` and `second_wins` are the two `Outcomes.wins`, `entropy` is `Outcomes.entropy`.
+    `first_wins` is the share of positions that the side to move wins, with the first army to move;
+    `second_wins` the same with the second army to move. `entropy` is `Outcomes.entropy`.
     """
 
     material: str

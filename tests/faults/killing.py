@@ -57,8 +57,9 @@ def check_end(tally: Tally, name: str, number: signal.Signals, moment: float, en
 def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
     """Return whether a signal came while tbgen ran, not while Python started or ended.
 
-    Before tbgen sets its handlers, a signal ends the process silently, and Ctrl-C is handled by
-    Python itself.
+    Before tbgen sets its handlers, a signal ends the process silently, and Ctrl-C leaves a
+    traceback without a file of tbgen but `__init__.py`. After the last line of output, `LAST_WORD`,
+    a signal may end the process, too.
     """
     frames = re.findall(r'File "[^"]*/tbgen/([^"]+)"', ended.stderr)
     if ended.stderr.rstrip().endswith("KeyboardInterrupt"):

@@ -23,6 +23,7 @@ class Tally:
     won: Counter[Ending] = field(default_factory=Counter)
     drawn: Counter[Ending] = field(default_factory=Counter)
     idle_repetitions: int = 0
+    """Number of repetitions in won games that the referee judged as a draw."""
     won_by_hunt: int = 0
     """Number of games won from direct wins, in which every reply was tried."""
     verdicts: int = 0

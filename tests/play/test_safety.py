@@ -83,9 +83,9 @@ def book_loops() -> Iterator[tuple[str, list[Position], Judgement]]:
 
 
 def test_loops_of_the_book() -> None:
-    """A side can hold a loop of forced moves, or win by it, if and only if the referee agrees.
+    """In a loop of forced moves, an aim is in reach if and only if the referee allows it.
 
-    Red does in every other loop, Black in the loops between.
+    The aims are those of Red in the first loop, of Black in the next, and so on.
     """
     loops = [*book_loops()]
     assert len(loops) > 100
