@@ -347,12 +347,9 @@ def differences(directory: Path) -> list[Difference]:
     )
 
 
-WRITTEN_FILES = {
-    "facts.csv": (Fact, facts),
-    "facts-zugzwangs.csv": (Zugzwangs, all_zugzwangs),
-    "facts-loops.csv": (Loop, loops),
-    "facts-rules.csv": (Difference, differences),
-}
+_MEASURES = {Fact: facts, Zugzwangs: all_zugzwangs, Loop: loops, Difference: differences}
+
+WRITTEN_FILES = {FILES[kind].name: (kind, measure) for kind, measure in _MEASURES.items()}
 """CSV files that `facts.py DIRECTORY` writes, in order; studies.py writes another one.
 
 The value is the class of a row, and a function from a directory of tables to the rows.

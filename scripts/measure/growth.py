@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import io
 import math
 import os
 import sys
@@ -47,15 +48,23 @@ def read_growth(path: Path) -> tuple[str, list[Measured]]:
                  "`python scripts/measure/plot_growth.py --measure` makes them")  # fmt: skip
 
 
-def write_growth(path: Path, rows: Sequence[Measured]) -> None:
-    """Write measured.csv: today's date and this machine, then rows by rules, size and name."""
-    columns = [field.name for field in fields(Measured)]
-    with path.open("w", newline="") as file:
-        file.write(f"# {datetime.date.today()}, {os.cpu_count()} cores\n")
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        for row in sorted(rows, key=lambda row: (row.rules, row.index_size, row.material)):
-            writer.writerow(asdict(row))
+def here() -> str:
+    """Return today's date and this machine, as measured.csv states them."""
+    return f"{datetime.date.today()}, {os.cpu_count()} cores"
+
+
+def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
+    """Write measured.csv with the rows sorted by rules, index size and name.
+
+    where : date and machine of the measurements (`here`)
+    """
+    text = io.StringIO()
+    text.write(f"# {where}\n")
+    writer = csv.DictWriter(text, [field.name for field in fields(Measured)], lineterminator="\n")
+    writer.writeheader()
+    for row in sorted(rows, key=lambda row: (row.rules, row.index_size, row.material)):
+        writer.writerow(asdict(row))
+    path.write_text(text.getvalue())
 
 
 def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, float]:
@@ -64,6 +73,8 @@ def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, fl
     Returns (factor, exponent). Raises `ValueError` for fewer than two different sizes, or if a size
     or a cost is not positive.
     """
+    if len(set(sizes)) < 2 or min(*sizes, *costs) <= 0:
+        raise ValueError("a power law needs two different sizes, and costs above zero")
     exponent, start = linear_regression(
         [math.log(size) for size in sizes], [math.log(cost) for cost in costs]
     )

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 
 from frame import arguments
-from growth import read_growth, row_of, write_growth
+from growth import here, read_growth, row_of, write_growth
 from measuring import Measurement, Run
 from plan_accuracy import report, unseen
 
@@ -113,7 +113,7 @@ def main() -> None:
     print(f"{len(run)} tables, {len(new)} of them new to the file; "
           f"speed factor {speed_factor(run, measured):.2f}")  # fmt: skip
     if options.write and run:
-        write_growth(options.csv, merged(run, measured))
+        write_growth(options.csv, here(), merged(run, measured))
 
 
 if __name__ == "__main__":

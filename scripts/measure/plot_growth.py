@@ -25,7 +25,7 @@ import matplotlib
 import numpy as np
 from bench_goals import YARDSTICK_SECONDS, yardstick
 from frame import ROOT, arguments
-from growth import fit_power, read_growth, row_of, write_growth
+from growth import fit_power, here, read_growth, row_of, write_growth
 from matplotlib import pyplot, rc_context
 from measuring import BuildBench, Peer, build_bench, parse_material, read_peer
 
@@ -209,7 +209,7 @@ def measure(materials: Sequence[Material], bench: BuildBench, path: Path, repeat
         print(f"{row.material:10} {row.index_size:12,} {row.cpu_seconds:8.2f} s "
               f"{row.file_bytes:12,} bytes", flush=True)  # fmt: skip
         rows.append(row)
-        write_growth(path, rows)
+        write_growth(path, here(), rows)
 
 
 def usual(rules: Rules) -> list[Material]:

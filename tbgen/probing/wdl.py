@@ -124,14 +124,16 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
     aligned = block_map.block_slots % SLOTS_PER_BYTE == 0
     out[:] = 0  # the last tile may be shorter
     for tile in range(block_map.tiles):
-        at = tile * _tile_bytes(block_map)
-        if not aligned:
-            runs = np.concatenate([codes for _, codes in file.tile(side, tile)])
-            codes = block_map.to_file_order(tile, runs)
+        at, blocks = tile * _tile_bytes(block_map), block_map.blocks_of(tile)
+        if not aligned:  # a byte may have outcomes of two blocks
+            parts = [np.empty(block_map.slots_in(number), np.uint8) for number in blocks]
+            for number, part in zip(blocks, parts, strict=True):
+                file.block(base + number).write_to(part)
+            codes = np.concatenate(parts)
             packed = OUTCOMES.block(encode_outcomes(codes, 0), len(codes))
             packed.write_packed(out[at : at + OUTCOMES.max_content(len(codes))])
             continue
-        for number in block_map.blocks_of(tile):
+        for number in blocks:
             block = file.block(base + number)
             assert isinstance(block, OutcomeBlock)
             end = at + OUTCOMES.max_content(block_map.slots_in(number))

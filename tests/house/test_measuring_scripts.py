@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import math
-import os
 import sys
 from dataclasses import replace
 from functools import cache
@@ -135,17 +133,17 @@ def test_a_power_law_is_recovered() -> None:
 
 @pytest.mark.parametrize(("sizes", "costs"), [([5, 5], [1, 2]), ([1, 2], [0, 1]), ([3], [1])])
 def test_a_power_law_needs_two_sizes(sizes: list[float], costs: list[float]) -> None:
-    with pytest.raises(ValueError, match=r"domain error|constant|at least two"):
+    with pytest.raises(ValueError, match="two different sizes"):
         growth.fit_power(sizes, costs)
 
 
 def test_round_trip_of_measurements(tmp_path: Path) -> None:
     listed, path, again = rows(), tmp_path / "a.csv", tmp_path / "b.csv"
-    growth.write_growth(path, listed)
-    growth.write_growth(again, listed[::-1])
+    growth.write_growth(path, "a date, a machine", listed)
+    growth.write_growth(again, "a date, a machine", listed[::-1])
     assert path.read_bytes() == again.read_bytes()
     where, read = growth.read_growth(path)
-    assert where == f"{datetime.date.today()}, {os.cpu_count()} cores"
+    assert where == "a date, a machine"
     assert set(read) == set(listed)
 
 

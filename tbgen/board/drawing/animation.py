@@ -42,6 +42,9 @@ MOST_PLIES = 120
 LOOP_ROUNDS = 3
 """Number of times that an animation shows a loop."""
 
+_PIXELS = 480
+"""Width of an animated SVG."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -232,7 +235,7 @@ def translation(square: int, flip: bool) -> str:
 
 
 def animate(start: Position, frames: Sequence[Frame], look: Look) -> str:
-    """Return the animated SVG of a game, 480 pixels wide, which repeats without end."""
+    """Return the animated SVG of a game, `_PIXELS` wide, which repeats without end."""
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
     rules, drawn = [style(look.board)], []
@@ -273,7 +276,7 @@ def animate(start: Position, frames: Sequence[Frame], look: Look) -> str:
     rules.append("@media (prefers-reduced-motion:reduce){*{animation:none!important}}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board {look.board}" viewBox="{VIEW_BOX}" '
-        f'width="480" height="{480 * HEIGHT // WIDTH}"><style>{"".join(rules)}</style>'
+        f'width="{_PIXELS}" height="{_PIXELS * HEIGHT // WIDTH}"><style>{"".join(rules)}</style>'
         f"{symbols(look.pieces)}{empty_board(look.flip, look.notation)}{marks}"
         f"{''.join(drawn)}</svg>"
     )
