@@ -2,11 +2,13 @@
 
     python scripts/measure/plan_accuracy.py [--csv FILE] [--unseen FILE] [--men N]
 
-Predicts each table of tbgen/building/measured.csv from the other rows, without those of tables that
-depend on it. `--unseen` predicts instead the tables of another file of this form from all rows;
-`--men` predicts the larger tables from those of at most N men.
+Predicts each `wxf` table of at least five men in tbgen/building/measured.csv (or FILE) from the
+other rows, without those of tables that depend on it. `--unseen` predicts instead the tables of
+another file of this form from all rows; `--men` predicts the larger `wxf` tables from those of at
+most N men.
 
-Prints the measured and the predicted cost of each table, then the shares of good predictions.
+Prints the measured and the predicted cost of each table, with the error of its memory if its peak
+is known; then the shares of good predictions.
 Tables below 0.2 CPU seconds do not count for seconds, tables below 64 KiB not for bytes: their cost
 is mostly constant. The goals are for tables of at least ten million slots: 95 % within a factor of
 1.5 for seconds, and of 2 for bytes.
@@ -34,6 +36,7 @@ FACTOR, BYTES_FACTOR = 1.5, 2.0
 """
 LEAST_SECONDS, LEAST_BYTES = CLOCK_SECONDS, 64 << 10
 LONG_SECONDS, LARGE_SLOTS = 2.0, 10_000_000
+"""CPU seconds and slots from which tables are also counted separately."""
 LEAST_MEN = 5
 """Least men of the materials that are predicted; smaller materials are all measured."""
 

@@ -136,7 +136,8 @@ def explain_position(
 ) -> str:
     """Return the sentence that explains the value `result` of a position.
 
-    With `mechanism`, it states the kind of the offence, and the pieces of a chase.
+    With `mechanism`, it states the kind of the offence wherever repetition decides, and the pieces
+    of a chase. Without, it states the kind in direct wins, and under rules that judge checks only.
     """
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules

@@ -313,5 +313,8 @@ class Sweeper:
         meter.rows += sum(rows_read)
 
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
-        """Return a set as a frontier without lists; `like.listed` only has the right type."""
+        """Return a set as a frontier of which all rows are read: its limit, 0, is below each count.
+
+        `listed` is never read then; that of `like` has the type that kernels expect.
+        """
         return Frontier(members, self._everywhere, like.listed, 0)

@@ -322,9 +322,11 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
 
 @part
 def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
-    """List the checks of a node if it is a possible offender, and write its order to `orders`.
+    """List the quiet checks of a possible offender to positions that may be in patterns.
 
-    This is the order from which all moves other than checks lose; NEVER + 1 for other nodes.
+    Writes to `orders` from which order all its other moves lose. A node with another move that
+    never loses, or whose order is above that of its stored value, is no possible offender: nothing
+    is listed, and NEVER + 1 is written.
 
     n : int, the index of the node; count : int, the number of moves in `state`
     lists : Lists, inout
