@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -164,32 +164,37 @@ def has_defenders(material: Material) -> bool:
 
 @dataclass(frozen=True)
 class FinishedTable:
-    """A finished table in the directory."""
+    """A finished table in the directory; its contents are read only when an estimate needs them."""
 
     file_bytes: int
-    seconds: float
-    """Wall seconds that the build of the table took; 0 without a build record."""
-    outcomes: Outcomes | None = None
-    """Outcomes of the table's positions, as shares; None if they were not read."""
+    seconds: Callable[[], float] = lambda: 0.0
+    """Function that returns the wall seconds of the table's build, 0 without a build record."""
+    outcomes: Callable[[], Outcomes | None] = lambda: None
+    """Function that returns the outcomes of the table's positions, as shares; None if they cannot
+    be read.
+    """
 
 
-def finished_tables(
-    directory: Path, rules: Rules, measured: Container[str] = ()
-) -> dict[str, FinishedTable]:
+def finished_tables(directory: Path, rules: Rules) -> dict[str, FinishedTable]:
     """Return the finished tables under `rules` in a directory, by name of material.
 
-    Tables with limited orders are left out. Outcomes of materials in `measured` are not read.
+    Tables with limited orders are left out.
     """
     found = {}
     for path in directory.glob("*.xqt"):
         name = TableName.parse(path.name)
         if name is not None and name.rules == rules and not name.orders:
-            seconds = read_build_record(path).get("build_seconds", 0)
-            known = name.material.name in measured
-            outcomes = None if known else _outcomes(path, name)
             with contextlib.suppress(FileNotFoundError):  # removed since, or a dangling link
-                found[name.material.name] = FinishedTable(path.stat().st_size, seconds, outcomes)
+                found[name.material.name] = FinishedTable(
+                    path.stat().st_size,
+                    partial(_build_seconds, path),
+                    partial(_outcomes, path, name),
+                )
     return found
+
+
+def _build_seconds(path: Path) -> float:
+    return read_build_record(path).get("build_seconds", 0)
 
 
 def _outcomes(path: Path, name: TableName) -> Outcomes | None:
@@ -281,7 +286,7 @@ class Estimates:
             if there is not None:
                 size = there.file_bytes / self._measured.wxf_ratio(material, self._rules).file_bytes
                 density = math.log(size / self.placements(material))
-                guess = replace(guess, density=density, outcomes=there.outcomes or guess.outcomes)
+                guess = replace(guess, density=density, outcomes=there.outcomes() or guess.outcomes)
             self._traits[material.name] = guess
         return self._traits[material.name]
 
@@ -328,12 +333,14 @@ class Estimates:
     def wall_per_cpu(self) -> float:
         """Return wall seconds on this machine per CPU second of the measurements.
 
-        This is the median over the finished tables of more than `CLOCK_SECONDS`, or the ratio of
-        the measurements if there are none.
+        This is the median over the finished tables that were measured, at more than `CLOCK_SECONDS`
+        of CPU time; the ratio of the measurements if there are none.
         """
         ratios = [
-            present.seconds / cpu
+            seconds / cpu
             for name, present in self._present.items()
-            if present.seconds and (cpu := self.cpu_seconds(Material.parse(name))) > CLOCK_SECONDS
+            if name in self._measured.tables
+            and (cpu := self.cpu_seconds(Material.parse(name))) > CLOCK_SECONDS
+            and (seconds := present.seconds())
         ]
         return median(ratios) if ratios else self._measured.wall_per_cpu

@@ -113,7 +113,7 @@ def plan(
     threads : number of threads that build one table, each of which takes memory
     """
     measured = measurements()
-    present = finished_tables(directory, rules, measured.tables) if directory is not None else {}
+    present = finished_tables(directory, rules) if directory is not None else {}
     estimates = Estimates(rules, measured, present)
     wall_per_cpu = estimates.wall_per_cpu()
     planned = []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -175,31 +177,57 @@ def test_a_case_without_a_value_does_not_affect_it() -> None:
     assert (regression(known[7]) == CostRegression(known, changed, noise)(known[7])).all()
 
 
-def test_a_present_table_improves_other_estimates_and_the_machine_speed() -> None:
+def test_a_present_table_improves_the_estimates_of_other_tables() -> None:
     placements = count_placements(Layout.of(KRKNA))
-    there = {"KRKNA": FinishedTable(placements * 5, 0.0, Outcomes((0.9, 0.0), 1.0))}
+    there = {
+        "KRKNA": FinishedTable(placements * 5, outcomes=lambda: Outcomes((0.9, 0.0), 1.0)),
+    }
     known = flat()
     estimates = Estimates(Rules.WXF, known, there)
     assert estimates.disk_bytes(KRKNA) == placements * 5
     assert estimates.disk_bytes(KRKNAA) > 3 * Estimates(Rules.WXF, known).disk_bytes(KRKNAA)
-    assert estimates.wall_per_cpu() == known.wall_per_cpu, "no record says how long it took"
-    there["KRKNA"] = FinishedTable(1000, seconds=4 * estimates.cpu_seconds(KRKNA))
-    there["KRKNAA"] = FinishedTable(1000, seconds=2 * estimates.cpu_seconds(KRKNAA))
-    assert Estimates(Rules.WXF, known, there).wall_per_cpu() == pytest.approx(3.0)
 
 
-def test_small_tables_do_not_affect_the_machine_speed() -> None:
-    there = {"KRK": FinishedTable(3600, seconds=9.0)}
-    assert Estimates(Rules.WXF, flat(), there).wall_per_cpu() == 0.6
+def test_the_builds_of_measured_tables_give_the_machine_speed() -> None:
+    known = flat(KRKN=10.0, KNKP=10.0)
+    usual = Estimates(Rules.WXF, known)
+
+    def wall_per_cpu(**ratios: float) -> float:
+        """Return the estimate if tables took so many wall seconds per measured CPU second."""
+        there = {
+            name: FinishedTable(
+                1000, partial(operator.mul, ratio, usual.cpu_seconds(Material.parse(name)))
+            )
+            for name, ratio in ratios.items()
+        }
+        return Estimates(Rules.WXF, known, there).wall_per_cpu()
+
+    assert wall_per_cpu(KRKN=4.0, KNKP=2.0) == pytest.approx(3.0)
+    assert wall_per_cpu(KRKN=0.0) == known.wall_per_cpu, "no record says how long it took"
+    assert wall_per_cpu(KRKNA=4.0) == known.wall_per_cpu, "its CPU seconds were never measured"
+    assert wall_per_cpu(KRK=4.0) == known.wall_per_cpu, "it took too little time"
+
+
+def test_a_plan_reads_only_tables_on_which_an_estimate_depends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    monkeypatch.setattr("tbgen.building.estimate._outcomes", lambda path, name: read.append(path))
+    (tmp_path / "KRNCKRNC.wxf.dtm.xqt").write_bytes(bytes(100))
+    plan([KRKN], Rules.WXF, tmp_path)
+    assert not read, "KRKN is measured"
+    plan([Material.parse("KRNCKRNC")], Rules.WXF, tmp_path)
+    assert read == [tmp_path / "KRNCKRNC.wxf.dtm.xqt"]
 
 
 def test_present_tables_have_the_rule_set_and_no_order_limit(tmp_path: Path) -> None:
     for name in ("KRK.wxf.dtm", "KNK.check.dtm", "KPK.wxf-o1.dtm", "nonsense", "KCK.wxf.dtc"):
         (tmp_path / f"{name}.xqt").write_bytes(bytes(100))
     (tmp_path / "KRK.wxf.dtm.build.json").write_text(json.dumps({"build_seconds": 2.5}))
-    assert finished_tables(tmp_path, Rules.WXF) == {
-        "KRK": FinishedTable(100, 2.5),
-        "KCK": FinishedTable(100, 0.0),
+    found = finished_tables(tmp_path, Rules.WXF)
+    assert {name: (table.file_bytes, table.seconds()) for name, table in found.items()} == {
+        "KRK": (100, 2.5),
+        "KCK": (100, 0.0),
     }
     assert finished_tables(tmp_path / "missing", Rules.WXF) == {}
 
