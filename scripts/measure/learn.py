@@ -6,11 +6,10 @@ DIRECTORY has the tables of the run, each with a build record of its CPU seconds
 accuracy of `tbgen plan` for the tables that tbgen/building/measured.csv (or FILE) lacks, as
 `plan_accuracy.py` does.
 
-`--write` puts the tables of the run into the file, in place of their older rows. The seconds of all
-other rows are adapted to the machine and the solver of the run: multiplied by the speed factor, the
-median ratio of the run's seconds to the file's. A row of other rules is instead multiplied by the
-ratio of its material under `wxf`, if the run has it. Wall seconds of new rows are estimated from
-CPU seconds, so that other load during the run has no influence.
+`--write` adds these tables to the file, and changes no other row. Their CPU seconds are scaled to
+the machine of the file: divided by the speed factor, the median ratio of the run's seconds to the
+file's. So other load during the run has little influence. Wall seconds are estimated from CPU
+seconds. `plot_growth.py --measure` measures all rows again, after a change of the solver.
 """
 
 from __future__ import annotations
@@ -21,13 +20,12 @@ from pathlib import Path
 from statistics import median
 
 from frame import arguments
-from growth import here, read_growth, row_of, write_growth
+from growth import read_growth, row_of, write_growth
 from measuring import Measurement, Run
 from plan_accuracy import report, unseen
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import CLOCK_SECONDS, MEASURED, Measured, Measurements
-from tbgen.indexing.rulesets import Rules
 from tbgen.tables import TableFile, TableName, read_build_record
 
 
@@ -68,33 +66,18 @@ def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float
     return median(ratios) if ratios else 1.0
 
 
-def merged(run: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
-    """Return the measured costs of all tables: rows of a run, and older ones scaled to its speed.
+def additional(run: Sequence[Measured], measured: Sequence[Measured]) -> list[Measured]:
+    """Return the rows of a run that the file lacks, with the seconds of the file's machine.
 
-    Build records have no peak of memory. A row of the run takes it from the older row of its table,
-    else it is 0.
+    Build records have no peak of memory, so the peak of these rows is 0.
     """
-    new = {(row.material, row.rules): row for row in run}
-    old = {(row.material, row.rules): row for row in measured}
-    factor, usual = speed_factor(new.values(), measured), Measurements.of(measured).wall_per_cpu
-    factors = {
-        material: row.cpu_seconds / old[material, rules].cpu_seconds
-        for (material, rules), row in new.items()
-        if rules == Rules.WXF and (material, rules) in old
-    }
-    rows = [
-        replace(
-            row,
-            wall_seconds=round(row.cpu_seconds * usual, 4),
-            peak_bytes=old[key].peak_bytes if key in old else 0,
-        )
-        for key, row in new.items()
-    ]
-    for key, row in old.items():
-        if key not in new:
-            ratio = factors.get(row.material, factor)
-            cpu, wall = round(row.cpu_seconds * ratio, 4), round(row.wall_seconds * ratio, 4)
-            rows.append(replace(row, cpu_seconds=cpu, wall_seconds=wall))
+    known = {(row.material, row.rules) for row in measured}
+    factor, usual = speed_factor(run, measured), Measurements.of(measured).wall_per_cpu
+    rows = []
+    for row in run:
+        if (row.material, row.rules) not in known:
+            cpu = row.cpu_seconds / factor
+            rows.append(replace(row, cpu_seconds=round(cpu, 4), wall_seconds=round(cpu * usual, 4)))
     return rows
 
 
@@ -105,15 +88,14 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="Write the rows to the file.")
     parser.add_argument("--csv", type=Path, default=MEASURED)
     options = parser.parse_args()
-    _, measured = read_growth(options.csv)
+    where, measured = read_growth(options.csv)
     run = recorded(options.directory)
-    known = {(row.material, row.rules) for row in measured}
-    new = [row for row in run if (row.material, row.rules) not in known]
+    new = additional(run, measured)
     report(unseen(new, Measurements.of(measured)))
     print(f"{len(run)} tables, {len(new)} of them new to the file; "
           f"speed factor {speed_factor(run, measured):.2f}")  # fmt: skip
-    if options.write and run:
-        write_growth(options.csv, here(), merged(run, measured))
+    if options.write and new:
+        write_growth(options.csv, where, [*measured, *new])
 
 
 if __name__ == "__main__":

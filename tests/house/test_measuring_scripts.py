@@ -279,29 +279,22 @@ def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -
 
 
 def test_learning_from_the_records_of_a_run() -> None:
-    """CPU seconds and sizes of a run replace older ones; seconds of all other tables are rescaled.
+    """Only tables that the file lacks are added, with the seconds of the file's machine.
 
-    The machine of the run has half the speed, so seconds of the others are doubled. Wall seconds
-    of the run's tables follow from CPU seconds. A run records no peak of memory: the older one is
-    kept, else it is 0.
+    The machine of the run has half the speed, so the seconds of its tables are halved.
     """
     known = rows()
-    run = [
-        replace(row, cpu_seconds=2 * row.cpu_seconds, file_bytes=7, peak_bytes=0)
-        for row in known
-        if row.material != "KRNKR"
-    ]
-    measured = [replace(row, peak_bytes=5) for row in known if row.material != "KRKNA"]
+    run = [replace(row, cpu_seconds=2 * row.cpu_seconds, wall_seconds=0.0) for row in known]
+    measured = [row for row in known if row.material not in ("KRKNA", "KRNKR")]
     assert learn.speed_factor(run, measured) == pytest.approx(2)
     assert learn.speed_factor(run, []) == 1
-    found = {row.material: row for row in learn.merged(run, measured)}
-    assert found.keys() == {row.material for row in known}
-    for row in known:
-        merged = found[row.material]
-        assert merged.cpu_seconds == pytest.approx(2 * row.cpu_seconds, abs=1e-4)
-        assert merged.wall_seconds == pytest.approx(2 * row.wall_seconds, abs=1e-4)
-        assert merged.peak_bytes == (0 if row.material == "KRKNA" else 5)
-        assert (merged.file_bytes == 7) == (row.material != "KRNKR")
+    added = {row.material: row for row in learn.additional(run, measured)}
+    expected = {row.material: row for row in known if row.material in ("KRKNA", "KRNKR")}
+    assert added.keys() == expected.keys()
+    for material, row in expected.items():
+        assert added[material].cpu_seconds == pytest.approx(row.cpu_seconds, abs=1e-4)
+        assert added[material].wall_seconds == pytest.approx(row.wall_seconds, abs=1e-4)
+        assert added[material].file_bytes == row.file_bytes
 
 
 def test_records_are_rows_of_measurements() -> None:
