@@ -248,7 +248,7 @@ def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
     rows = [re.findall(r"<t[dh]", row) for row in table.split("<tr>")[1:]]
     assert len({len(row) for row in rows}) == 1
     chinese = page(client, "/endgames", lang="zh-Hans")
-    assert "车对马：例胜，26 步" in chinese
+    assert "车对马：例胜，26步" in chinese
     # Endgames that nobody wins have no distance.
     assert cells["KCK"].endswith(": drawn")
     assert ">0 plies<" not in text

@@ -303,13 +303,13 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        (f"/?fen={MISSING}&mode=line", "尚未生成车对马士 (KRKNA)"),
+        (f"/?fen={MISSING}&mode=line", "尚未生成车对马士（KRKNA）"),
         (f"/?fen={KNIGHT}&moves=a0a9", "「a0a9」：九路底线（a0）的马走不到九路第10线（a9）"),
         (f"/?fen={KNIGHT}&moves=a0a9", "它不能这样走，或有子阻挡"),
         (f"/?fen={KNIGHT}&moves=e7e8", "五路第8线（e7）是黑方的棋子"),
         (f"/?fen={KNIGHT}&moves=d0e0", "走后将帅照面"),
         (f"/?fen={KNIGHT}&moves=zz", "看不懂着法"),
-        ("/search/KRRKRR", "尚未生成双车对双车 (KRRKRR)"),
+        ("/search/KRRKRR", "尚未生成双车对双车（KRRKRR）"),
         ("/endgames/KAK", "「KAK」必和"),
         ("/nothing", "没有此页面"),
         ("/?fen=9/9/9", "有3行，应为10行"),
@@ -351,7 +351,7 @@ def test_a_longest_distance_of_zero_is_not_shown(language: str) -> None:
     view = View(Position.from_fen(KNIGHT.replace("_", " ")), language=language)
     cell = matrix({Material.parse("KRKN"): figures}, view)
     assert ">=</a>" in cell
-    assert f"0 {view.text('plies')}" not in cell
+    assert view.words.plies(0) not in cell
 
 
 def test_settings_of_a_view_are_in_its_addresses() -> None:

@@ -62,14 +62,15 @@ def shown(page: str) -> list[str]:
 def misfits(page: str, language: str) -> list[str]:
     """List the texts of a Chinese page that are not in its language or script.
 
-    They have English words, English punctuation, or, in `zh-Hant`, simplified characters.
+    They have English words, English punctuation, a space before a bracket or a unit, or, in
+    `zh-Hant`, simplified characters.
     """
     found = []
     for text in shown(page):
         plain = re.sub("|".join(NAMES), "", text)
         if (
             re.search(r"[A-Za-z]{2}", plain)
-            or re.search(r"[\u4e00-\u9fff] ?[,;:.]( |$)", plain)
+            or re.search(r"[\u4e00-\u9fff] ?[,;:.]( |$)| \(|\d [步回]", plain)
             or (language == "zh-Hant" and set(plain) & SIMPLIFIED)
         ):
             found.append(text)

@@ -75,7 +75,7 @@ def histogram(
     below = _HEIGHT if any(winner == Side.BLACK for winner, _ in bars) else 0
     height = _HEIGHT + below + 34
     label = f"{figures.material}{text(language, 'of_order', n=order)}{text(language, 'colon')}"
-    label += f"0-{longest} {text(language, 'plies')}"
+    label += text(language, "plies", n=f"0-{longest}")
     return (
         f'<svg class="histogram" viewBox="-42 -{_HEIGHT + 16} {width + 60:.0f} {height}" '
         f'width="{width + 60:.0f}" height="{height}" role="group" '

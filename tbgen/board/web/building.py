@@ -208,7 +208,7 @@ def _name(material: Material, view: View) -> str:
     """Return the name of an endgame in words and letters; a large one only in letters."""
     if material.men > MOST_NAMED:
         return material.name
-    return f"{material_name(material, view.language)} ({material})"
+    return view.aside(material_name(material, view.language), material)
 
 
 def _material_card(

@@ -178,10 +178,10 @@ def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[s
     """Return an HTML list of a table's properties, from its statistics and facts of its file."""
     seconds, material = file["build_seconds"], Material.parse(figures.material)
     time = view.text("unknown_time") if seconds is None else time_in_words(seconds, view.language)
-    rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
+    rule = view.aside(f"{figures.rule_decided:,}", f"{figures.rule_decided_rate:.2%}")
     if figures.max_rule_distance is not None:
         farthest = view.words.distance(figures.max_rule_distance)
-        rule += f"{view.text('list_stop')}{view.text('longest')} {farthest}"
+        rule += view.text("list_stop") + view.text("longest_distance", distance=farthest)
     rows = {
         "class": view.text(f"class_{class_of(figures.red_to_move)}"),
         "rules": view.text(f"rules_{store.tables.rule_set.unlimited}"),
@@ -314,7 +314,7 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
 
 def _longest(figures: TableStatistics, view: View) -> str:
     """Return the longest distance of order 0 as text, `41 plies`; empty if nothing is decided."""
-    return f"{figures.max_distance} {view.text('plies')}" if figures.max_distance else ""
+    return view.words.plies(figures.max_distance) if figures.max_distance else ""
 
 
 def _cell(material: Material, figures: TableStatistics, view: View) -> str:

@@ -166,7 +166,7 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
         )
     if not items:
         return ""
-    heading = f"{view.text(name)} ({len(items)} {view.text('plies')})"
+    heading = view.aside(view.text(name), view.words.plies(len(items)))
     shifted = replace(view, start=view.position, moves=())
     return f'<h2 id="moves">{escape(heading)}</h2><p class="film">{pairs(items, shifted)}</p>'
 

@@ -275,7 +275,7 @@ def game_record(store: TableStore, view: View) -> str:
             item += label_sign(judged.plies[number - 1].label, view)
         items.append(item)
     record = f'<p class="game">{pairs(items, view)}</p>'
-    return details(f"{view.text('game')} ({len(items)})", record, "panel record", is_open=True)
+    return details(view.aside(view.text("game"), len(items)), record, "panel record", is_open=True)
 
 
 def label_sign(label: str, view: View) -> str:

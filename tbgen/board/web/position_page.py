@@ -378,7 +378,7 @@ def _plain_moves(facts: Facts, view: View) -> str:
         return ""
     moves = sorted(facts.moves, key=lambda move: move.move.iccs)
     links = [move_link(facts, view, move) + forbidden(facts, view, move.move) for move in moves]
-    heading = f"{view.text('moves')} ({len(moves)})"
+    heading = view.aside(view.text("moves"), len(moves))
     warnings = ""
     for move, judgement in (facts.forbidden or {}).items():
         why = explain_judgement(judgement, facts.rules, view.language)

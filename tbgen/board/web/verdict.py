@@ -135,7 +135,7 @@ def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
         return ""
     if facts.result is None and all(move.outcome is None for move in facts.moves):
         names = "".join(move_link(facts, view, move) for move in facts.moves)
-        heading = f"{view.text('moves')} ({len(facts.moves)})"
+        heading = view.aside(view.text("moves"), len(facts.moves))
         return (
             f'<div id="moves"><section class="group"><h2>{escape(heading)}</h2>'
             f'<p class="chips">{names}</p></section></div>'
@@ -147,7 +147,7 @@ def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
         if not moves:
             continue
         name, content = outcome_name(outcome), ""
-        heading = f"{view.text(f'{name}_moves')} ({len(moves)})"
+        heading = view.aside(view.text(f"{name}_moves"), len(moves))
         if outcome == kept and outcome in (Outcome.WIN, Outcome.LOSS):
             head = [view.text(key) for key in ("move", "result", "why")]
             rows = [_row(facts, view, move, mechanism) for move in moves[:MOST_LISTED]]

@@ -178,6 +178,10 @@ class View:
         """Return two texts with the language's colon between them."""
         return f"{name}{self.text('colon')}{value}"
 
+    def aside(self, said: str, note: object) -> str:
+        """Return a text with a note in the language's brackets after it."""
+        return self.text("aside", text=said, note=note)
+
     def move_name(self, position: Position, move: Move) -> str:
         """Format a move of `position` in the view's notation."""
         return format_move(position, move, self.notation)
