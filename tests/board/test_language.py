@@ -167,5 +167,23 @@ def test_squares_and_moves_in_errors_are_those_of_the_board() -> None:
     unmovable = localise_error("e4 is no square", "nothing on a0 and b9 may move", "zh-Hans")
     assert unmovable[1] == "九路底线（a0）、八路第10线（b9）没有可走的子"
     assert localise_error("Red's king cannot stand on a3", "", "zh-Hans")[0] == (
-        "红方将（帅）不能在九路第4线（a3）"
+        "红方帅不能在九路第4线（a3）"
     )
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("Red's elephant cannot stand on e1", "红方相不能在五路第2线（e1）"),
+        ("Black's elephant cannot stand on e8", "黑方象不能在五路第9线（e8）"),
+        ("Red has 3 pieces of the kind A", "红方有3个仕，太多"),
+        ("Black has 6 pieces of the kind P", "黑方有6个卒，太多"),
+        ("Black has 2 kings", "黑方有2个将，应为一个"),
+        ("KRKN has 0 of the piece r, not 1", "「KRKN」有0个黑车，不是1个"),
+        ("KRKN has 1 of the piece R, not 2", "「KRKN」有1个红车，不是2个"),
+        ("a0a5: the elephant on a0 cannot reach a5",
+         "「a0a5」：九路底线（a0）的象（相）走不到九路第6线（a5）"),
+    ],
+)  # fmt: skip
+def test_pieces_in_errors_have_the_names_of_their_side(english: str, chinese: str) -> None:
+    assert localise_error(english, "", "zh-Hans")[0] == chinese

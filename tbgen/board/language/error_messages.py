@@ -1,6 +1,6 @@
 """Translation of error messages about a request into the reader's language.
 
-    "rank 3 of the FEN has 10 files"  ->  第3行有10格，应为9格
+    "Red has 3 pieces of the kind B"  ->  红方有3个相，太多
 
 Messages are created in English. Those that a page can show are translated into Chinese by their
 pattern (error_messages.csv). A message without a pattern is replaced by a general sentence in
@@ -12,12 +12,22 @@ from __future__ import annotations
 import re
 
 from tbgen.board.language.i18n import localise, read_csv
-from tbgen.board.language.words import point_name
-from tbgen.indexing.squares import parse_square
+from tbgen.board.language.words import piece_name, point_name
+from tbgen.indexing import Side
+from tbgen.indexing.position import LETTERS, LETTERS_BY_CODE
+from tbgen.indexing.squares import PieceType, parse_square
+from tbgen.notation.chinese import piece_name as character
 
-_NAMES = {"Red": "红方", "Black": "黑方", "king": "将（帅）", "advisor": "士", "elephant": "象",
-          "rook": "车", "knight": "马", "cannon": "炮", "pawn": "兵", "K": "将（帅）", "A": "士",
-          "B": "象", "R": "车", "N": "马", "C": "炮", "P": "兵"}  # fmt: skip
+_SIDES = {"Red": Side.RED, "Black": Side.BLACK}
+
+_KINDS = {kind.name.lower(): kind for kind in PieceType} | dict(
+    zip(LETTERS, PieceType, strict=True)
+)
+
+_EITHER = dict(
+    zip(PieceType, ("将（帅）", "士（仕）", "象（相）", "车", "马", "炮", "兵（卒）"), strict=True)
+)
+"""Names of pieces in messages that do not name the side."""
 
 _PATTERNS = read_csv("error_messages.csv")
 """Translations of error messages: pairs of a pattern for a whole English message or hint, and its
@@ -52,19 +62,29 @@ def _translated(message: str) -> str | None:
     for pattern, chinese in _PATTERNS:
         match = re.fullmatch(pattern, message, re.DOTALL)
         if match:
-            return chinese.format(*(_word(group) for group in match.groups()))
+            sides = [_SIDES[group] for group in match.groups() if group in _SIDES]
+            side = sides[0] if sides else None
+            return chinese.format(*(_word(group, side) for group in match.groups()))
     return None
 
 
-def _word(found: str) -> str:
+def _word(found: str, side: Side | None) -> str:
     """Translate a word of an error message, which the message's pattern captured, into Chinese.
 
+    side : the first side that the message names, whose pieces have other names: 相 and 象. The
+        letter of a FEN, in a message without a side, becomes a piece of its side
     Sides and pieces are translated; a number, and a command after `run: `, are kept. Squares are
     named by file and rank, as the board shows them, and by coordinates. Anything else is put in
     corner brackets, without quotes of its own.
     """
-    if found in _NAMES:
-        return _NAMES[found]
+    if found in _SIDES:
+        return "红黑"[_SIDES[found]] + "方"
+    if found in _KINDS and side is not None:
+        return character(side, _KINDS[found])
+    if found.upper() in LETTERS and len(found) == 1:
+        return piece_name(LETTERS_BY_CODE.index(found), "zh-Hans")
+    if found in _KINDS:
+        return _EITHER[_KINDS[found]]
     if re.fullmatch(r"[a-i]\d(?: and [a-i]\d)*", found):
         squares = found.split(" and ")
         return "、".join(f"{point_name(parse_square(s), 'zh-Hans')}（{s}）" for s in squares)
