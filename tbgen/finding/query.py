@@ -98,8 +98,9 @@ class Query:
         asked = [code for code, _ in self.pieces]
         for code in asked:
             if asked.count(code) > codes.count(code):
+                owner = Side(piece_side(code)).name.title()
                 raise InputError(
-                    f"{name.material} has {codes.count(code)} of the piece "
+                    f"in {name.material} {owner} has {codes.count(code)} of the piece "
                     f"{LETTERS_BY_CODE[code]}, not {asked.count(code)}",
                     "Red has the pieces that the material names first",
                 )

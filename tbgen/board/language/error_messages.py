@@ -12,17 +12,18 @@ from __future__ import annotations
 import re
 
 from tbgen.board.language.i18n import localise, read_csv
-from tbgen.board.language.words import piece_name, point_name
+from tbgen.board.language.words import point_name
 from tbgen.indexing import Side
-from tbgen.indexing.position import LETTERS, LETTERS_BY_CODE
-from tbgen.indexing.squares import PieceType, parse_square
+from tbgen.indexing.squares import LETTERS, PieceType, parse_square
 from tbgen.notation.chinese import piece_name as character
 
 _SIDES = {"Red": Side.RED, "Black": Side.BLACK}
 
-_KINDS = {kind.name.lower(): kind for kind in PieceType} | dict(
-    zip(LETTERS, PieceType, strict=True)
-)
+_KINDS = {
+    name: kind
+    for kind, letter in zip(PieceType, LETTERS, strict=True)
+    for name in (kind.name.lower(), letter, letter.lower())
+}
 
 _EITHER = dict(
     zip(PieceType, ("将（帅）", "士（仕）", "象（相）", "车", "马", "炮", "兵（卒）"), strict=True)
@@ -71,20 +72,16 @@ def _translated(message: str) -> str | None:
 def _word(found: str, side: Side | None) -> str:
     """Translate a word of an error message, which the message's pattern captured, into Chinese.
 
-    side : the first side that the message names, whose pieces have other names: 相 and 象. The
-        letter of a FEN, in a message without a side, becomes a piece of its side
+    side : the first side that the message names, which decides between names such as 相 and 象
     Sides and pieces are translated; a number, and a command after `run: `, are kept. Squares are
     named by file and rank, as the board shows them, and by coordinates. Anything else is put in
     corner brackets, without quotes of its own.
     """
     if found in _SIDES:
         return "红黑"[_SIDES[found]] + "方"
-    if found in _KINDS and side is not None:
-        return character(side, _KINDS[found])
-    if found.upper() in LETTERS and len(found) == 1:
-        return piece_name(LETTERS_BY_CODE.index(found), "zh-Hans")
     if found in _KINDS:
-        return _EITHER[_KINDS[found]]
+        kind = _KINDS[found]
+        return _EITHER[kind] if side is None else character(side, kind)
     if re.fullmatch(r"[a-i]\d(?: and [a-i]\d)*", found):
         squares = found.split(" and ")
         return "、".join(f"{point_name(parse_square(s), 'zh-Hans')}（{s}）" for s in squares)
