@@ -336,6 +336,19 @@ def test_a_won_game_is_compared_with_perfect_play(client: TestClient) -> None:
     assert "You won" not in swindle, "perfect play would have lost"
 
 
+def test_the_ladder_counts_as_the_metric_of_its_table() -> None:
+    with open_tablebase(built("KRKN", metric="dtc")) as tables:
+        client = TestClient(create_app(tables))
+        pages = [
+            page(client, "/", fen=LOOP, mode="line", ladder=whole, lang=language)
+            for whole in ("", "1") for language in ("en", "zh-Hans")
+        ]  # fmt: skip
+    said = "mated or converted in 5 moves", "5回合内被将死或转入败局"
+    for text, expected in zip(pages, (*said, *said), strict=True):
+        assert text.count(expected) >= 2
+        assert not re.search("mated in|内被将死(?!或)", text)
+
+
 def test_a_won_game_is_not_compared_with_distances_to_conversion() -> None:
     with open_tablebase(built("KRK", metric="dtc")) as tables:
         client = TestClient(create_app(tables))

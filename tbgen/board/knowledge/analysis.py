@@ -22,7 +22,7 @@ from tbgen.indexing.squares import EMPTY, PieceType, area, piece_kind, piece_sid
 from tbgen.play.mainline import Ending, Mainline
 from tbgen.play.preference import Preference, RootMove
 from tbgen.rules import check_legal
-from tbgen.tables import Outcome, ProbeResult, TablebaseError, Value
+from tbgen.tables import Metric, Outcome, ProbeResult, TablebaseError, Value
 
 MAX_RUNGS = 24
 """Maximum number of rungs of a ladder; orders above ten are rare."""
@@ -35,6 +35,7 @@ class Rung:
     moves : from the start of the ladder to the position
     order : order of the loss; 0 at the last rung, which has no loop
     plies : at the last rung, number of plies to mate or conversion
+    metric : metric of distances from the position
     loop : line of play that ends in the loop; None at the last rung
     turn : index of the ply in `loop` that is played from the position
     keeps : the loser's moves that stay in the loop
@@ -45,6 +46,7 @@ class Rung:
     position: Position
     order: int
     plies: int
+    metric: Metric
     loop: Mainline | None = None
     turn: int = 0
     keeps: tuple[RootMove, ...] = ()
@@ -140,14 +142,16 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
             result = store.tables.probe(position)
             plies, line = result.plies or 0, store.line(position) if result.order else None
             if found and line is None and result.outcome != Outcome.DRAW:
-                found.append(Rung(moves, position, 0, plies))
+                found.append(Rung(moves, position, 0, plies, result.metric))
             turn = _turning_point(store, line) if line else None
             if line is None or turn is None:
                 break
             number, keeps, leaves = turn
             moves = (*moves, *(entry.choice.move for entry in line.moves[:number]))
             at = line.moves[number].position
-            found.append(Rung(moves, at, result.order, plies, line, number, keeps, leaves))
+            found.append(
+                Rung(moves, at, result.order, plies, result.metric, line, number, keeps, leaves)
+            )
             if leaves is None:
                 break
             moves, position = (*moves, leaves.move), leaves.after

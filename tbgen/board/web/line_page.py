@@ -196,8 +196,9 @@ def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
             frame = frame_of(move, position.after(*move))
             caption = captions_of([frame], None, view.language)[0]
             if order is not None:  # first move out of the previous loop
-                caption = view.text("ladder_out" if rung.order else "ladder_last",
-                               n=rung.order or moves_in_words(rung.plies, view))  # fmt: skip
+                caption = view.text("ladder_out", n=rung.order)
+                if rung.order == 0:
+                    caption = view.text("ladder_last", lost=_lost_in(view, rung, rung.plies))
                 order = None
             yield frame, caption
             position = frame.after
@@ -216,8 +217,8 @@ def _rung(view: View, rung: Rung) -> str:
         reached = reached.after(move)
     arrows: list[Arrow] = []
     if rung.loop is None:
-        mated = view.text("rung_last", n=moves_in_words(rung.plies, view))
-        said, watch = mated[:1].upper() + mated[1:], ""
+        lost = _lost_in(view, rung, rung.plies)
+        said, watch = lost[:1].upper() + lost[1:], ""
     else:
         parts, arrows = _choices(view, rung, rung.loop)
         said = view.text("choice_stop").join(parts)
@@ -248,5 +249,10 @@ def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Ar
     name = view.move_name(rung.position, leaves.move)
     if leaves.order:
         return [*parts, view.text("rung_leave", move=name, n=leaves.order)], arrows
-    mated = moves_in_words(leaves.worth.plies if leaves.worth else 0, view)
-    return [*parts, view.text("rung_mate", move=name, n=mated)], arrows
+    lost = _lost_in(view, rung, leaves.worth.plies if leaves.worth else 0)
+    return [*parts, view.text("rung_lost", move=name, lost=lost)], arrows
+
+
+def _lost_in(view: View, rung: Rung, plies: int) -> str:
+    """Return how and when the loser loses: `mated in 5 moves`, or converted, as `metric` counts."""
+    return view.text(f"lost_{rung.metric}", n=moves_in_words(plies, view))
