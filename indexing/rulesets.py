@@ -205,13 +205,13 @@ _TERMS = {
     ),
     Rules.COMPUTER: Terms(
         "perpetual check or chase loses, as Pikafish judges it",
-        "长将长捉作负（Pikafish）",
+        "长将长捉作负（皮卡鱼的判法）",
         "ComputerRule",
         chases=Chases(new_by_victim=True, unanswered=True, check_voids=True),
     ),
     Rules.TAIWAN: Terms(
         "perpetual check or chase loses, also of pawns at home",
-        "长将长捉作负，未过河兵卒亦不可长捉",
+        "长将长捉作负，长捉未过河的兵卒亦然",
         "TaiwanRule",
         chases=Chases(pawns_at_home=True),
     ),

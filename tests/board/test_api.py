@@ -432,7 +432,7 @@ def test_the_editor_lists_every_fault(client: TestClient) -> None:
     page = client.get(
         "/", params={"mode": "edit", "fen": "9/9/9/9/9/9/9/9/RRR6/4K4 b", "lang": "zh-Hant"}
     ).text
-    assert "黑方有0個將（帥），應為一個" in page
-    assert "紅方有3個紅車，最多2個" in page
+    assert "黑將有0個，應為一個" in page
+    assert "紅車有3個，最多2個" in page
     page = client.get("/", params={"mode": "edit", "fen": "4k4/9/9/9/4R4/9/9/9/9/4K4 w"}).text
     assert "Black is in check, but Red is to move" in page

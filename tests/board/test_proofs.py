@@ -75,11 +75,11 @@ def test_the_status_follows_the_certificates(client: TestClient, folder: Path) -
     assert status() == {"status": "unproven", "but_for": [], "reason": None}
     assert "not proven here" in said()
     assert listed() == ("unproven", "unproven")
-    assert listed("zh-Hant") == ("unproven", "未驗證")
+    assert listed("zh-Hant") == ("unproven", "未證明")
     certify(folder, table["KRKN"])
     assert status()["status"] == "proven but for"
     assert "proven from the rules, but for KNK, KRK" in said()
-    assert "但依赖未验证的KNK，KRK" in said("zh-Hans")
+    assert "但依赖未证明的KNK、KRK" in said("zh-Hans")
     assert listed() == ("but_for", "but for others")
     for name in ("KRK", "KNK"):
         certify(folder, table[name])

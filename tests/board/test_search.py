@@ -367,6 +367,8 @@ def test_the_page_shows_form_and_results(client: TestClient, store: TableStore) 
         assert position.side == Side.BLACK
         assert [move.outcome for move in moves].count(Outcome.WIN) == 1
     assert '<option value="black" selected>' in text
+    chinese = page(client, "/search/KRKN", lang="zh-Hans")
+    assert '<option value="check">长将</option><option value="chase">长捉</option>' in chinese
     assert 'name="least" inputmode="numeric" pattern="[0-9]*" maxlength="5" value="3"' in text
     assert "positions from" in text
     assert "seed=1" in text

@@ -226,7 +226,7 @@ def proof_in_words(status: ProofStatus | None, language: str) -> str:
     said = text(language, f"proof_{status.state.name.lower()}")
     if status.gaps:
         names = dict.fromkeys(gap.table.material.name for gap in status.gaps)
-        said += text(language, "list_stop").join(names)
+        said += text(language, "names_stop").join(names)
     if status.reason:
         said += text(language, "proof_void")
     return said

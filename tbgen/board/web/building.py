@@ -284,7 +284,7 @@ def progress_in_words(progress: Progress, language: str) -> str:
     """Format progress: `7 of 15 tables, now KRKN; 12 s so far`."""
     said = text(language, "build_done", done=progress.done, total=progress.total)
     if progress.running:
-        names = text(language, "list_stop").join(progress.running)
+        names = text(language, "names_stop").join(progress.running)
         key = "build_compared" if progress.compares else "build_now"
         said += text(language, key, names=names)
     time = time_in_words(progress.seconds, language)

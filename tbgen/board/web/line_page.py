@@ -239,7 +239,7 @@ def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Ar
     names = [view.move_name(rung.position, move.move) for move in rung.keeps]
     reply = view.move_name(answer.position, answer.choice.move)
     parts = [
-        view.text("rung_keep", n=rung.order, moves=view.text("list_stop").join(names)),
+        view.text("rung_keep", n=rung.order, moves=view.text("names_stop").join(names)),
         view.text("rung_answer", side=answer.position.side, move=reply),
     ]
     leaves = rung.leaves

@@ -180,7 +180,7 @@ def _form(
     """
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}
-    offences = {str(name): view.text(f"ply_{name}") for name in Offence}
+    offences = {str(name): view.text(f"offence_{name}") for name in Offence}
     sorts = {}  # a key with a minus sorts in descending order
     for sort in SORTS:
         name = sort.lstrip("-")
