@@ -427,6 +427,10 @@ def test_errors_are_json(client: TestClient) -> None:
 
 def test_the_editor_lists_every_fault(client: TestClient) -> None:
     page = client.get("/", params={"mode": "edit", "fen": "4k4/9/9/9/9/9/9/9/A3P4/4K3R w"}).text
+    assert (
+        "Black king: 0 on the board, not one"
+        in client.get("/", params={"mode": "edit", "fen": "9/9/9/9/9/9/9/9/RRR6/4K4 b"}).text
+    )
     assert "Red advisor cannot stand on a1: it stays in the palace" in page
     assert "Red pawn cannot stand on e1" in page
     page = client.get(

@@ -182,9 +182,11 @@ def test_squares_and_moves_in_errors_are_those_of_the_board() -> None:
         ("in KRKN Black has 0 of the piece r, not 1", "「KRKN」中黑方有0个车，不是1个"),
         ("in KAK Red has 1 of the piece A, not 2", "「KAK」中红方有1个仕，不是2个"),
         ("3 A on one side", "一方有3个士（仕）"),
+        ("several metrics of KRKN: dtm, dtc are present; say which one to use",
+         "「KRKN」有两种步数的残局库（到将死、到吃子转换），启动时请指定一种"),
         ("a0a5: the elephant on a0 cannot reach a5",
          "「a0a5」：九路底线（a0）的象（相）走不到九路第6线（a5）"),
     ],
 )  # fmt: skip
-def test_pieces_in_errors_have_the_names_of_their_side(english: str, chinese: str) -> None:
+def test_errors_name_pieces_by_side_and_metrics_by_meaning(english: str, chinese: str) -> None:
     assert localise_error(english, "", "zh-Hans")[0] == chinese
