@@ -47,6 +47,12 @@ def test_every_piece_ends_where_the_moves_lead() -> None:
     assert ends <= expected
 
 
+def test_every_scene_is_shown() -> None:
+    scenes = re.findall(r"@keyframes (?:words|marks)\d+\{(.*?)\}\}", animation.drawing())
+    assert len(scenes) > 10
+    assert all("opacity:1" in scene for scene in scenes)
+
+
 def test_the_picture_is_self_contained() -> None:
     """The animation loads no other file, runs no script, and respects reduced motion."""
     text = animation.drawing()

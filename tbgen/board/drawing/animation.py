@@ -218,7 +218,7 @@ def shown_between(name: str, begin: float, end: float, seconds: float) -> str:
 
     All times are in seconds; `seconds` is the length of the animation.
     """
-    moments = [(0.0, 0)] * (begin > 0) + [(begin, 1), (end, 0)] * (end < seconds)
+    moments = [(0.0, 0)] * (begin > 0) + [(begin, 1), (end, 0)]
     inside = "".join(f"{percent(second, seconds)}{{opacity:{on}}}" for second, on in moments)
     return f"@keyframes {name}{{{inside}}}"
 
