@@ -212,11 +212,16 @@ def difference(one: Any, other: Any) -> float:
     return float((apart**2).mean())
 
 
-def test_without_resvg_there_is_no_gif(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("resvg_py", "PIL"):
+@pytest.mark.parametrize(
+    ("missing", "extra"), [(("resvg_py", "PIL"), "tbgen[png]"), (("PIL",), "tbgen[web]")]
+)
+def test_without_libraries_there_is_no_gif(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], extra: str
+) -> None:
+    for name in missing:
         monkeypatch.setitem(sys.modules, name, None)
     answer = client.get("/v1/animation.gif", params={"fen": KNIGHT, "moves": "a0b2"})
-    assert (answer.status_code, "tbgen[png]" in answer.json()["hint"]) == (400, True)
+    assert (answer.status_code, extra in answer.json()["hint"]) == (400, True)
 
 
 # -- elsewhere -------------------------------------------------------------------------------

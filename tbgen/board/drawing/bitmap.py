@@ -82,7 +82,7 @@ def gif(start: Position, frames: Sequence[Frame], look: Look, width: int) -> byt
     Raises `InputError` without resvg or Pillow.
     """
     renderer = _Renderer(look, width)
-    from PIL.Image import Dither  # `_Renderer` has raised without Pillow
+    from PIL.Image import Dither  # `_pixels` has raised without Pillow
 
     pace = Pace()
     paths = piece_paths(start, [frame.move for frame in frames], pace)
@@ -122,7 +122,7 @@ class _Renderer:
         self._look, self._scale = look, width / WIDTH
         self._symbols = symbols(look.pieces)
         drawn = self._pixels(empty_board(look.flip, look.notation), VIEW_BOX)
-        import PIL.Image  # after `png`, which raises without the extra
+        import PIL.Image  # `_pixels` has raised without Pillow
 
         self._empty = PIL.Image.new("RGB", drawn.size, "white")
         self._empty.paste(drawn, (0, 0), drawn)
@@ -171,8 +171,10 @@ class _Renderer:
             f'height="{high}"><style>{style(self._look.board)}</style>{drawn}</svg>',
             round(int(wide) * self._scale),
         )
-        from PIL import Image  # after `png`, which raises without the extra
-
+        try:
+            from PIL import Image
+        except ImportError:
+            raise InputError("GIF needs Pillow", "pip install 'tbgen[web]', or take SVG") from None
         return Image.open(io.BytesIO(pixels)).convert("RGBA")
 
     def _put(self, picture: Image, patch: Image, where: tuple[float, float]) -> None:
