@@ -79,6 +79,14 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
         assert "Won only because of the rules" in endgame
 
 
+def test_a_damaged_table_does_not_break_the_first_page(tmp_path: Path) -> None:
+    for rules in ("none", "wxf"):
+        shutil.copy(built("KRKN", rules=rules) / f"KRKN.{rules}.dtm.xqt", tmp_path)
+    (tmp_path / "KRKN.wxf.dtm.xqt").write_bytes(b"damaged")
+    with open_tablebase(tmp_path, rules="wxf") as tables:
+        assert page(TestClient(create_app(tables, tmp_path)), "/")
+
+
 def test_no_value_contradicts_the_referee(client: TestClient) -> None:
     """After the referee's verdict against the winner by the table, pages do not show the value.
 

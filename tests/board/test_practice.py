@@ -74,6 +74,15 @@ def test_a_puzzle_is_open_lost_or_solved(client: TestClient) -> None:
     assert "data-puzzle" not in page(client, "/", fen=SLIP, mode="play")
 
 
+def test_a_puzzle_ends_with_its_game(client: TestClient) -> None:
+    """The referee decides a game that is over, even if the table says that it could be won."""
+    game = {"fen": "4k4/R8/9/9/9/9/9/9/9/3K5_w", "moves": "a8a9,e9e8,a9a8,e8e9", "mode": "play"}
+    for task in ("win", "draw"):  # Red has checked for ever
+        assert puzzle(page(client, "/", **game, task=task)) == "lost"
+    drawn = {"fen": "3k5/9/9/9/9/9/9/9/R8/4K4_w", "moves": "a1b1,d9d8,b1a1,d8d9", "mode": "play"}
+    assert puzzle(page(client, "/", **drawn, task="win")) == "lost"
+
+
 def test_a_puzzle_of_repetition_is_labelled(client: TestClient) -> None:
     loop = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
     assert "Repetition decides here" in page(client, "/", fen=loop, mode="play", task="win")

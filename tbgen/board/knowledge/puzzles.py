@@ -25,7 +25,7 @@ from itertools import islice
 
 from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.search import positions_of_value, search
-from tbgen.board.knowledge.store import Facts, TableStore
+from tbgen.board.knowledge.store import Facts, TableStore, winner_of
 from tbgen.finding.query import NO_END, Query
 from tbgen.indexing import Material, Move, Position, Side
 from tbgen.rules import legal_moves
@@ -142,18 +142,22 @@ def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) 
 def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
     """Return the state of a puzzle after the game so far: "open", "right", "lost" or "solved".
 
-    Open: no move has been made, or the value is unknown. Lost: the outcome to keep is gone. Right:
-    a win is kept so far. Solved: `human` has won the game, or a draw is kept after the first move.
+    Open: no move has been made, or the value is unknown. Lost: the outcome to keep is gone, by the
+    table or by the end of the game. Right: a win is kept so far. Solved: `human` has won the game,
+    or a draw is kept after the first move.
 
     human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
     """
-    if facts.over is not None and facts.over.winner == human:
-        return "solved"
-    if facts.result is None:
+    if facts.over is not None:
+        winner = facts.over.winner
+    elif facts.result is not None:
+        winner = winner_of(facts.position.side, facts.result.outcome)
+    else:
         return "open"
-    mine = facts.result.outcome if facts.position.side == human else -facts.result.outcome
-    if mine < (Outcome.WIN if task == "win" else Outcome.DRAW):
+    if facts.over is not None and winner == human:
+        return "solved"
+    if winner != human and (task == "win" or winner is not None):
         return "lost"
     if not begun:
         return "open"
@@ -215,18 +219,23 @@ def comparable(store: TableStore) -> list[Material]:
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the day's position that is won by repetition, but is no win under another rule set.
 
-    At most `ATTEMPTS` tables are searched; None if they have no such position.
+    At most `ATTEMPTS` readable tables are searched; None if they have no such position.
     """
     number = day.toordinal()
+
+    def is_decided(material: Material) -> bool:
+        with contextlib.suppress(TablebaseError, OSError):
+            return store.statistics(material)[0].rule_decided > 0
+        return False
 
     def find() -> Position | None:
         materials = deque(material for material in comparable(store) if material.both_armed)
         materials.rotate(-number)
-        decided = (each for each in materials if store.statistics(each)[0].rule_decided)
-        for material in islice(decided, ATTEMPTS):
-            found = positions_of_value(store, material, ONLY_BY_RULES, number, 1, SECONDS)
-            if found.positions:
-                return found.positions[0]
+        for material in islice(filter(is_decided, materials), ATTEMPTS):
+            with contextlib.suppress(TablebaseError, OSError):
+                found = positions_of_value(store, material, ONLY_BY_RULES, number, 1, SECONDS)
+                if found.positions:
+                    return found.positions[0]
         return None
 
     return store.cached(("rules of the day", day), find)
