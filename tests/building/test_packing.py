@@ -76,6 +76,15 @@ def test_a_bundle(tables: Path, tmp_path: Path) -> None:
     assert (status, "has files of other rules: KRK.none.wdl.xqt" in said) == (2, True)
 
 
+def test_a_bundle_of_large_files(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Members above 2 GiB, here above 1 KiB, are stored with the header that they need."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1 << 10)
+    assert run(tables, "KRKN", "--out", str(tables / "out"))[0] == 0
+    with zipfile.ZipFile(tables / "out" / "tbgen-check-wdl.zip") as archive:
+        assert max(member.file_size for member in archive.infolist()) > 1 << 10
+        assert archive.testzip() is None
+
+
 @pytest.mark.parametrize("material", MATERIALS)
 @pytest.mark.parametrize("plain", [False, True])
 def test_every_position_has_the_outcome_of_its_table(
