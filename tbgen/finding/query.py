@@ -38,7 +38,7 @@ SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
 """Sort keys of rows; with `-` the largest come first. `length`: of a study's line."""
 
 _PIECE_AT = re.compile(r"([A-Za-z]|[红紅黑].)@?([A-Ia-i][0-9])")
-_RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
+_RANGE = re.compile(r"([0-9]{0,9})(?:(-)([0-9]{0,9}))?")
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
 def read_range(text: str, name: str) -> tuple[int, int]:
     """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range of `name`, or raise `InputError`."""
     match = _RANGE.fullmatch(text)
-    low, dash, high = match.groups() if match is not None else ("", "", "")
+    low, dash, high = match.groups("") if match is not None else ("", "", "")
     least = int(low or 0)
     most = int(high) if high else NO_END if dash else least
     if not (low or high) or most < least:

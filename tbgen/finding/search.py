@@ -33,8 +33,10 @@ from tbgen.probing import NumbaTables
 from tbgen.probing.columns import TableColumns, columns_of_codes
 from tbgen.probing.placements import squares_and_legality
 from tbgen.rules import in_check
+from tbgen.rules.board import MAX_MOVES
 from tbgen.system.threads import thread_pool
 from tbgen.tables import Metric, Outcome, TableFile
+from tbgen.tables.blocks import MAX_BLOCK_BYTES
 
 CHUNK = 1 << 18
 """Number of slots that a thread searches in one task."""
@@ -50,6 +52,11 @@ SAMPLE_CHUNK = 1 << 16
 CACHE_BYTES = 1 << 30
 """Limit in bytes, for each of two: unpacked blocks of the tables after one move, and the codes of a
 side to move. If the codes of a side fit, they are unpacked as a whole, which takes half the time.
+"""
+
+LEAST_BLOCK_BYTES = MAX_MOVES * MAX_BLOCK_BYTES
+"""Minimum in bytes for the unpacked blocks of the tables after one move: a block for each move of a
+position. With fewer, a search might never have all values of a position at once, and not end.
 """
 
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
@@ -207,7 +214,8 @@ class Search:
             arrays = None
             if self.query.only or self.query.study:
                 materials = dict.fromkeys([self.material, *self.material.captures().values()])
-                arrays = NumbaTables(self._tables, materials, cache_bytes=self._cache_bytes)
+                cache_bytes = max(self._cache_bytes, LEAST_BLOCK_BYTES)
+                arrays = NumbaTables(self._tables, materials, cache_bytes=cache_bytes)
             studies: dict[Side, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
             for side, slots, part in self._parts(value_filter, pool):
                 if arrays is not None and self.query.only:
@@ -305,8 +313,11 @@ class Search:
         self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the slots of all studies that `side` wins, ascending, and their lengths."""
-        query, threads = Query(turn=side, outcome=Outcome.WIN), self._threads
-        search = Search(self._tables, self.material, query, threads=threads)
+        threads, cache_bytes = self._threads, self._cache_bytes
+        query = Query(turn=side, outcome=Outcome.WIN)
+        search = Search(
+            self._tables, self.material, query, threads=threads, cache_bytes=cache_bytes
+        )
         # The positions that `side` wins by one move only, with this move.
         parts = [search.nothing() | {"move": np.empty(0, np.int16)}]
         for part in search.chunks():

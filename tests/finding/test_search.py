@@ -14,16 +14,20 @@ from tbgen import (
     GameTablebase,
     Outcome,
     Position,
+    Query,
     RulesMismatchError,
+    Search,
     Side,
     find,
     open_tablebase,
 )
 from tbgen.cli import main
+from tbgen.finding.query import NO_END, read_range
 from tbgen.indexing import InputError
 from tbgen.indexing.squares import piece_code
 from tbgen.probing.columns import sampled_columns
 from tbgen.rules import is_legal
+from tbgen.tables import TableFile
 from tests.helpers.built import built
 
 
@@ -114,6 +118,18 @@ def test_studies(material: str, metric: str | None, least: int) -> None:
         assert (first.length, first.outcome) == (found["length"][0], Outcome.WIN)
         with pytest.raises(ValueError, match="only studies have a length"):
             find(material, tables, sort="length")
+
+
+def test_a_search_with_little_memory(krkn: GameTablebase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a cache too small for the values of a side, no search unpacks them all at once.
+
+    The search ends even if the cache could not have a block for each move of a position.
+    """
+    small = Search(krkn, "KRKN", Query(study=True), cache_bytes=1 << 16)
+    with monkeypatch.context() as patched:
+        patched.setattr(TableFile, "plane", None)
+        rows = small.count()
+    assert rows == find("KRKN", krkn, study=True).count()
 
 
 def test_searches_agree_with_probes_of_random_positions(krkn: GameTablebase) -> None:
@@ -287,6 +303,20 @@ def test_loops_need_a_table_with_orders(krkn: GameTablebase) -> None:
         find("KRKN", none, loop="check")
     with pytest.raises(InputError, match="KK is always a draw"):
         find("KK", krkn)
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [("5", (5, 5)), ("5-9", (5, 9)), ("5-", (5, NO_END)), ("-9", (0, 9)), ("007", (7, 7))],
+)
+def test_ranges(text: str, ends: tuple[int, int]) -> None:
+    assert read_range(text, "plies") == ends
+
+
+@pytest.mark.parametrize("text", ["", "-", "9-5", "5-9-", "1e3", "0000000005", "1000000000-"])
+def test_other_texts_are_no_ranges(text: str) -> None:
+    with pytest.raises(InputError, match="is no range of plies"):
+        read_range(text, "plies")
 
 
 def test_spellings_of_pieces_on_squares(krkn: GameTablebase) -> None:
