@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tbgen.answers import failures
-from tbgen.board.knowledge.builds import Cost, Limits, Progress, Stage, closure_bound
+from tbgen.board.knowledge.builds import BuildProgress, Cost, Limits, Stage, closure_bound
 from tbgen.building.collection import Collection, jobs_worth, process_limits
 from tbgen.building.plan import Totals
 from tbgen.building.sets import materials_of
@@ -50,7 +50,7 @@ class _CancelledError(Exception):
 
 
 class Workshop:
-    """Builder of tables of one rule set for the board; implements the board's `Workshop`.
+    """Builder of tables of one rule set for the board; implements its `TableBuilder`.
 
     directory : the tables directory
     rule_set : returns the rule set, which may become known only with the first tables
@@ -84,7 +84,7 @@ class Workshop:
             return None
         return Cost(totals.seconds, totals.memory_bytes, totals.disk_bytes)
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> BuildProgress | None:
         """Return the progress of the last build; None if there was none."""
         build = self._current
         return None if build is None else build.progress()
@@ -138,11 +138,11 @@ class _Build(Observer):
         self._running: dict[tuple[int, str], float] = {}
         self._planned: dict[tuple[int, str], float] = {}
         self._done: set[tuple[int, str]] = set()
-        self._last = Progress(tuple(self.collections[0].materials), Stage.BUILDING)
+        self._last = BuildProgress(tuple(self.collections[0].materials), Stage.BUILDING)
         self._lock = threading.Lock()
         self.thread = threading.Thread(target=self._run, name="tbgen-build", daemon=True)
 
-    def progress(self) -> Progress:
+    def progress(self) -> BuildProgress:
         """Return the progress of the build."""
         with self._lock:
             if not self._last.goes_on:

@@ -17,7 +17,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.knowledge.builds import Cost, Limits, Progress, Stage
+from tbgen.board.knowledge.builds import BuildProgress, Cost, Limits, Stage
 from tbgen.board.web.building import ENTRY, KEY, TOKEN
 from tbgen.board.web.middleware import MAX_BODY
 from tbgen.board.web.routes import create_app
@@ -38,20 +38,20 @@ class FakeWorkshop:
         self.starters = {"small": [Material.parse("KRKN"), Material.parse("KRKR")]}
         self.asked: list[list[str]] = []
         self.cancelled = 0
-        self.state: Progress | None = None
+        self.state: BuildProgress | None = None
         self.price: Cost | None = Cost(12.0, 240 << 20, 7 << 20)
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         return self.price
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> BuildProgress | None:
         return self.state
 
     def start(self, materials: Sequence[Material]) -> bool:
         if self.state is not None and self.state.goes_on:
             return False
         self.asked.append([str(material) for material in materials])
-        self.state = Progress(tuple(materials), Stage.BUILDING, 5, 2, ("KRNK",), 0.4, 3.0)
+        self.state = BuildProgress(tuple(materials), Stage.BUILDING, 5, 2, ("KRNK",), 0.4, 3.0)
         return True
 
     def cancel(self) -> None:
@@ -266,14 +266,14 @@ def test_scripts_of_other_origins_cannot_read_the_token(client: TestClient) -> N
 
 
 def test_events_report_the_build_to_its_end(client: TestClient, workshop: FakeWorkshop) -> None:
-    workshop.state = Progress((), Stage.BUILT, 5, 5, share=1.0)
+    workshop.state = BuildProgress((), Stage.BUILT, 5, 5, share=1.0)
     answer = client.get("/build/events", params={"lang": "zh-Hant"})
     assert answer.headers["content-type"].startswith("text/event-stream")
     event = json.loads(answer.text.removeprefix("data: "))
     assert event["ended"]
     assert event["share"] == 1
     assert event["said"].startswith("5個殘局庫已完成5個")
-    workshop.state = Progress((), Stage.BUILDING)
+    workshop.state = BuildProgress((), Stage.BUILDING)
     with client.stream("GET", "/build/events") as events:
         told = events.iter_lines()
         assert not json.loads(next(told).removeprefix("data: "))["ended"]
@@ -291,7 +291,7 @@ def test_a_page_changes_with_the_build(client: TestClient, workshop: FakeWorksho
 
 @pytest.mark.parametrize("stage", list(Stage))
 def test_progress_in_chinese(client: TestClient, workshop: FakeWorkshop, stage: Stage) -> None:
-    workshop.state = Progress((Material.parse("KRNKR"),), stage, 5, 2, ("KRNK",), 0.4, 3.0)
+    workshop.state = BuildProgress((Material.parse("KRNKR"),), stage, 5, 2, ("KRNK",), 0.4, 3.0)
     for language in ("zh-Hans", "zh-Hant"):
         for path in (f"/?fen={KRNKR}&lang={language}", f"/build?lang={language}"):
             assert not misfits(page(client, path), language)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.board.knowledge.builds import Limits, Progress, Stage
+from tbgen.board.knowledge.builds import BuildProgress, Limits, Stage
 from tbgen.building.plan import plan
 from tbgen.cli.workshop import FIRST_SET, Workshop
 from tbgen.indexing import Material
@@ -20,7 +20,7 @@ def workshop(directory: Path, limits: Limits | None = None) -> Workshop:
     return Workshop(directory, lambda: RULES, limits)
 
 
-def ended(site: Workshop) -> Progress:
+def ended(site: Workshop) -> BuildProgress:
     """Wait for a workshop's running build to end, and return its last progress report.
 
     Fails after 300 s. A workshop builds the tables that a board requests.

@@ -1,6 +1,6 @@
 """Interface of the board to builds of tables: cost, progress, start and cancellation.
 
-The board itself builds nothing: `tbgen serve` passes an implementation of `Workshop`.
+The board itself builds nothing: `tbgen serve` passes an implementation of `TableBuilder`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True)
-class Progress:
+class BuildProgress:
     """Progress of the last build.
 
     `wanted` are the requested materials. `done` of `total` tables are finished; `running` are the
@@ -66,7 +66,7 @@ class Progress:
         return self.stage == Stage.BUILDING
 
 
-class Workshop(Protocol):
+class TableBuilder(Protocol):
     """Interface of a builder of tables: builds into the served directory, one build at a time."""
 
     limits: Limits | None
@@ -80,7 +80,7 @@ class Workshop(Protocol):
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of building; None if it cannot be estimated."""
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> BuildProgress | None:
         """Return the progress of the last build; None before the first one."""
 
     def start(self, materials: Sequence[Material]) -> bool:
@@ -90,7 +90,7 @@ class Workshop(Protocol):
         """Cancel the build, if there is one; finished tables stay."""
 
 
-def may_build(workshop: Workshop, cost: Cost) -> bool:
+def may_build(workshop: TableBuilder, cost: Cost) -> bool:
     """Return whether readers may start a build of that cost."""
     limits = workshop.limits
     if limits is None:

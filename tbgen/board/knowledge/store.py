@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
-from tbgen.board.knowledge.builds import Cost, Progress, Workshop
+from tbgen.board.knowledge.builds import BuildProgress, Cost, TableBuilder
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.play.choice import choose
@@ -55,9 +55,9 @@ MAX_CACHED = 128
 RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
 """Results in PGN by winner, None for a draw."""
 
-Found = TypeVar("Found")
+Cached = TypeVar("Cached")
 
-Opponent = Callable[[Position, Sequence[Move]], Move]
+ReplyFunction = Callable[[Position, Sequence[Move]], Move]
 """Function (first position, moves of the game) -> move; raises `NoReplyError` if it has none."""
 
 
@@ -135,9 +135,9 @@ class TableStore:
         self,
         tables: GameTablebase,
         directory: Path | None = None,
-        workshop: Workshop | None = None,
+        workshop: TableBuilder | None = None,
         tables_option: str = "",
-        opponent: Opponent | None = None,
+        opponent: ReplyFunction | None = None,
         compared: Path | None = None,
     ) -> None:
         self.tables = tables
@@ -216,9 +216,9 @@ class TableStore:
     def cached(
         self,
         key: Any,
-        find: Callable[[], Found],
-        is_complete: Callable[[Found], bool] = lambda found: True,
-    ) -> Found:
+        find: Callable[[], Cached],
+        is_complete: Callable[[Cached], bool] = lambda found: True,
+    ) -> Cached:
         """Return the value that `find()` computes, cached under `key` until the tables change.
 
         The cache keeps the `MAX_CACHED` values used last. A value for which `is_complete` is false,
@@ -289,7 +289,7 @@ class TableStore:
             return list(self._others.values())
 
     @property
-    def build(self) -> Progress | None:
+    def build_progress(self) -> BuildProgress | None:
         """Progress of the last build; None before the first one, and without a workshop."""
         return None if self.workshop is None else self.workshop.progress()
 

@@ -1,11 +1,11 @@
 """Building tables from pages: permission, endpoints, progress.
 
     GET  /enter/KEY        sets the cookie; the terminal of the server shows KEY
-    POST /build            cookie, token of the page, own Origin and Host   ->  Workshop.start
-    POST /build/cancel     likewise                                         ->  Workshop.cancel
+    POST /build            cookie, token of the page, own Origin and Host   ->  TableBuilder.start
+    POST /build/cancel     likewise                                         ->  TableBuilder.cancel
     GET  /build/events     progress as server-sent events, until the end
 
-The board does not build: the caller of `create_app` passes in a `Workshop`. These are the only
+The board does not build: the caller of `create_app` passes in a `TableBuilder`. These are the only
 requests that change anything. Only servers with building enabled accept them, and not from a proxy.
 """
 
@@ -24,7 +24,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from tbgen.board.knowledge.builds import Progress, Stage, Workshop, closure_bound, may_build
+from tbgen.board.knowledge.builds import (
+    BuildProgress,
+    Stage,
+    TableBuilder,
+    closure_bound,
+    may_build,
+)
 from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import material_name, time_in_words
@@ -77,7 +83,7 @@ class BuildEndpoints:
 
     def __init__(
         self,
-        workshop: Workshop,
+        workshop: TableBuilder,
         closing: Callable[[], bool],
         on_error: Callable[[Request, Answer], Answer],
     ) -> None:
@@ -262,7 +268,7 @@ def starter_cards(store: TableStore, view: View, back: str) -> str:
     return f"<p>{view.message('starters')}</p>{failed}{cards}"
 
 
-def _progress_card(store: TableStore, progress: Progress, view: View, back: str) -> str:
+def _progress_card(store: TableStore, progress: BuildProgress, view: View, back: str) -> str:
     """Return the progress of the build as HTML; the script updates it, and reloads at the end.
 
     back : address to return to after cancelling, or without scripts to look again
@@ -280,7 +286,7 @@ def _progress_card(store: TableStore, progress: Progress, view: View, back: str)
     )
 
 
-def progress_in_words(progress: Progress, language: str) -> str:
+def progress_in_words(progress: BuildProgress, language: str) -> str:
     """Format progress: `7 of 15 tables, now KRKN; 12 s so far`."""
     said = text(language, "build_done", done=progress.done, total=progress.total)
     if progress.running:
@@ -293,7 +299,7 @@ def progress_in_words(progress: Progress, language: str) -> str:
 
 def build_state(store: TableStore) -> str:
     """Return a text for ETags that changes when pages show another state of the build."""
-    progress = store.build
+    progress = store.build_progress
     if progress is None:
         return TOKEN
     return f"{TOKEN} {progress.stage} {progress.wanted} {progress.done} {int(progress.seconds)}"
@@ -305,9 +311,9 @@ def build_page(store: TableStore, view: View) -> Answer:
     return wide_page(view, view.text("build_title"), parts, "/build")
 
 
-def running_build(store: TableStore) -> Progress | None:
+def running_build(store: TableStore) -> BuildProgress | None:
     """Return the progress of the running build, or None."""
-    progress = store.build
+    progress = store.build_progress
     return progress if progress is not None and progress.goes_on else None
 
 
@@ -316,7 +322,7 @@ def _failure_note(store: TableStore, material: Material | None, view: View) -> s
 
     material : also empty if the build did not include this material; None for any build
     """
-    progress = store.build
+    progress = store.build_progress
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""
     if material is not None and material not in progress.wanted:

@@ -27,9 +27,9 @@ from starlette.routing import Route
 
 from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import draw
-from tbgen.board.knowledge.builds import Workshop
+from tbgen.board.knowledge.builds import TableBuilder
 from tbgen.board.knowledge.puzzles import today
-from tbgen.board.knowledge.store import Opponent, TableStore
+from tbgen.board.knowledge.store import ReplyFunction, TableStore
 from tbgen.board.language.error_messages import localise_error
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
@@ -81,8 +81,8 @@ def create_app(
     directory: Path | None = None,
     *,
     loopback_only: bool = False,
-    workshop: Workshop | None = None,
-    opponent: Opponent | None = None,
+    workshop: TableBuilder | None = None,
+    opponent: ReplyFunction | None = None,
     files: bool = False,
     compared: Path | None = None,
 ) -> Starlette:
