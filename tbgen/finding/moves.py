@@ -149,12 +149,12 @@ def run_until_loaded(
     `work(numbers, statuses)` handles some of the numbers, in `threads` tasks at a time, and sets
     `statuses[number]` to `COLD` where a block of a table is not loaded. Such blocks are loaded
     between passes, and `work` is called again for those numbers. Raises like
-    `NumbaTables.load_wanted` and `Tablebase.checkpoint`.
+    `NumbaTables.load_wanted` and `NumbaTables.raise_if_cancelled`.
     """
     statuses = np.full(count, COLD, np.int8)
     pending = np.arange(count)
     while len(pending):
-        tables.checkpoint()
+        tables.raise_if_cancelled()
         parts = [each for each in np.array_split(pending, threads) if len(each)]
         for each in [pool.submit(work, part, statuses) for part in parts]:
             each.result()

@@ -113,7 +113,7 @@ class NumbaTables:
         """Size of the cache in bytes, used or not."""
         return self.buffers.frames.nbytes
 
-    def checkpoint(self) -> None:
+    def raise_if_cancelled(self) -> None:
         """Call `Tablebase.checkpoint`, which may raise an exception to cancel long work."""
         self._tablebase.checkpoint()
 

@@ -193,11 +193,11 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:
         have = _truncate(part)
-    others = have
+    earlier = have
     if have < entry.bytes:
         with source.reading(entry.file, have) as (stream, begin):
             if begin != have:
-                have = others = _truncate(part)
+                have = earlier = _truncate(part)
             while chunk := stream.read(min(CHUNK, entry.bytes - have + 1)):
                 if have + len(chunk) > entry.bytes:
                     _truncate(part)
@@ -212,7 +212,7 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     part.seek(0)
     if hashlib.file_digest(part, "sha256").hexdigest() != entry.sha256:  # type: ignore[arg-type]
         _truncate(part)
-        if others:
+        if earlier:
             _continue(part, entry, source, report)
             return
         raise SourceError(0, f"{source}: {entry.file} has another hash than the index says")

@@ -43,14 +43,14 @@ def can_rasterise() -> bool:
     return True
 
 
-def png(picture: str, width: int) -> bytes:
+def png(svg: str, width: int) -> bytes:
     """Convert a standalone SVG to PNG of `width` pixels; raises `InputError` without resvg."""
     try:
         import resvg_py
     except ImportError:
         raise InputError("PNG needs resvg-py", "pip install 'tbgen[png]', or take SVG") from None
     # Pictures contain no text; loading system fonts takes a second.
-    data: bytes = resvg_py.svg_to_bytes(svg_string=picture, width=width, skip_system_fonts=True)
+    data: bytes = resvg_py.svg_to_bytes(svg_string=svg, width=width, skip_system_fonts=True)
     return data
 
 

@@ -5,7 +5,7 @@
                          histogram gives their number, and tiles are searched in an order that
                          depends on a seed
 
-`Found.share` estimates which part of all matching positions was found.
+`FoundPositions.share` estimates which part of all matching positions was found.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ tables after one move.
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPositions:
     """Positions found by a search of a table.
 
     `candidates` is the number of positions of the table whose value matches the query; other
@@ -84,7 +84,7 @@ def search(
     most: int = SHOWN,
     seconds: float = SECONDS,
     sort: str | None = None,
-) -> Found:
+) -> FoundPositions:
     """Return at most `most` positions of a table; another `seed` gives other positions, if any.
 
     seconds : time limit
@@ -103,7 +103,7 @@ def search(
     if wanted.differs and not _other_tables(store, file):
         raise InputError(f"no table of {material} under other rules is here", "leave out differs=1")
 
-    def find() -> Found:
+    def find() -> FoundPositions:
         # The process that serves pages never loads the compiler.
         from tbgen.finding.sample import sample
 
@@ -113,7 +113,7 @@ def search(
         )  # fmt: skip
         rows = found.rows
         lengths = tuple(rows["length"].tolist()) if wanted.study else ()
-        return Found(tuple(rows.positions()), found.candidates, found.share, lengths)
+        return FoundPositions(tuple(rows.positions()), found.candidates, found.share, lengths)
 
     return store.cached(
         ("search", material, wanted, seed, most, sort), find,
@@ -128,18 +128,19 @@ def positions_of_value(
     seed: int = 0,
     most: int = SHOWN,
     seconds: float = SECONDS,
-) -> Found:
+) -> FoundPositions:
     """Return at most `most` positions with a value in `wanted`, found within `seconds`.
 
     Another `seed` gives other positions. Tests only the conditions of `wanted` that `ValueFilter`
     knows: value, `zugzwang` and `differs`. Raises like `Tablebase.probe`.
     """
 
-    def find() -> Found:
+    def find() -> FoundPositions:
         deadline, found = time.monotonic() + seconds, list[Position]()
         file = store.tables.table(material)
-        scan = ValueFilter(file, wanted, _other_tables(store, file) if wanted.differs else ())
-        tiles = _TileScan(file, scan, seed, FIRST_PER_TILE + 4 * most)
+        others = _other_tables(store, file) if wanted.differs else ()
+        value_filter = ValueFilter(file, wanted, others)
+        tiles = _TileScan(file, value_filter, seed, FIRST_PER_TILE + 4 * most)
         for position in tiles.positions():
             store.tables.checkpoint()
             if time.monotonic() > deadline:
@@ -148,7 +149,7 @@ def positions_of_value(
                 found.append(position)
                 if len(found) >= most:
                     break
-        return Found(tuple(found), wanted.candidates(file.statistics), tiles.share)
+        return FoundPositions(tuple(found), wanted.candidates(file.statistics), tiles.share)
 
     return store.cached(
         ("positions_of_value", material, wanted, seed, most), find,
@@ -162,13 +163,15 @@ class _TileScan:
     The table is searched by tiles, sets of its slots (numbers of placements). A few placements of
     each tile come first, for variety; later rounds take more of each tile.
 
-    scan : selects the slots with a matching value
+    value_filter : selects the slots with a matching value
     first : number of placements to examine in the first round, in all tiles together
     """
 
-    def __init__(self, file: TableFile, scan: ValueFilter, seed: int, first: int) -> None:
-        self._file, self._scan, self._seed = file, scan, seed
-        self._tiles = [(side, number) for side in scan.sides for number in range(file.tiles(side))]
+    def __init__(self, file: TableFile, value_filter: ValueFilter, seed: int, first: int) -> None:
+        self._file, self._value_filter, self._seed = file, value_filter, seed
+        self._tiles = [
+            (side, number) for side in value_filter.sides for number in range(file.tiles(side))
+        ]
         random.Random(seed).shuffle(self._tiles)
         self._each = max(FIRST_PER_TILE, first // max(1, len(self._tiles)))
         self._all: dict[tuple[Side, int], int] = {}
@@ -209,7 +212,7 @@ class _TileScan:
         found = []
         for first, codes in self._file.tile(side, number):
             slots = np.arange(first, first + len(codes))
-            found.append(slots[self._scan.select(side, slots, codes)])
+            found.append(slots[self._value_filter.select(side, slots, codes)])
         chance = np.random.default_rng((self._seed, int(side), number))
         return chance.permutation(np.concatenate(found))
 
