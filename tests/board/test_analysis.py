@@ -79,6 +79,16 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
         assert "Won only because of the rules" in endgame
 
 
+def test_other_rules_with_two_metrics(tmp_path: Path) -> None:
+    shutil.copy(built("KRKN", rules="wxf") / "KRKN.wxf.dtm.xqt", tmp_path)
+    for metric in ("dtm", "dtc"):
+        tables = built("KRKN", rules="none", metric=metric)
+        shutil.copy(tables / f"KRKN.none.{metric}.xqt", tmp_path)
+    with open_tablebase(tmp_path, rules="wxf") as opened:
+        text = page(TestClient(create_app(opened, tmp_path)), "/", fen=LOOP)
+    assert "Where repetition is a draw: Draw" in text
+
+
 def test_a_damaged_table_does_not_break_the_first_page(tmp_path: Path) -> None:
     for rules in ("none", "wxf"):
         shutil.copy(built("KRKN", rules=rules) / f"KRKN.{rules}.dtm.xqt", tmp_path)
@@ -129,6 +139,18 @@ def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     last = page(client, rungs[-1].replace("&amp;", "&"))
     assert "Red wins" in last
     assert "mate in" in last
+
+
+def test_a_ladder_of_distances_to_conversion_ends_in_mate_or_conversion() -> None:
+    with open_tablebase(built("KRKN", rules="wxf", metric="dtc")) as tables:
+        client = TestClient(create_app(tables))
+        for ladder in ("0", "1"):
+            text = page(client, "/", fen=LOOP, mode="line", ladder=ladder)
+            assert "mated or converted in" in text
+            assert "mated in" not in text
+        chinese = page(client, "/", fen=LOOP, mode="line", lang="zh-Hant")
+        assert "內被將死或轉換" in chinese
+        assert not misfits(chinese, "zh-Hant")
 
 
 def test_the_film_has_arrows_of_checks(client: TestClient) -> None:

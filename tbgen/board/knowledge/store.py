@@ -32,6 +32,7 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.referee import Game, Judgement, Rules, Verdict, judge, judge_game, repetition_verdict
 from tbgen.rules import check_legal, in_check, legal_moves
 from tbgen.tables import (
+    Metric,
     MissingTableError,
     Outcome,
     ProbeResult,
@@ -274,17 +275,19 @@ class TableStore:
     def others(self) -> list[GameTablebase]:
         """Return a tablebase for each rule set of the directories, except the rule set in use.
 
-        Tables that are limited to some orders are left out.
+        Tables that are limited to some orders are left out. Of two metrics, that of the tables in
+        use is preferred.
         """
-        _ = self.fingerprint
+        _, metric = self.fingerprint, self.tables.metric or Metric.DTM
         with self._lock:
             for name, path in self.paths().items():
                 rules = name.rule_set
                 if rules == self.tables.rule_set or name.orders:
                     continue
                 if rules not in self._others:
-                    tables = GameTablebase(rules=name.rules, orders=0, minor_chases=rules.choice)
-                    self._others[rules] = tables
+                    self._others[rules] = GameTablebase(
+                        rules=name.rules, orders=0, minor_chases=rules.choice, metric=metric
+                    )
                 self._others[rules].add_file(path)
             return list(self._others.values())
 
