@@ -99,7 +99,7 @@ MOVE = {
     "outcome": string("for the side that moves", "win", "draw", "loss", "unknown"),
     "value": AFTER,
     "order": AFTER,
-    "plies": AFTER,
+    "plies": AFTER | {"description": "of the position after the move; null if unknown or a draw"},
     "capture": boolean("whether it takes a piece"),
     "check": boolean("whether it gives check"),
     "best": boolean("whether the move is known to be a best one"),
