@@ -89,7 +89,7 @@ def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
 
 
 def _mapped(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    """Map one column, read-only; raises `ValueError` if it is compressed or of another version."""
+    """Map one column, read-only; raises `ValueError` if it is not as `write_npz` stores columns."""
     if member.compress_type != zipfile.ZIP_STORED:
         raise ValueError("compressed columns cannot be mapped")
     with archive.open(member) as file:
@@ -97,6 +97,8 @@ def _mapped(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> ND
         if major != 1:
             raise ValueError("columns of another version")
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        if dtype.hasobject:  # bytes of the file would be used as pointers
+            raise ValueError("columns of objects cannot be mapped")
         return np.memmap(path, dtype, "r", _data_start(archive, member) + file.tell(), shape)
 
 

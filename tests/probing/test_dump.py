@@ -145,6 +145,9 @@ def test_other_files_are_no_columns(tmp_path: Path) -> None:
     np.savez_compressed(path, side=np.arange(3))
     with pytest.raises(InputError, match=r"a\.npz .* compressed columns cannot be mapped"):
         map_columns(path)
+    np.savez(path, side=np.array([{}]))
+    with pytest.raises(InputError, match=r"a\.npz .* columns of objects cannot be mapped"):
+        map_columns(path)
 
 
 def test_values_of_codes_agree_with_single_codes() -> None:
