@@ -124,7 +124,7 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
-    """Return the first square in a line of the piece that is on `square` after `moves` moves."""
+    """Return where the piece that is on `square` after `moves` moves of a line stood at first."""
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move
         if target == square:

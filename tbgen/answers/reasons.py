@@ -36,8 +36,9 @@ class Reason:
     """Key of a sentence that explains a value, and the fields that fill it.
 
     `key` is a row of reasons.csv. `side` is the subject of the sentence, usually the winner.
-    `offence` is the kind of offence by which the repetition rules decide, and `mechanism` names its
-    pieces; each is None if unknown or if they do not decide. `material` is the material after a
+    `value` is the explained value, `metric` and `rules` are those of its table. `offence` is the
+    kind of offence by which the repetition rules decide, and `mechanism` names its pieces; both are
+    None if the rules do not decide or the offence is unknown. `material` is the material after a
     move, or the one whose table is missing. `verdict` is the referee's sentence.
     """
 
@@ -90,8 +91,8 @@ class Words:
         """Return a phrase for the offence in a reason, such as `perpetual check`.
 
         For a known chase the phrase names the victim and the chasers. If the kind of the offence is
-        unknown, the phrase is `check or chase` under rules that judge chases, and `perpetual check`
-        under other rules.
+        unknown, the phrase is `perpetual check or chase` under rules that judge chases, and
+        `perpetual check` under other rules.
         """
         found = reason.mechanism
         if found is not None and found.victim is not None:
@@ -204,7 +205,7 @@ def explain_move(
 
 
 def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
-    """Return the sentence that explains the end of a line: mate, loop, missing table and so on."""
+    """Return the sentence that explains the end of a line, such as a mate or a missing table."""
     winner, verdict = line.winner, line.verdict
     if line.ending in (Ending.MATE, Ending.STALEMATE):
         return words.sentence(Reason(f"line_{line.ending}", line.final.side.other))

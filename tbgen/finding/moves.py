@@ -124,7 +124,8 @@ def only_moves(
 
     The n positions `boards` (n, 90) are legal, with `side` to move. `outcomes` (n,) are 1 for wins
     and 0 for draws. Positions with fewer than `least` legal moves get `NO_MOVE`. `tables` has the
-    material and all materials after one capture. Raises like `NumbaTables.load_wanted`.
+    material and all materials after one capture. Works in `threads` tasks in `pool`. Raises like
+    `run_until_loaded`.
     """
     boards = np.ascontiguousarray(boards).view(np.int8)
     moves = np.full(len(boards), NO_MOVE, np.int16)

@@ -130,7 +130,10 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
-    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range of `name`, or raise `InputError`."""
+    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; `name` is the quantity, for errors.
+
+    Raises `InputError` for other texts, and for numbers of more than nine digits.
+    """
     match = _RANGE.fullmatch(text)
     low, dash, high = match.groups("") if match is not None else ("", "", "")
     least = int(low or 0)
@@ -169,7 +172,7 @@ def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
 
 
 def _letter(piece: str) -> str:
-    """Return the letter in a FEN of a piece, such as `R`, `h` or `黑车`; `?` if unknown."""
+    """Return the FEN letter of a piece written like `R`, `h` or `黑车`; `?` if unknown."""
     letter = LETTER_OF_CHARACTER.get(piece[-1], "?") if len(piece) > 1 else piece
     return (letter.lower() if piece[0] == "黑" else letter).translate(LETTER_ALIASES)
 

@@ -88,9 +88,10 @@ class Search:
 
     Without `sort`, positions are in order of side to move and slot. Such a search may be stopped at
     any time and resumed `after` the last position. `limit` is the greatest number of positions,
-    None for all. With a `seed`, parts of the table are searched in a random order that depends only
-    on the seed. `cache_bytes` is a limit as described at `CACHE_BYTES`. A pickled search begins
-    anew in another process, on the same files. Raises `InputError`, and like `Tablebase.table`.
+    None for all. `threads` chunks are searched at a time; with a `seed`, in a random order that
+    depends only on the seed. `cache_bytes` is a limit as described at `CACHE_BYTES`. A pickled
+    search begins anew in another process, on the same files. Raises `InputError`, and like
+    `Tablebase.table`.
     """
 
     def __init__(
@@ -271,7 +272,7 @@ class Search:
                     yield side, range(first, min(first + CHUNK, slots))
 
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
-        """Return the rows of slots that match, except for `only`, `study` and `offence`."""
+        """Return the rows of the slots `numbers` that match all but `only`, `study`, `offence`."""
         slots = np.arange(numbers.start, numbers.stop)
         codes = value_filter.codes(side, slots)
         chosen = value_filter.select(side, slots, codes)
@@ -367,7 +368,7 @@ def _studies_of(
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
     """Return the first `limit` rows (None: all), sorted by the column `sort`, then side and slot.
 
-    A `-` before the name of the column sorts by it in descending order.
+    With a `-` before its name, the column is sorted in descending order.
     """
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
@@ -403,9 +404,9 @@ def find(
     again after every longest defence, until mate, a capture or a loop that the rules decide;
     `length` counts those plies. `loop` (`check` or `chase`): the loser by repetition has just begun
     that offence, and the winner is to move. `pieces`: such as `R@e5`, and `r@e5` for Black's.
-    `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first. `after`:
-    a position of an unsorted search, to resume behind it. Raises `InputError`, and like
-    `Tablebase.table`.
+    `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first. `limit`
+    and `threads`: as for `Search`. `after`: a position of an unsorted search, to resume behind it.
+    Raises `InputError`, and like `Tablebase.table`.
 
     >>> for found in tbgen.find("KNKP", zugzwang=True, limit=3):  # doctest: +SKIP
     ...     print(found.fen, found.outcome.name)

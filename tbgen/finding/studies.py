@@ -159,7 +159,7 @@ def lengths_of_studies(
         is in the column `move`
     converts : whether distances count to conversion
 
-    Works in `threads` tasks in `pool`. Raises like `NumbaTables.load_wanted`.
+    Works in `threads` tasks in `pool`. Raises like `run_until_loaded`.
     """
     layout = wins.layout
     slots, orders, plies = (wins[name].astype(np.int64) for name in ("slot", "order", "plies"))

@@ -120,9 +120,8 @@ class NumbaTables:
     def load_wanted(self) -> int:
         """Load the blocks that probes have marked as wanted, as many as fit in the cache.
 
-        Returns the number of loaded blocks. If it is 0, all probes so far can be repeated without
-        finding a cold (not loaded) block, until a later call evicts one. Raises `CorruptTableError`
-        and `OSError`.
+        Loading may evict blocks that earlier probes have used. Returns the number of loaded blocks,
+        0 if no block is wanted any more. Raises `CorruptTableError` and `OSError`.
         """
         with self._lock:
             # numpy searches booleans ten times as fast as integers.
@@ -131,7 +130,7 @@ class NumbaTables:
     def preload(self, *materials: Material | str) -> int:
         """Load all blocks of `materials`, by default of all; return the number still cold.
 
-        Raises like `load_wanted`, and `KeyError` for a material that is not in `materials`.
+        Raises like `load_wanted`, and `KeyError` for a material that this object lacks.
         """
         names = [material.name for material in self.materials]
         asked = [Material.parse(str(material)).name for material in materials] or names

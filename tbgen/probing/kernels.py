@@ -189,7 +189,7 @@ def _code_in_frame(frame, index, width):
 def _score_of_code(code, width, span):
     """Return the score of a code other than 0 (docs/format.md, "Codes").
 
-    code : int, of `width` bytes, in a table with `span` distances per order
+    code : int, of `width` bytes, in a table with `span` distances of wins per order, and of losses
     """
     top = (1 << (8 * width)) - 1
     draw = (top + 1) // 2
@@ -266,9 +266,9 @@ def probe(
     """Return status and score of a legal position, given as pieces[:count] on squares[:count].
 
     The score is 0 unless the status is `OK`. Pieces may be listed in any order. The status is
-    `INVALID` for an unknown piece, square or side, a piece that cannot stand on its square, two
-    pieces on one square, more than five pieces of a code, and unless each side has one king.
-    Legality is not checked: the score of an illegal position is arbitrary.
+    `INVALID` for an unknown piece, square or side, two pieces on one square, more than five pieces
+    of a code, unless each side has one king, and for a piece of a material with a table that cannot
+    stand on its square. Legality is not checked: the score of an illegal position is arbitrary.
 
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
     squares : int (count,) or longer, squares of the pieces: 9 * rank + file

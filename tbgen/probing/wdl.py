@@ -6,8 +6,8 @@ images counted once. Each side's outcomes are stored lead by lead, in tiles of s
 
 keys, numbers    open-addressed hash table: counts of a material, in either colouring
                  ->  2 * file + whether the colours are to be exchanged
-tables           a row of words for each file: the factors of each piece in the two sums that a
-                 probe computes, an index into `joint` and the index of an outcome (`wdl_kernels`)
+tables           a row of words for each file: factors of each piece in the two sums of a probe,
+                 an index into `joint` and the index of an outcome (`wdl_kernels`)
 joint            for each pair of defences (advisors and elephants of both sides): lead of each
                  placement, with flags for mirroring
 starts           for each side of each file: where a lead's outcomes begin, flag of the last tile
@@ -47,8 +47,8 @@ class WdlTables:
     `materials` (names or `Material`s) default to all files of the tablebase under its rules. A file
     takes a fifth of a byte for each slot and side to move, and nothing for a side whose outcomes
     are all equal. Nothing is read later, and any number of threads may probe. Raises `InputError`
-    for more than `max_bytes` in total, `MissingTableError` for a missing file, and the errors of
-    `Tablebase.wdl_file` and of reading.
+    if all outcomes take more than `max_bytes`, `MissingTableError` for a missing file, and the
+    errors of `Tablebase.wdl_file` and of reading.
     """
 
     def __init__(

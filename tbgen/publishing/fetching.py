@@ -61,7 +61,7 @@ Report = Callable[[int], object]
 
 
 class FetchError(SourceError):
-    """Raised if no source has the file as listed, or if another file has its name here.
+    """Raised if no source has a valid index or the file as listed, or if another file has its name.
 
     `strerror` has the reason, for each source; `hint` suggests a remedy.
     """
@@ -118,7 +118,7 @@ def fetch(
     """
     path = directory / entry.file
     table = entry.table
-    lock = TableName(table.material, table.rule_set, Metric.DTM)
+    lock = TableName(table.material, table.rule_set, Metric.DTM)  # for both metrics, as in builds
     with locked(directory / f".{lock}.lock"):
         if path.exists():
             if not _is_equal(path, entry):
@@ -187,8 +187,8 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     """Download the missing end of a partial file from one source, and verify the file's hash.
 
     A wrong hash may be due to bytes of earlier downloads, even from other sources. Then the whole
-    file is downloaded once more. Raises `SourceError` if its hash is wrong again, or if the source
-    sends fewer or more bytes than the index says.
+    file is downloaded once more. Raises `SourceError` for a wrong hash of bytes of this source
+    alone, and if the source sends fewer or more bytes than the index says.
     """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:

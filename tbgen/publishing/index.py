@@ -163,9 +163,9 @@ def read_index_file(path: Path) -> list[Entry]:
 
 
 def decoded(data: bytes, source: object) -> str:
-    """Decode an index as UTF-8; raises `BadIndexError` for more than `MAX_INDEX` bytes.
+    """Decode an index as UTF-8, with invalid bytes replaced.
 
-    source : origin of the index, for the error's message
+    Raises `BadIndexError`, which names the `source`, for more than `MAX_INDEX` bytes.
     """
     if len(data) > MAX_INDEX:
         raise BadIndexError(

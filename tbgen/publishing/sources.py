@@ -198,7 +198,7 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 
 
 class WebSource:
-    """Folder of a web server as a source."""
+    """Folder of a web server, at an http or https `address`, as a source."""
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")

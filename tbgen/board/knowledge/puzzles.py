@@ -209,7 +209,10 @@ def today() -> date:
 
 
 def comparable(store: TableStore) -> list[Material]:
-    """Return the materials that have a table of the rule set in use and one of another rule set."""
+    """Return the materials that have a table of the rule set in use and one of another rule set.
+
+    Empty if no rule set is in use yet, for lack of tables.
+    """
     if store.tables.rule_set.rules is None:
         return []
     others = {name.material for tables in store.others() for name in tables.available()}

@@ -123,7 +123,7 @@ WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
 
 
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
-    """Return the referee's sentence on a repetition, with both conducts, verdict and article.
+    """Return the referee's sentence on a repetition under `rules`: conducts, verdict and article.
 
     The conduct of a side is what it does in the loop, such as a perpetual check.
     """
