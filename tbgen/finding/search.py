@@ -388,7 +388,7 @@ def find(
     differs: bool = False,
     study: bool = False,
     loop: Offence | str | None = None,
-    pieces: Sequence[str] = (),
+    pieces: Sequence[str] | str = (),
     sort: str | None = None,
     limit: int | None = None,
     after: Position | str | None = None,
@@ -423,6 +423,6 @@ def find(
         differs=differs,
         study=study,
         offence=None if loop is None else enum_member(Offence, loop),
-        pieces=read_pieces(pieces),
+        pieces=read_pieces([pieces] if isinstance(pieces, str) else pieces),
     )
     return Search(tables, material, query, sort=sort, limit=limit, after=after, threads=threads)

@@ -319,6 +319,12 @@ def test_other_texts_are_no_ranges(text: str) -> None:
         read_range(text, "plies")
 
 
+def test_one_text_or_several_for_pieces(krkn: GameTablebase) -> None:
+    one, several = (find("KRKN", krkn, pieces=each) for each in ("R@e5,n@a9", ["R@e5", "n@a9"]))
+    assert one.query == several.query
+    assert len(one.query.pieces) == 2
+
+
 def test_spellings_of_pieces_on_squares(krkn: GameTablebase) -> None:
     expected = places(krkn, pieces=["R@e5", "n@d7"])
     assert expected
