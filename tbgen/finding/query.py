@@ -130,10 +130,7 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
-    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; `name` is the quantity, for errors.
-
-    Raises `InputError` for other texts, and for numbers of more than nine digits.
-    """
+    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; raises `InputError` about `name`."""
     match = _RANGE.fullmatch(text)
     low, dash, high = match.groups("") if match is not None else ("", "", "")
     least = int(low or 0)

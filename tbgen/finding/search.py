@@ -366,10 +366,7 @@ def _studies_of(
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """Return the first `limit` rows (None: all), sorted by the column `sort`, then side and slot.
-
-    With a `-` before its name, the column is sorted in descending order.
-    """
+    """Return the first `limit` rows (None: all) by column `sort` (`-`: descending), side, slot."""
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])

@@ -224,10 +224,7 @@ def read_chunks(
     legal_only: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[TableColumns]:
-    """Yield the columns of `read_table` in parts of `chunk` slots, some of which are empty.
-
-    Raises like `read_table`, and `InputError` for a `chunk` below 1.
-    """
+    """Yield the columns of `read_table` by `chunk` slots, which is at least 1; parts may be empty."""
     if chunk < 1:
         raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")
     if not isinstance(tables, Tablebase):

@@ -112,10 +112,7 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 
 
 def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
-    """Write parts of a table as Parquet; raises `InputError` if pyarrow is not installed.
-
-    described : the `description` of the rows of all parts together
-    """
+    """Write parts of a table, with their `description`; raises `InputError` without pyarrow."""
     try:
         import pyarrow
         import pyarrow.parquet

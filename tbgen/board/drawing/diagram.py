@@ -93,10 +93,7 @@ def _ground() -> str:
 
 
 def _coordinates(flip: bool, notation: str) -> str:
-    """Return the SVG of a notation's coordinates: files and ranks, or each side's file numbers.
-
-    Empty for the notation "". With `flip`, Black is below.
-    """
+    """Return the SVG of a notation's coordinates: files and ranks, or each side's file numbers."""
     if not notation:
         return ""
     columns = [(file, place(file, flip)[0]) for file in range(FILES)]

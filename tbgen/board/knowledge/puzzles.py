@@ -209,10 +209,7 @@ def today() -> date:
 
 
 def comparable(store: TableStore) -> list[Material]:
-    """Return the materials that have a table of the rule set in use and one of another rule set.
-
-    Empty if no rule set is in use yet, for lack of tables.
-    """
+    """Return the materials that have a table of the rule set in use and one of another rule set."""
     if store.tables.rule_set.rules is None:
         return []
     others = {name.material for tables in store.others() for name in tables.available()}

@@ -68,10 +68,7 @@ class FoundPositions:
 
 
 def can_search_studies(store: TableStore, material: Material) -> bool:
-    """Return whether studies of a material can be searched in a request.
-
-    True if the table has at least one win and at most `MOST_WINS`.
-    """
+    """Return whether a search of studies is possible: with 1 to `MOST_WINS` wins in the table."""
     figures, _ = store.statistics(material)
     return 0 < Query(outcome=Outcome.WIN).candidates(figures) <= MOST_WINS
 

@@ -59,10 +59,7 @@ def traditional(simplified: str) -> str:
 
 
 def localise(language: str, english: str, chinese: str) -> str:
-    """Return the text in a language: `english`, or `chinese` in simplified or traditional script.
-
-    `chinese` is given in simplified characters.
-    """
+    """Return `english`, or `chinese`, which has simplified characters, in the language's script."""
     if language == "en":
         return english
     return traditional(chinese) if language == "zh-Hant" else chinese
