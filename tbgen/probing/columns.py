@@ -224,7 +224,7 @@ def read_chunks(
     legal_only: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[TableColumns]:
-    """Yield the columns of `read_table` by `chunk` slots, which is at least 1; parts may be empty."""
+    """Yield the columns of `read_table` by `chunk` slots (at least 1); parts may be empty."""
     if chunk < 1:
         raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")
     if not isinstance(tables, Tablebase):
