@@ -50,8 +50,8 @@ class Query:
     `zugzwang`: either side does worse if it is to move. `offence`: a direct win (docs/values.md),
     in which the loser has just committed this offence. `differs`: the outcome under another rule
     set, whose table is present, is different. `study`: the winner is to move, and the solution is
-    unique move by move (`tbgen.finding.studies`). `pieces` are pairs (piece code, square): such a
-    piece must stand on the square.
+    unique move by move (`tbgen.finding.studies`). `pieces` are pairs (piece code, square): a piece
+    with the code must stand on the square.
     """
 
     turn: Side | None = None

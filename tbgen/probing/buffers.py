@@ -54,8 +54,8 @@ class NumbaTables:
     `UnsupportedMaterialError` for a table whose distances do not fit a score.
 
     Probes may run in any number of threads. `load_wanted`, `preload` and `probe_boards` may be
-    called from any thread too, but not while other kernels probe: loading may evict a block that
-    such a kernel is about to read. Preload tables that fit in the cache.
+    called from any thread too, but not while other kernels probe: loading may evict a block that a
+    kernel is about to read. Preload tables that fit in the cache.
     """
 
     def __init__(

@@ -73,7 +73,7 @@ def frames_of_line(line: Mainline) -> list[Frame]:
 
 
 def loser_of(line: Mainline) -> Side | None:
-    """Return the side that loses by the loop of a line; None without such a loop."""
+    """Return the side that loses by the loop of a line; None if no side loses by a loop."""
     winner = line.winner if line.loop_start is not None else None
     return None if winner is None else winner.other
 

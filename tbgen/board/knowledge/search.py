@@ -128,8 +128,8 @@ def positions_of_value(
 ) -> FoundPositions:
     """Return at most `most` positions with a value in `wanted`, found within `seconds`.
 
-    Another `seed` gives other positions. Tests only the conditions of `wanted` that `ValueFilter`
-    knows: value, `zugzwang` and `differs`. Raises like `Tablebase.probe`.
+    Another `seed` gives other positions. Of the conditions of `wanted`, only value, `zugzwang` and
+    `differs` are tested. Raises like `Tablebase.probe`.
     """
 
     def find() -> FoundPositions:
