@@ -57,8 +57,8 @@ class FoundPositions:
 
     `candidates` is the number of positions of the table whose value matches the query; other
     conditions may exclude some. `share` (0 to 1) estimates which part of all matching positions was
-    found; at 1 there are no others. `lengths` are, for studies, the plies for which each solution
-    is unique.
+    found; at 1 there are no others, but a sorted search returns only the first. `lengths` are, for
+    studies, the plies for which each solution is unique.
     """
 
     positions: tuple[Position, ...]
