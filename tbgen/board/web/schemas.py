@@ -123,7 +123,7 @@ SCHEMAS: dict[str, Schema] = {
         ),
     ),
     "search": record(
-        "positions of a table; complete if `share` is 1",
+        "positions of a table: all if `share` is 1, but with `sort` the first `limit` of them",
         material=MATERIAL,
         candidates=integer("positions with a wanted value"),
         share=number("share of the table that the positions come from, 0 to 1"),
