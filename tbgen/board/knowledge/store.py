@@ -275,8 +275,8 @@ class TableStore:
     def others(self) -> list[GameTablebase]:
         """Return a tablebase for each rule set of the directories, except the rule set in use.
 
-        Tables that are limited to some orders are left out. Of two metrics, that of the tables in
-        use is preferred.
+        Tables that are limited to some orders are left out. Of two metrics, the one that was chosen
+        for the tables in use is preferred, or else DTM.
         """
         _, metric = self.fingerprint, self.tables.metric or Metric.DTM
         with self._lock:
