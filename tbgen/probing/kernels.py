@@ -267,8 +267,8 @@ def probe(
 
     The score is 0 unless the status is `OK`. Pieces may be listed in any order. The status is
     `INVALID` for an unknown piece, square or side, two pieces on one square, more than five pieces
-    of a code, unless each side has one king, and for a piece of a material with a table that cannot
-    stand on its square. Legality is not checked: the score of an illegal position is arbitrary.
+    of a code, and unless each side has one king. If the material has a table, it is `INVALID` too
+    for a piece that cannot stand on its square. The score of an illegal position is arbitrary.
 
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
     squares : int (count,) or longer, squares of the pieces: 9 * rank + file
