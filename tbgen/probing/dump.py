@@ -133,7 +133,7 @@ def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out:
 
 
 def description(file: TableFile, rows: int) -> dict[str, Any]:
-    """Return a JSON object that describes `rows` dumped rows of a table, with each column."""
+    """Return a JSON object that describes `rows` dumped rows of a table, and each column."""
     return file.header.spec.name.to_json() | {
         "digest": file.header.digest.hex(),
         "version": tbgen.__version__,

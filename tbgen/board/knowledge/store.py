@@ -278,7 +278,8 @@ class TableStore:
         Tables that are limited to some orders are left out. Of two metrics, the one that was chosen
         for the tables in use is preferred, or else DTM.
         """
-        _, metric = self.fingerprint, self.tables.metric or Metric.DTM
+        _ = self.fingerprint
+        metric = self.tables.metric or Metric.DTM
         with self._lock:
             for name, path in self.paths().items():
                 rules = name.rule_set
