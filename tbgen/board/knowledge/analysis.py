@@ -32,10 +32,10 @@ MAX_RUNGS = 24
 class Rung:
     """A step of a ladder: a position of the loser in a loop, and the loser's moves from it.
 
-    moves : from the start of the ladder to the position
+    moves : from the start of the ladder to `position`, at the last rung out of the last loop
     order : order of the loss; 0 at the last rung, which has no loop
-    plies : at the last rung, number of plies to mate or conversion
-    metric : metric of distances from the position
+    plies : at the last rung, number of plies to the end, which `metric` defines
+    metric : metric of the distances from the position
     loop : line of play that ends in the loop; None at the last rung
     turn : index of the ply in `loop` that is played from the position
     keeps : the loser's moves that stay in the loop
@@ -46,7 +46,7 @@ class Rung:
     position: Position
     order: int
     plies: int
-    metric: Metric
+    metric: Metric | None
     loop: Mainline | None = None
     turn: int = 0
     keeps: tuple[RootMove, ...] = ()
