@@ -84,6 +84,10 @@ def test_positions_without_attackers_or_without_a_move(client: TestClient, tmp_p
         assert "Black has no legal move" in stuck
 
 
+def test_the_editor_ignores_a_malformed_previous_position(client: TestClient) -> None:
+    assert page(client, "/", mode="edit", fen="zz", was=f"{'_' * 130}/")
+
+
 def test_an_internal_error_is_a_page_with_the_board(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,7 +227,8 @@ PAGES = (
     "/?mode=edit&fen=4k4/9/9/9/4R4/9/9/9/9/4K4_w", "/?fen=hello", f"/?fen={KNIGHT}x",
     f"/?fen={KNIGHT}&moves=a0a9", f"/?fen={KNIGHT}&moves=zz", f"/?fen={MISSING}",
     f"/?fen={MISSING}&mode=line", f"/?fen={BARREN}&moves=e8e7", "/endgames", "/endgames/KRKN",
-    "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/nonsense", "/nothing", "/api",
+    "/endgames/KNKC", "/endgames/KRRKRR", "/endgames/KRRKRR?won=red&order=0&plies=3",
+    "/endgames/nonsense", "/nothing", "/api",
     "/endgames/KRKN?won=black&order=0&plies=11", "/find?q=nonsense",
     "/find?q=KRRKRR", "/search/KRKN", "/search/KRKN?zugzwang=1", "/search/KRKN?outcome=win&only=1",
     "/search/KRRKRR", "/search/KRKN?decided=chase", "/search/KNKA?turn=red&order=0&least=30",
@@ -310,6 +315,7 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
         (f"/?fen={KNIGHT}&moves=d0e0", "走后将帅照面"),
         (f"/?fen={KNIGHT}&moves=zz", "看不懂着法"),
         ("/search/KRRKRR", "尚未生成双车对双车（KRRKRR）"),
+        ("/endgames/KRRKRR?plies=3", "尚未生成双车对双车（KRRKRR）"),
         ("/endgames/KAK", "「KAK」必和"),
         ("/nothing", "没有此页面"),
         ("/?fen=9/9/9", "有3行，应为10行"),

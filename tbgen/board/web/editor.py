@@ -132,8 +132,8 @@ def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
         if given.strip():
             position = read_position(given).position
     except PositionError as error:
-        before = query.get("was", "")
-        kept = _read_fen(before[:120]).sketch if "/" in before else Sketch(bytes(SQUARES), Side.RED)
+        before = query.get("was", "")[:120]
+        kept = _read_fen(before).sketch if "/" in before else Sketch(bytes(SQUARES), Side.RED)
         return Reading(kept, error, given[:400])
     return Reading(Sketch(position.board, position.side))
 

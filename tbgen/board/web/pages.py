@@ -102,9 +102,9 @@ class Pages:
         material = parse_material(asked)
         if asked != material.name:
             return _moved(with_settings(f"/endgames/{material}", view))
-        if "plies" in request.query_params:
-            return gallery_page(self._store, view, material, request.query_params)
         try:
+            if "plies" in request.query_params:
+                return gallery_page(self._store, view, material, request.query_params)
             return material_page(self._store, view, material)
         except MissingTableError:
             return missing_page(self._store, view, material)
