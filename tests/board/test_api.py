@@ -175,6 +175,7 @@ def test_tables(client: TestClient) -> None:
     assert named["material"] == "KRKN"
     assert named["red_to_move"]["wins"] > named["black_to_move"]["wins"]
     assert get(client, "/v1/tables", name="rook")["tables"] == []
+    assert len(get(client, "/v1/tables", name="")["tables"]) == len(listed)  # an empty field
     figures = get(client, "/v1/tables/krkn")
     assert figures["material"] == "KRKN"
     assert figures["rule_decided"] == 1597

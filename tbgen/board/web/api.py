@@ -136,7 +136,7 @@ class Api:
         A table that cannot be read is listed with its error.
         """
         names, asked = self._store.available(), request.query_params.get("name")
-        if asked is not None:
+        if asked:
             material = read_material(asked)
             names = [name for name in names if name.material == material]
         return Answer({"tables": [self._entry(name) for name in names]})
