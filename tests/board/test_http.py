@@ -308,6 +308,26 @@ def test_scripts_of_other_origins(tables_dir: Path) -> None:
         assert answer["etag"].startswith('W/"')
 
 
+def test_an_interrupted_form_is_no_error_of_the_server(tables_dir: Path) -> None:
+    """A client that leaves before its form is complete gets no traceback in the log."""
+    statuses = []
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        statuses.append(message.get("status"))
+
+    scope = {
+        "type": "http", "method": "POST", "path": "/find", "raw_path": b"/find",
+        "query_string": b"", "headers": [(b"content-length", b"9")], "root_path": "",
+        "scheme": "http", "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1),
+    }  # fmt: skip
+    with open_tablebase(tables_dir) as tables:
+        asyncio.run(create_app(tables)(scope, receive, send))
+    assert statuses[0] == 408
+
+
 def test_only_long_games_are_long_requests() -> None:
     def lane(**query: str) -> Lane:
         scope = {"type": "http", "query_string": urlencode(query).encode(), "headers": []}

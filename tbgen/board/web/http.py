@@ -22,7 +22,7 @@ from enum import StrEnum
 from threading import Event, Semaphore, local
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from tbgen.answers import failures
@@ -280,10 +280,10 @@ class EndpointRunner:
 
 
 async def body_of(request: Request) -> bytes:
-    """Return the body of a form; raises `RequestError` if it takes longer than `BODY_SECONDS`."""
+    """Return the body of a form; raises `RequestError` if it is not complete in `BODY_SECONDS`."""
     try:
         return await asyncio.wait_for(request.body(), BODY_SECONDS)
-    except TimeoutError:
+    except (TimeoutError, ClientDisconnect):
         hint = "try again in a moment"
         raise RequestError(408, "the request does not arrive", hint) from None
 
