@@ -23,11 +23,12 @@ from tbgen.board.web import pages
 from tbgen.board.web.endgames import matrix
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.view import View
+from tbgen.board.web.verdict import rules_name
+from tbgen.board.web.view import View, preferred_language
 from tbgen.indexing import Material, Position
 from tbgen.notation.materials import read_material
 from tbgen.rules import legal_moves
-from tbgen.tables import Metric
+from tbgen.tables import Metric, Rules, RuleSet
 from tests.helpers.board_server import demo
 from tests.helpers.languages import SIMPLIFIED, misfits, shown
 from tests.helpers.paths import ROOT
@@ -214,6 +215,15 @@ def test_an_export_has_result_and_reason(client: TestClient) -> None:
     assert best.rstrip().endswith("1-0")
     draw = client.get("/export.pgn", params={"fen": BARREN, "moves": "e8e7"}).text
     assert '[Result "1/2-1/2"]' in draw
+
+
+def test_the_language_of_a_browser() -> None:
+    """A script in the language tag outweighs the region."""
+    for accepted, expected in (
+        ("zh-HK,zh;q=0.9", "zh-Hant"), ("zh-Hans-HK", "zh-Hans"), ("zh-CN,en", "zh-Hans"),
+        ("zh-Hant-CN", "zh-Hant"), ("fr,zh-TW", "zh-Hant"), ("en,zh", "en"), ("", "en"),
+    ):  # fmt: skip
+        assert preferred_language(accepted) == expected
 
 
 # -- one language ----------------------------------------------------------------------------

@@ -278,7 +278,8 @@ def preferred_language(accepted: str) -> str:
     for entry in accepted[:200].split(","):
         tag = entry.split(";")[0].strip().lower()
         if tag.startswith("zh"):
-            traditional = any(part in tag for part in ("hant", "tw", "hk", "mo"))
+            regions = ("hant", "tw", "hk", "mo")
+            traditional = "hans" not in tag and any(part in tag for part in regions)
             return "zh-Hant" if traditional else "zh-Hans"
         if tag.startswith("en"):
             break
