@@ -275,8 +275,10 @@ def test_old_pages_without_a_table(partial: TestClient) -> None:
 def test_no_tables_at_all(tmp_path: Path) -> None:
     with open_tablebase(tmp_path) as tables:
         client = TestClient(create_app(tables))
-        for path in ("/", "/?mode=edit", "/endgames", "/healthz", "/v1/tables"):
+        for path in ("/", "/?mode=edit", "/endgames", "/handbook", "/healthz", "/v1/tables"):
             assert client.get(path).status_code == 200, path
+        assert "/handbook/all" not in client.get("/handbook").text
+        assert client.get("/handbook/all").status_code == 404
         assert "--demo" in client.get("/endgames").text
 
 

@@ -55,21 +55,23 @@ def handbook_page(store: TableStore, view: View) -> Answer:
         heading = page_link(f"/handbook/{name}", view, _attacker_name(entries, view))
         shown = f"<h2>{heading} <code>{name}</code></h2>{_table(entries, view)}"
         parts += f"<section>{shown}</section>"
-    parts = parts or f'<p class="notice">{view.message("no_tables")}</p>'
     content = f'<p class="links">{whole}</p>{_legend(view)}{parts}'
+    if not parts:
+        content = f'<p class="notice">{view.message("no_tables")}</p>'
     return wide_page(view, view.text("handbook"), content, "/handbook", css="wide handbook")
 
 
 def chapter_page(store: TableStore, view: View, name: str) -> Answer:
     """Return the page of one attacker with diagrams, or of all if `name` is `all`.
 
-    Other names are an attacker's letters, such as `KRN`; raises `RequestError` without its tables.
+    Other names are an attacker's letters, such as `KRN`. Raises `RequestError` without tables of
+    the attacker, or for `all` without any.
     In print, each attacker of `all` starts a new page.
     """
     found, title = _chapters(store), view.text("handbook")
     until = time.monotonic() + DOCUMENT_SECONDS
     contents, parts, missing = "", "", 0
-    if name == "all":
+    if name == "all" and found:
         rules = view.pair(view.text("rules"), rules_name(store.tables.rule_set, view))
         head = f'<p class="under">{escape(rules)}</p>'
         for key, entries in found.items():
