@@ -233,7 +233,7 @@ def _material_card(
     if not few or (cost and cost.memory_bytes > TOO_LARGE_BYTES):
         said = view.message("missing_never", name=_name(material, view))
         return f'<section class="card missing"><p>{said}</p></section>'
-    needed = {node for node in material.closure() if node.needs_table}
+    needed = set(material.closure())
     key = "missing_card" if len(needed) > 1 else "missing_card_one"
     here = len(needed.intersection(store.materials()))
     said = view.message(key, name=_name(material, view), n=len(needed), here=here)
