@@ -376,6 +376,16 @@ def test_settings_of_a_view_are_in_its_addresses() -> None:
     assert view.href().endswith("&pieces=picture&board=slate")
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_limit_on_orders_is_named(language: str) -> None:
+    """Draws of a table limited to some orders may be wins: the name of its rules has the limit."""
+    view = View(Position.from_fen(KNIGHT.replace("_", " ")), language=language)
+    whole, limited = (rules_name(RuleSet(Rules.WXF, orders), view) for orders in (None, 2))
+    assert limited.startswith(whole)
+    assert "2" in limited
+    assert language == "en" or not misfits(limited, language)
+
+
 def test_a_verdict_names_its_rules_and_marks_its_plies(client: TestClient) -> None:
     early = page(client, "/", fen=LOOP, moves=JUDGED[:-5])
     before = page(client, "/", fen=LOOP, moves=JUDGED)

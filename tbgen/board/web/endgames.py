@@ -38,6 +38,7 @@ from tbgen.board.web.layout import (
 )
 from tbgen.board.web.panels import longest_boards, rules_boards
 from tbgen.board.web.small_boards import linked_histogram
+from tbgen.board.web.verdict import rules_name
 from tbgen.board.web.view import View
 from tbgen.finding.handbook import CLASSES, class_of
 from tbgen.indexing import Army, Material, Side
@@ -184,7 +185,7 @@ def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[s
         rule += view.text("list_stop") + view.text("longest_distance", distance=farthest)
     rows = {
         "class": view.text(f"class_{class_of(figures.red_to_move)}"),
-        "rules": view.text(f"rules_{store.tables.rule_set.unlimited}"),
+        "rules": rules_name(store.tables.rule_set, view),
         "metric": view.text(figures.metric),
         "legal": f"{figures.legal:,}",
         "longest": view.words.distance(figures.max_distance) if figures.max_distance else "",

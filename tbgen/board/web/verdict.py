@@ -59,8 +59,11 @@ def moves_in_words(plies: int, view: View) -> str:
 
 
 def rules_name(rule_set: RuleSet, view: View) -> str:
-    """Return the name of a rule set's repetition rules in the view's language, as text."""
-    return view.text(f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
+    """Return the name of a rule set, with its limit on orders, in the view's language, as text."""
+    name = view.text(f"rules_{rule_set.unlimited}")
+    if rule_set.orders is None:
+        return name
+    return view.text("rules_limited", rules=name, n=rule_set.orders)
 
 
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
