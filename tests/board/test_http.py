@@ -331,7 +331,7 @@ def test_an_interrupted_form_is_no_error_of_the_server(tables_dir: Path) -> None
 def test_only_long_games_are_long_requests() -> None:
     def lane(**query: str) -> Lane:
         scope = {"type": "http", "query_string": urlencode(query).encode(), "headers": []}
-        return routes._of_game(Request(scope))
+        return routes._lane_of_game(Request(scope))
 
     moves = ",".join(["d0d1", "b1c3"] * 50)
     assert lane(fen="F") == lane(fen="F", moves=moves[:-1]) == Lane.PROMPT

@@ -43,7 +43,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.system.units import format_bytes
 from tbgen.tables import MissingTableError
 
-PATHS = frozenset({"/build", "/build/cancel"})
+POST_PATHS = frozenset({"/build", "/build/cancel"})
 """Paths that accept POST."""
 
 MAX_STREAMS = 32

@@ -68,7 +68,7 @@ def picture(view: View) -> str:
     return draw(view.position, view.look, Marks(last), alone=True)
 
 
-def card(store: TableStore, facts: Facts, view: View) -> str:
+def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
     """Return Open Graph tags as HTML; empty without the address of this site, `view.origin`."""
     if not view.origin:
         return ""

@@ -90,7 +90,7 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
         )
     heading = f"{escape(material_name(material, view.language))} <code>{name}</code>"
     content = (
-        f"{_facts(store, view, figures, file)}{_puzzle(figures, view)}"
+        f"{_properties(store, view, figures, file)}{_puzzle(figures, view)}"
         f"<h2>{view.message('results')}</h2>{_results(view, figures)}"
         f"{rules_boards(store, material, figures, view)}"
         f"{longest_boards(store, figures, view)}{distances}"
@@ -175,7 +175,9 @@ def _filters(view: View) -> str:
     )
 
 
-def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[str, Any]) -> str:
+def _properties(
+    store: TableStore, view: View, figures: TableStatistics, file: dict[str, Any]
+) -> str:
     """Return an HTML list of a table's properties, from its statistics and facts of its file."""
     seconds, material = file["build_seconds"], Material.parse(figures.material)
     time = view.text("unknown_time") if seconds is None else time_in_words(seconds, view.language)

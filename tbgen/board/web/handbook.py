@@ -169,7 +169,7 @@ def _sections(
         missing += exceptions is None
         shown: list[tuple[Position, str]] = []
         with contextlib.suppress(TablebaseError, OSError):
-            shown = _longest_wins(store.statistics(entry.material)[0], view)
+            shown = _captioned_wins(store.statistics(entry.material)[0], view)
         for position, outcome in exceptions or ():
             shown.append((position, view.text(f"handbook_{outcome.name.lower()}")))
         boards = small_boards(shown, view) if shown else ""
@@ -186,7 +186,7 @@ def _sections(
     return parts, missing
 
 
-def _longest_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
+def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
     """Return the attacker's longest win of order 0 and its win of highest order, with captions."""
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []

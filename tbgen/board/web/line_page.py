@@ -40,7 +40,7 @@ from tbgen.board.knowledge.analysis import Rung, ladder
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.building import missing_card
-from tbgen.board.web.embed import card
+from tbgen.board.web.embed import open_graph_tags
 from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import board_page, link, turn_buttons
 from tbgen.board.web.panels import label_sign, pairs, share_panel
@@ -114,7 +114,7 @@ def film_page(store: TableStore, view: View) -> Answer:
     return board_page(
         view, view.pair(view.text(name), endgame), headline(facts, view, mechanism_of(line)),
         f'{draw(position, view.look, marks)}<p class="caption"></p>{buttons}',
-        side, "workspace filming", data=data, head=card(store, facts, view),
+        side, "workspace filming", data=data, head=open_graph_tags(store, facts, view),
     )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ class Endpoint:
         return {"judge": "judgement"}.get(self.name, self.name) if self.media == JSON else ""
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def all_parameters(self) -> tuple[str, ...]:
         """All parameters, those in the path first."""
         inside = (name for name in _PARAMETERS if f"{{{name}}}" in self.path)
         return (*inside, *self.parameters)
@@ -168,7 +168,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
                 | ({"maximum": MAX_GIF_WIDTH} if (name, endpoint.media) == ("width", GIF) else {}),
                 "example": _PARAMETERS[name][1],
             }
-            for name in endpoint.names
+            for name in endpoint.all_parameters
         ],
         "responses": {
             "200": answer,

@@ -47,8 +47,6 @@ from tbgen.notation import (
 from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, Outcome
 
-Endpoint = Callable[[Request], Answer]
-
 
 class Pages:
     """Endpoints of the pages, and methods that make such endpoints."""
@@ -88,7 +86,9 @@ class Pages:
         chosen = request.query_params.get("piece", "")[:1]
         return editor_page(self._store, view, reading, chosen, 200 if error is None else 400)
 
-    def of_settings(self, page: Callable[[TableStore, View], Answer]) -> Endpoint:
+    def of_settings(
+        self, page: Callable[[TableStore, View], Answer]
+    ) -> Callable[[Request], Answer]:
         """Return the endpoint that calls `page` with the store and a view of settings only."""
         return lambda request: page(self._store, self._settings_only(request))
 
@@ -101,7 +101,7 @@ class Pages:
         asked = request.path_params["material"]
         material = parse_material(asked)
         if asked != material.name:
-            return _moved(with_settings(f"/endgames/{material}", view))
+            return _redirect(with_settings(f"/endgames/{material}", view))
         try:
             if "plies" in request.query_params:
                 return gallery_page(self._store, view, material, request.query_params)
@@ -120,7 +120,7 @@ class Pages:
         material = Material.parse(request.path_params["material"])
         return search_page(self._store, view, material, request.query_params)
 
-    def search_or_missing(self, search: Endpoint, request: Request) -> Answer:
+    def search_or_missing(self, search: Callable[[Request], Answer], request: Request) -> Answer:
         """Return the answer of `search`, or without a table the page that offers to build it.
 
         search : endpoint that runs `Pages.search` in another process
@@ -132,7 +132,7 @@ class Pages:
             return missing_page(self._store, self._settings_only(request), material)
         return search(request)
 
-    def sampled_puzzle(self, search: Endpoint, request: Request) -> Answer:
+    def sampled_puzzle(self, search: Callable[[Request], Answer], request: Request) -> Answer:
         """Redirect to a random position in which exactly one move keeps the outcome.
 
         If a sample of the table has none, return the answer of `search`, an endpoint that runs
@@ -175,7 +175,7 @@ class Pages:
             view = view.after(answer(facts, view.strength))
         elif facts.over is None and self._store.opponent is not None:
             view = view.after(self._store.opponent(view.start, view.moves))
-        return _moved(view.href())
+        return _redirect(view.href())
 
     def find(self, request: Request) -> Answer:
         """Redirect to the endgame, position or game that was typed into the search box.
@@ -186,15 +186,15 @@ class Pages:
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)
         if not asked:
-            return _moved(with_settings("/", view))
+            return _redirect(with_settings("/", view))
         material = read_material(asked)
         if material is not None:
-            return _moved(with_settings(f"/endgames/{material}", view))
+            return _redirect(with_settings(f"/endgames/{material}", view))
         attacker = read_attacker(asked)
         if attacker is not None:
             known = any(material.first == attacker for material in self._store.materials())
             path = f"/handbook/{attacker.name}" if known else f"/endgames/{attacker.name}K"
-            return _moved(with_settings(path, view))
+            return _redirect(with_settings(path, view))
         try:
             read = read_position(asked[: MAX_POSITION_TEXT + 1])
         except PositionError as error:
@@ -210,7 +210,7 @@ class Pages:
                 hint = "such as KRKN, rook against knight, a FEN, or moves"
                 raise RequestError(400, wrong, hint) from None
         turned = view.flip or read.viewpoint == Side.BLACK
-        return _moved(replace(view.at(read.position), flip=turned).href())
+        return _redirect(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
         """Redirect to the board after a game that was typed as text.
@@ -225,7 +225,7 @@ class Pages:
             return reading_page(self._store, shown, fault=game.fault)
         found = self._store.probe_game(shown.positions, shown.moves).final if game.stated else "*"
         if found in ("*", game.stated):
-            return _moved(shown.href())
+            return _redirect(shown.href())
         return reading_page(self._store, shown, game.stated)
 
     def _view(self, request: Request) -> View:
@@ -254,8 +254,8 @@ def _shown_puzzle(view: View, position: Position, task: str) -> Answer:
     """Redirect to a puzzle, with the solver's side at the bottom; `task` is "win" or "draw"."""
     shown = replace(view.at(position), task=task)
     flip = position.side == Side.BLACK
-    return _moved(shown.href(mode="play", human=position.side, flip=flip))
+    return _redirect(shown.href(mode="play", human=position.side, flip=flip))
 
 
-def _moved(href: str) -> Answer:
+def _redirect(href: str) -> Answer:
     return Answer("", HTML, 303, {"location": href})

@@ -64,16 +64,16 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
     It has a link to more positions whose outcome depends on the rules. `known` is the result of
     `rules_known`.
     """
-    others = _otherwise(facts.position, known, view)
+    others = _other_outcomes(facts.position, known, view)
     if not others:
         return ""
     drawn = known[0].outcome == Outcome.DRAW
     said = view.message("only_rules_draw" if drawn else "only_rules_win")
     rest = escape(view.text("choice_stop").join(others))
-    return f'<p class="matter"><b>{said}</b> {rest} {_more(facts.position.material, view)}</p>'
+    return f'<p class="matter"><b>{said}</b> {rest} {_more_link(facts.position.material, view)}</p>'
 
 
-def _otherwise(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
+def _other_outcomes(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
     """Return rules and result of the values in `known` with another outcome than the first."""
     return [
         view.text(
@@ -86,7 +86,7 @@ def _otherwise(position: Position, known: Sequence[ProbeResult], view: View) -> 
     ]
 
 
-def _more(material: Material, view: View) -> str:
+def _more_link(material: Material, view: View) -> str:
     """Return the link to a search for positions whose outcome depends on the repetition rules."""
     label, query = view.text("only_rules_more"), {"differs": "1"}
     return page_link(f"/search/{material}", view, label, "button small", query)
@@ -121,11 +121,11 @@ def rules_boards(
     for win in sorted(longest_wins(figures), key=lambda win: -win.order):
         if not win.order or not win.has_move:
             continue
-        others = _otherwise(win.position, rules_known(store, store.probe(win.position)), view)
+        others = _other_outcomes(win.position, rules_known(store, store.probe(win.position)), view)
         if others:
             said = result_name(win.winner, view.language) + view.text("of_order", n=win.order)
             found.append((win.position, said + view.text("choice_stop") + others[0]))
-    heading = f"<h2>{view.message('only_rules')} {_more(material, view)}</h2>"
+    heading = f"<h2>{view.message('only_rules')} {_more_link(material, view)}</h2>"
     return heading + small_boards(found[:RULES_BOARDS], view) if found else ""
 
 
@@ -151,7 +151,7 @@ def where_panel(facts: Facts, view: View) -> str:
     return details(view.text("where"), content, "panel where", is_open=view.where is not None)
 
 
-def heat(store: TableStore, view: View) -> dict[int, Point]:
+def heat_points(store: TableStore, view: View) -> dict[int, Point]:
     """Return the points of the heat map of the piece on `view.where` by square; empty without it.
 
     A point is a link to the position with the piece on this square, with its outcome and value.

@@ -25,7 +25,7 @@ from tbgen.board.knowledge.store import RESULTS, Facts, TableStore, winner_of
 from tbgen.board.language.error_messages import localise_error
 from tbgen.board.language.words import explain_judgement, piece_name, result_name
 from tbgen.board.web.building import missing_card, running_build, starter_cards
-from tbgen.board.web.embed import card
+from tbgen.board.web.embed import open_graph_tags
 from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import (
     board_page,
@@ -38,7 +38,7 @@ from tbgen.board.web.layout import (
 from tbgen.board.web.panels import (
     endgame_panel,
     game_record,
-    heat,
+    heat_points,
     mistake_note,
     rules_headline,
     rules_known,
@@ -136,14 +136,15 @@ def _page(
     mechanism: Mechanism | None = None, status: int = 200,
 ) -> Answer:  # fmt: skip
     """Return the page of mode `read` or `play`; `verdict` and `side` are its sections as HTML."""
-    picture = draw(facts.position, view.look, marks_of(store, facts, view, mechanism))
+    picture = draw(facts.position, view.look, _marks(store, facts, view, mechanism))
     return board_page(
         view, facts.position.material.name, verdict, picture + _controls(store, facts, view), side,
-        data=_script_data(store, facts, view), head=card(store, facts, view), status=status,
+        data=_script_data(store, facts, view), head=open_graph_tags(store, facts, view),
+        status=status,
     )  # fmt: skip
 
 
-def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
+def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
     """Return the marks of the board: last move, links of pieces and targets, heat map, arrows."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
@@ -156,7 +157,7 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
     if view.chosen is not None:
         links[view.chosen] = view.href(chosen=None)
     arrows = checkers(facts.position)
-    tried = heat(store, view) if reading else {}
+    tried = heat_points(store, view) if reading else {}
     if reading and not tried and facts.over is None:
         arrows += chase_arrows(facts.position, mechanism)
         winning = [move for move in facts.moves if move.best and move.outcome == Outcome.WIN]

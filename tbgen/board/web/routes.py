@@ -33,7 +33,7 @@ from tbgen.board.knowledge.store import ReplyFunction, TableStore
 from tbgen.board.language.error_messages import localise_error
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
-from tbgen.board.web.building import PATHS, BuildEndpoints, build_page, build_state
+from tbgen.board.web.building import POST_PATHS, BuildEndpoints, build_page, build_state
 from tbgen.board.web.endgames import list_page
 from tbgen.board.web.files import ADDRESS, CompressionExceptFiles, FileEndpoint
 from tbgen.board.web.handbook import handbook_page
@@ -118,7 +118,7 @@ def create_app(
         routes += builds.routes
     if files and directory is not None:
         routes.append(Route(f"{ADDRESS}/{{name}}", FileEndpoint(directory, runner.requests).answer))
-    posts = {"/find", *(PATHS if workshop is not None and workshop.limits is not None else ())}
+    posts = {"/find", *(POST_PATHS if workshop is not None and workshop.limits is not None else ())}
     app = Starlette(
         routes=routes,
         middleware=[
@@ -155,7 +155,7 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
     box = shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False)
     bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
     return [
-        shown("/", "board", pages.board, known=board, lane=_of_board),
+        shown("/", "board", pages.board, known=board, lane=_lane_of_board),
         box,
         Route("/find", partial(_posted, box.endpoint), methods=["POST"]),
         shown(
@@ -217,7 +217,7 @@ async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
 def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
     prompt = ("render", "histogram", "graph", "dot", "health", "metrics")
     lanes: dict[str, Any] = dict.fromkeys(prompt, Lane.PROMPT) | {"search": Lane.SEARCH}
-    lanes |= dict.fromkeys(("probe", "judge"), _of_game)
+    lanes |= dict.fromkeys(("probe", "judge"), _lane_of_game)
     routes = []
     for endpoint in ENDPOINTS:
         name = endpoint.name
@@ -250,14 +250,14 @@ def _robots(request: Request) -> Answer:
     return Answer("".join(f"{line}\n" for line in lines), TEXT)
 
 
-def _of_board(request: Request) -> Lane:
+def _lane_of_board(request: Request) -> Lane:
     """Return the lane of the board: `LONG` for a heat map, `PROMPT` for the editor, else `PAGE`."""
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
 
 
-def _of_game(request: Request) -> Lane:
+def _lane_of_game(request: Request) -> Lane:
     """Return the lane of a probe or verdict: `LONG` for a long game or with `explain`."""
     query = request.query_params
     is_long = "explain" in query or len(query.get("moves", "")) > _PROMPT_GAME

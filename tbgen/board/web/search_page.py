@@ -188,15 +188,15 @@ def _form(
             sorts[sort] = view.text(f"find_{name}_{'down' if sort[0] == '-' else 'up'}")
     ticks = ("only", "zugzwang", *(name for name in ("differs", "study") if name in offered))
     fields = [
-        _choice("turn", view.text("side"), sides, asked, view),
-        _choice("outcome", view.text("result"), outcomes, asked, view),
-        _choice("decided", view.text("find_decided"), offences, asked, view),
+        _select("turn", view.text("side"), sides, asked, view),
+        _select("outcome", view.text("result"), outcomes, asked, view),
+        _select("decided", view.text("find_decided"), offences, asked, view),
         _field("order", view.text("order"), asked, _NUMBER.replace("*", "*-?[0-9]*")),
         _field("least", view.text("find_least"), asked),
         _field("most", view.text("find_most"), asked),
         _field("at", view.text("find_at"), asked, _PIECES.format(view.text("find_at_example"))),
-        *(_tick(name, view.text(f"find_{name}"), asked) for name in ticks),
-        _choice("sort", view.text("find_sort"), sorts, asked, view),
+        *(_checkbox(name, view.text(f"find_{name}"), asked) for name in ticks),
+        _select("sort", view.text("find_sort"), sorts, asked, view),
     ]
     return (
         f'<form class="search" action="/search/{material}" method="get">'
@@ -206,7 +206,7 @@ def _form(
     )
 
 
-def _choice(
+def _select(
     name: str, label: str, options: Mapping[str, str], asked: Mapping[str, str], view: View
 ) -> str:
     listed = ""
@@ -224,7 +224,7 @@ def _field(name: str, label: str, asked: Mapping[str, str], attributes: str = _N
     )
 
 
-def _tick(name: str, label: str, asked: Mapping[str, str]) -> str:
+def _checkbox(name: str, label: str, asked: Mapping[str, str]) -> str:
     checked = " checked" if asked.get(name) == "1" else ""
     return (
         f'<label class="tick"><input type="checkbox" name="{name}" value="1"{checked}>'

@@ -46,12 +46,14 @@ def linked_histogram(
     def address(winner: Side, plies: int) -> str:
         if figures.index_size > MAX_SLOTS:
             return ""
-        return with_settings(f"/endgames/{figures.material}", view, _bar(winner, order, plies))
+        return with_settings(
+            f"/endgames/{figures.material}", view, _bar_parameters(winner, order, plies)
+        )
 
     return histogram(figures, order, view.language, here, address)
 
 
-def _bar(winner: Side, order: int, plies: int) -> dict[str, str]:
+def _bar_parameters(winner: Side, order: int, plies: int) -> dict[str, str]:
     """Return the query parameters, for `gallery_page`, of the histogram bar of a win in `plies`."""
     return {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
 
@@ -118,8 +120,8 @@ def gallery_page(
 ) -> Answer:
     """Return the page of the positions that a histogram bar counts, as small boards.
 
-    `query` has `won`, `order` and `plies` of the bar (`_bar`). Raises `RequestError` if there are
-    no such positions, or if the table has more than `MAX_SLOTS` slots per side.
+    `query` has `won`, `order` and `plies` of the bar (`_bar_parameters`). Raises `RequestError` if
+    there are no such positions, or if the table has more than `MAX_SLOTS` slots per side.
     """
     figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
@@ -138,7 +140,7 @@ def gallery_page(
     said = view.message("gallery_count", n=f"{number:,}", shown=len(shown))
     content = f"<p>{said} {figures_link(material, view)}</p>{small_boards(shown, view)}"
     heading = view.pair(material_name(material, view.language), name)
-    own = _bar(winner, order, plies)
+    own = _bar_parameters(winner, order, plies)
     return wide_page(view, heading, content, f"/endgames/{material}", own)
 
 
