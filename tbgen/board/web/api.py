@@ -1,8 +1,8 @@
 """HTTP API: the answers of the command line, as JSON, CSV, PGN and other text, and pictures.
 
 `openapi` lists the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
-blanks. Moves are in ICCS. With `notation`, each move also has a field `text` in that notation.
-`lang` sets the language of reasons.
+blanks. Moves are in ICCS; a field `text` has a move in `notation`, by default that of `lang`, the
+language of reasons.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName
 
 DEFAULT_PLIES = 400
+"""Default number of plies of a line of best play."""
 
 FORMATS = ("json", "csv", "pgn")
 """Output formats for the positions that a search finds."""
@@ -322,7 +323,7 @@ def _number(request: Request, name: str, default: int, limits: tuple[int, int]) 
 
 
 def _material(request: Request) -> Material:
-    """Return the material in the path; raise `RequestError` if it has no tables."""
+    """Return the material in the path; raise `RequestError` if neither side has an attacker."""
     material = Material.parse(request.path_params["material"])
     if not material.needs_table:
         raise RequestError(

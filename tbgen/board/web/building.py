@@ -223,7 +223,7 @@ def _material_card(
 ) -> str:  # fmt: skip
     """Return a section on the tables that a material needs, with button or command to build them.
 
-    If the table is too large, the section is only a sentence.
+    If they are being built, it has their progress; if the table is too large, only a sentence.
 
     back : address to return to after the build; note : HTML at the end of the section
     can_exist : whether the format has a table of this material
@@ -249,7 +249,8 @@ def _material_card(
 def starter_cards(store: TableStore, view: View, back: str) -> str:
     """Return sections that offer sets of endgames to build first, or progress of the running build.
 
-    Empty if the application has no workshop. `back` is the address to return to after the build.
+    A sentence if all sets are present; empty if the application has no workshop. `back` is the
+    address to return to after the build.
     """
     workshop = store.workshop
     if workshop is None:

@@ -60,7 +60,7 @@ class FileEndpoint:
         return FileResponse(self._directory / name, headers=headers, stat_result=found)
 
     def _names(self) -> frozenset[str]:
-        """Return the file names in the index, read again if it has changed; empty if invalid."""
+        """Return the file names in the index, re-read if changed; empty if missing or invalid."""
         with contextlib.suppress(FileNotFoundError, BadIndexError), self._open(INDEX) as file:
             found = os.fstat(file.fileno())
             state = found.st_ino, found.st_size, found.st_mtime_ns

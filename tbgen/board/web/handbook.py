@@ -65,8 +65,7 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
     """Return the page of one attacker with diagrams, or of all if `name` is `all`.
 
     Other names are an attacker's letters, such as `KRN`. Raises `RequestError` without tables of
-    the attacker, or for `all` without any.
-    In print, each attacker of `all` starts a new page.
+    the attacker, or for `all` without any. In print, each attacker of `all` starts a new page.
     """
     found, title = _chapters(store), view.text("handbook")
     until = time.monotonic() + DOCUMENT_SECONDS

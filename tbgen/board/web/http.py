@@ -3,7 +3,8 @@
     request  ->  `middleware`  ->  ETag known?  ->  worker thread  ->  answer
                                   304            503 if too many wait
 
-An answer depends only on address, language and tables, so its ETag is known before it is computed.
+An answer depends only on address, language, tables, the build and the day, so its ETag is known
+before it is computed.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
 waiting requests is bounded. A *lane* is a queue with its own threads; short requests, position
 pages, long requests and searches have one lane each, and so do not wait for each other. Searches
@@ -146,7 +147,7 @@ class EndpointRunner:
 
     An endpoint is a function of a request that returns an `Answer`. It may raise `RequestError` and
     the errors that `failures.describe` covers. Long work calls `checkpoint` regularly. `closed` is
-    true after shutdown; `requests` counts answers by name of the endpoint and status.
+    true once `close` was called; `requests` counts answers by name of the endpoint and status.
 
     fingerprint : returns a text that changes when any answer may have changed
     """
@@ -172,7 +173,7 @@ class EndpointRunner:
             raise AbandonedError
 
     def close(self) -> None:
-        """Answer all running requests with 503 at once; called from the event loop at shutdown."""
+        """Answer running and waiting requests with 503; called by the event loop at shutdown."""
         self.closed = True
         for gone in list(self._waiting):
             gone.cancel()

@@ -163,7 +163,7 @@ def wide_page(
     heading: str = "",
     status: int = 200,
 ) -> Answer:
-    """Return a page without a board: heading and `content`, which is HTML with class `css`.
+    """Return a page without a board: heading and `content` (HTML), in a <div> of class `css`.
 
     path, query : address of the page, without the view's settings
     heading : HTML; if empty, the heading is `title`, which is plain text

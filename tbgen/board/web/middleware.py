@@ -129,8 +129,8 @@ def is_loopback(host: str) -> bool:
 def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
     """Return the refusal of a request beyond the limits, or the answer to OPTIONS; else None.
 
-    loopback_only : refuse other host names than this machine's
-    post : whether the request is a POST to a path that accepts one
+    loopback_only : refuse host names of other machines; post : the request is a POST to a path that
+        accepts one
     """
     headers = dict(scope["headers"])
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]

@@ -55,7 +55,7 @@ class Pages:
         self._store = store
 
     def board(self, request: Request) -> Answer:
-        """Return the board page in the requested mode; for an illegal position, the editor page."""
+        """Return the page of the requested mode; the editor for a position that is not legal."""
         if request.query_params.get("mode") == "edit":
             return self._edit(request)
         try:

@@ -50,7 +50,7 @@ position's page is made.
 def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
     """Return the position's value under each rule set with a table, the one in use first.
 
-    Empty if only one value is known, if a side has no attackers, or if the game has ended.
+    Empty if fewer than two values are known, a side has no attackers, or the game has ended.
     """
     if facts.over is not None or facts.result is None or not facts.position.material.both_armed:
         return []
@@ -93,10 +93,7 @@ def _more_link(material: Material, view: View) -> str:
 
 
 def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
-    """Return a list of the outcome under each rule set, open if outcomes differ.
-
-    known : result of `rules_known`; if it is empty, an empty text is returned
-    """
+    """Return the outcomes in `known` (of `rules_known`) as a list, open if they differ."""
     if not known:
         return ""
     rows = [
@@ -190,7 +187,8 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
 def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return a folded section on the endgame: histogram, longest wins, proof and links.
 
-    The histogram marks the bar of the position. Empty if its value or the statistics are unknown.
+    The histogram marks the bar of the position. Empty if its value is not from a table, or if the
+    table's statistics cannot be read.
     """
     if facts.result is None or facts.result.metric is None:
         return ""

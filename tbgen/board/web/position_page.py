@@ -174,7 +174,7 @@ def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | N
 
 
 def _effect(view: View, move: RootMove) -> tuple[str, str, str]:
-    """Return the address after a move, its outcome and value, both empty in play mode."""
+    """Return the address after a move, and the move's outcome and value: empty in play mode."""
     href = view.after(move.move).href()
     if view.mode == "play":
         return href, "", ""
@@ -223,9 +223,8 @@ def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
 def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
-    Empty if no reply is due, or if neither a table nor an engine can reply. At full strength of the
-    table it is the address of the position itself. For a weaker table and for the engine it is an
-    address under `/reply`, where the move is chosen.
+    Empty if no reply is due, or if neither a table nor an engine can reply. For the best move of
+    the table it is the address of the position itself, otherwise of `/reply`, which chooses a move.
     """
     due = view.mode == "play" and not view.readers_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):

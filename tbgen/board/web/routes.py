@@ -272,7 +272,7 @@ async def _redirect_from_pai(request: Request) -> Response:
 
 
 def _error_page(request: Request, answer: Answer) -> Answer:
-    """Return an error as HTML page, with the requested board if its position can be read.
+    """Return an error as HTML page, with the board if the requested position is legal.
 
     answer : the error as JSON, with `error` and `hint`
     """

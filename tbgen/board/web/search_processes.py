@@ -38,10 +38,8 @@ POLL_SECONDS = 0.05
 """Seconds between checks that the client of a waiting search is still there."""
 
 COMPILE_SECONDS = 60.0
-"""Longest time in seconds that a search waits for the compilation of the kernels.
-
-It is less than `http.SEARCH_SECONDS`, so that the search is refused with a hint before its request
-times out.
+"""Most seconds that a search waits for the compilation of the kernels: less than
+`http.SEARCH_SECONDS`, so that it is refused with a hint before its request times out.
 """
 
 NICE = 10

@@ -23,6 +23,7 @@ HEADER_SECONDS = 5
 """Seconds in which the head of a request must arrive."""
 
 MAX_CONNECTIONS = 512
+"""Number of open connections at which requests are answered 503."""
 
 _LOG: dict[str, Any] = deepcopy(LOGGING_CONFIG)
 """uvicorn's logging configuration, with the time in front of each line."""
@@ -81,9 +82,8 @@ class HeaderTimeoutProtocol(H11Protocol):
 class BoardServer(Server):
     """uvicorn's server, which abandons the work of its requests before it shuts down.
 
-    app : application that `create_app` has made
-    host, port : address to listen on, unless `run` is given sockets
-    log : whether to log requests
+    app : application made by `routes.create_app`
+    host, port : address to listen on, unless `run` is given sockets; log : whether to log requests
     """
 
     def __init__(self, app: Starlette, host: str, port: int, *, log: bool = False) -> None:

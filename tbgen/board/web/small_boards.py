@@ -70,7 +70,10 @@ def bar_query(winner: Side, order: int, plies: int) -> Query:
 
 @dataclass(frozen=True, slots=True)
 class ExtremeWin:
-    """Position of the longest win of `winner` at one order, in `plies` plies."""
+    """Position of the longest win of `winner` at one order.
+
+    `plies` counts to mate or conversion at order 0, to the loop at higher orders.
+    """
 
     position: Position
     order: int

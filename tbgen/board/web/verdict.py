@@ -69,7 +69,8 @@ def rules_name(rule_set: RuleSet, view: View) -> str:
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return outcome, distance, reason, side to move and endgame of a position, as HTML.
 
-    After the end of a game, return its result, the reason for it, and the endgame.
+    Outcome, distance and reason are left out if the value is unknown. After the end of a game,
+    return its result, the reason for it, and the endgame.
     """
     result, endgame = facts.result, _endgame(view)
     if facts.over is not None:

@@ -45,10 +45,8 @@ THEMES = ("", "light", "dark")
 """Colour schemes: the browser's setting, light, or dark."""
 
 STRENGTHS = ("best", "varied", "beginner")
-"""Strengths of the table in play mode.
-
-The table plays the best move, a random move that keeps the outcome, or a random move that may lose
-the outcome.
+"""Strengths of the table in play mode: it plays the best move, a random move that keeps the
+outcome, or a random move that may lose the outcome.
 """
 
 CHOICES: Mapping[str, Sequence[str]] = {
@@ -101,10 +99,7 @@ class View:
     strength: str = STRENGTHS[0]
     hint: str = ""
     asked_language: bool = False
-    """True if the address names the language.
-
-    Otherwise the header `Accept-Language` decides, and links omit the language.
-    """
+    """True if the address names the language; else `Accept-Language` decides, and links omit it."""
     origin: str = ""
     """Scheme, host and prefix of the request, for absolute addresses; may be empty."""
 
@@ -264,7 +259,10 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
 
 
 def read_moves(start: Position, text: str) -> tuple[Move, ...]:
-    """Parse ICCS moves, separated by commas or blanks; raise `InputError` unless all are legal."""
+    """Parse at most `MAX_MOVES` ICCS moves, separated by commas or blanks.
+
+    Raises `InputError` for more moves, and for an illegal one.
+    """
     words = text[: 8 * MAX_MOVES].replace(",", " ").split()
     if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
