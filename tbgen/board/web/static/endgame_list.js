@@ -33,7 +33,7 @@ async function filter(event) {
   const known = typed === named.typed;
   if (!known) named = { typed, material: null };
   narrow(named.material);
-  if (known) return;
+  if (known || !typed) return;
   try {
     const answer = await fetch(within(`/v1/tables?name=${encodeURIComponent(typed)}`));
     const { tables } = await answer.json();
