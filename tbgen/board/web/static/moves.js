@@ -38,7 +38,7 @@ export function press(name) {
   return choose(name === state.chosen ? null : name);
 }
 
-// Whether a piece of the side to move is on the square.
+// Return whether a piece of the side to move is on the square.
 function isOwn(name) {
   const letter = pieceOn(name)?.getAttribute("href").slice(3);
   return letter !== undefined && (letter === letter.toUpperCase()) === board().dataset.fen.endsWith("_w");

@@ -19,7 +19,7 @@ export const state = {
   chosen: null, cursor: null, piece: null, loading: null, player: null, reply: null,
 };
 
-// Value in the browser's storage, or "". Without storage a value lasts as long as the page.
+// Value in the browser's storage; "" if it has none, or if there is no storage.
 export function stored(key) {
   try {
     return localStorage.getItem(key) || "";
