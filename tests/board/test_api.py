@@ -387,6 +387,20 @@ def test_one_damaged_table_does_not_affect_others(tmp_path: Path) -> None:
             assert str(tmp_path) not in str(entries[name])
 
 
+def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
+    """Pages whose panels search a table do not fail if another block of it is damaged."""
+    path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
+    whole, middle = path.read_bytes(), path.stat().st_size // 2
+    path.write_bytes(whole[:middle] + bytes(2000) + whole[middle + 2000 :])
+    with open_tablebase(tmp_path) as tables:
+        client = TestClient(create_app(tables, tmp_path))
+        query = {"fen": "9/9/5k3/9/9/R8/9/4n4/9/3K5 w"}
+        assert client.get("/v1/probe", params=query).status_code == 200
+        assert "Red wins" in client.get("/", params=query).text
+        assert "Longest wins" in client.get("/endgames/KRKN").text
+        assert client.get("/puzzle/KRKN").status_code == 500
+
+
 def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> None:
     """Chinese reasons contain no lower-case Latin letters; names of materials are in capitals."""
     for fen in (

@@ -231,9 +231,10 @@ def longest_boards(
         longest[win.order, win.winner] = win
     for side in Side:
         if (0, side) not in longest and figures.index_size <= limit:
-            searched = longest_win(store, figures, side)
-            if searched is not None:
-                longest[0, side] = searched
+            with contextlib.suppress(TablebaseError, OSError):  # another block is damaged
+                searched = longest_win(store, figures, side)
+                if searched is not None:
+                    longest[0, side] = searched
     found = []
     for _, win in sorted(longest.items()):
         said, moves = result_name(win.winner, view.language), moves_in_words(win.plies, view)
