@@ -19,11 +19,14 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.answers.as_json import probe_answer
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language import i18n, words
+from tbgen.board.web import panels, small_boards
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.view import MODES
+from tbgen.board.web.view import MODES, View
 from tbgen.indexing import Position
 from tbgen.play.mainline import Ending
+from tbgen.tables import CorruptTableError
 from tests.helpers.board_server import ROOT, demo
 
 KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5 w"
@@ -399,6 +402,25 @@ def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
         assert "Red wins" in client.get("/", params=query).text
         assert "Longest wins" in client.get("/endgames/KRKN").text
         assert client.get("/puzzle/KRKN").status_code == 500
+
+
+def test_boards_of_a_damaged_table_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages leave out boards for which a damaged block would be read."""
+    path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
+
+    def damaged(*_: object) -> None:
+        raise CorruptTableError(path, "the checksum is wrong")
+
+    monkeypatch.setattr(panels, "comparable", lambda store: store.materials())
+    monkeypatch.setattr(panels, "rules_known", damaged)
+    monkeypatch.setattr(small_boards, "rules_of_the_day", damaged)
+    with open_tablebase(tmp_path) as tables:
+        client = TestClient(create_app(tables, tmp_path))
+        assert client.get("/endgames/KRKN").status_code == 200
+        store = TableStore(tables, tmp_path)
+        assert small_boards.first_page_boards(store, View(store.first_position)) == ""
 
 
 def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> None:

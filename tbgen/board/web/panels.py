@@ -118,8 +118,10 @@ def rules_boards(
     for win in sorted(longest_wins(figures), key=lambda win: -win.order):
         if not win.order or not win.has_move:
             continue
-        others = _other_outcomes(win.position, rules_known(store, store.probe(win.position)), view)
-        if others:
+        known: list[ProbeResult] = []
+        with contextlib.suppress(TablebaseError, OSError):
+            known = rules_known(store, store.probe(win.position))
+        if others := _other_outcomes(win.position, known, view):
             said = result_name(win.winner, view.language) + view.text("of_order", n=win.order)
             found.append((win.position, said + view.text("choice_stop") + others[0]))
     heading = f"<h2>{view.message('only_rules')} {_more_link(material, view)}</h2>"
