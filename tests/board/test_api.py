@@ -24,7 +24,7 @@ from tbgen.board.language import i18n, words
 from tbgen.board.web import panels, small_boards
 from tbgen.board.web.routes import create_app
 from tbgen.board.web.view import MODES, View
-from tbgen.indexing import Position
+from tbgen.indexing import Position, Side
 from tbgen.play.mainline import Ending
 from tbgen.tables import CorruptTableError
 from tests.helpers.board_server import ROOT, demo
@@ -401,13 +401,15 @@ def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
         assert client.get("/v1/probe", params=query).status_code == 200
         assert "Red wins" in client.get("/", params=query).text
         assert "Longest wins" in client.get("/endgames/KRKN").text
-        assert client.get("/puzzle/KRKN").status_code == 500
+        figures = tables.table("KRKN").statistics
+        with pytest.raises(CorruptTableError):
+            small_boards.longest_win(TableStore(tables), figures, Side.BLACK)
 
 
-def test_boards_of_a_damaged_table_are_left_out(
+def test_notes_and_boards_of_a_damaged_table_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages leave out boards for which a damaged block would be read."""
+    """Pages leave out what a damaged block would be read for."""
     path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
 
     def damaged(*_: object) -> None:
@@ -415,10 +417,12 @@ def test_boards_of_a_damaged_table_are_left_out(
 
     monkeypatch.setattr(panels, "comparable", lambda store: store.materials())
     monkeypatch.setattr(panels, "rules_known", damaged)
+    monkeypatch.setattr(panels, "last_mistake", damaged)
     monkeypatch.setattr(small_boards, "rules_of_the_day", damaged)
     with open_tablebase(tmp_path) as tables:
         client = TestClient(create_app(tables, tmp_path))
         assert client.get("/endgames/KRKN").status_code == 200
+        assert client.get("/", params={"fen": LOOP, "moves": "d0d1"}).status_code == 200
         store = TableStore(tables, tmp_path)
         assert small_boards.first_page_boards(store, View(store.first_position)) == ""
 

@@ -95,7 +95,7 @@ class Answer:
 
 
 class RequestError(Exception):
-    """Refused request: HTTP status, message, and a hint what the client can do."""
+    """Refused request: HTTP status, message, and a hint on what the client can do."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
         super().__init__(message)

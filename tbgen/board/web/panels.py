@@ -174,7 +174,9 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     """
     if facts.over is not None and facts.over.why == "repetition":
         return ""
-    found = last_mistake(store, view.positions, view.moves)
+    found = None
+    with contextlib.suppress(TablebaseError, OSError):  # the position before is unreadable
+        found = last_mistake(store, view.positions, view.moves)
     if found is None:
         return ""
     move, best = (view.move_name(found.before, move) for move in (view.moves[-1], found.best.move))
