@@ -19,14 +19,11 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.answers.as_json import probe_answer
-from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language import i18n, words
-from tbgen.board.web import panels, small_boards
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.view import MODES, View
-from tbgen.indexing import Position, Side
+from tbgen.board.web.view import MODES
+from tbgen.indexing import Position
 from tbgen.play.mainline import Ending
-from tbgen.tables import CorruptTableError
 from tests.helpers.board_server import ROOT, demo
 
 KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5 w"
@@ -388,43 +385,6 @@ def test_one_damaged_table_does_not_affect_others(tmp_path: Path) -> None:
             assert entries[name].keys() == entries["KNKA"].keys() | {"error", "hint"}
             assert (entries[name]["rules"], entries[name]["legal"]) == ("wxf", None)
             assert str(tmp_path) not in str(entries[name])
-
-
-def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
-    """Pages whose panels search a table do not fail if another block of it is damaged."""
-    path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
-    whole, middle = path.read_bytes(), path.stat().st_size // 2
-    path.write_bytes(whole[:middle] + bytes(2000) + whole[middle + 2000 :])
-    with open_tablebase(tmp_path) as tables:
-        client = TestClient(create_app(tables, tmp_path))
-        query = {"fen": "9/9/5k3/9/9/R8/9/4n4/9/3K5 w"}
-        assert client.get("/v1/probe", params=query).status_code == 200
-        assert "Red wins" in client.get("/", params=query).text
-        assert "Longest wins" in client.get("/endgames/KRKN").text
-        figures = tables.table("KRKN").statistics
-        with pytest.raises(CorruptTableError):
-            small_boards.longest_win(TableStore(tables), figures, Side.BLACK)
-
-
-def test_notes_and_boards_of_a_damaged_table_are_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Pages leave out what a damaged block would be read for."""
-    path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
-
-    def damaged(*_: object) -> None:
-        raise CorruptTableError(path, "the checksum is wrong")
-
-    monkeypatch.setattr(panels, "comparable", lambda store: store.materials())
-    monkeypatch.setattr(panels, "rules_known", damaged)
-    monkeypatch.setattr(panels, "last_mistake", damaged)
-    monkeypatch.setattr(small_boards, "rules_of_the_day", damaged)
-    with open_tablebase(tmp_path) as tables:
-        client = TestClient(create_app(tables, tmp_path))
-        assert client.get("/endgames/KRKN").status_code == 200
-        assert client.get("/", params={"fen": LOOP, "moves": "d0d1"}).status_code == 200
-        store = TableStore(tables, tmp_path)
-        assert small_boards.first_page_boards(store, View(store.first_position)) == ""
 
 
 def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> None:
