@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -48,7 +48,7 @@ bracketed set of letters.
 """
 
 MAX_FILE = 1 << 22
-"""Limit on the characters that are read from a file of materials (`@FILE`)."""
+"""Most characters of a file of materials (`@FILE`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +181,15 @@ def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]
     return matching
 
 
-def _listed(path: Path) -> Iterator[str]:
-    """Yield the words of a file without comments (`#`); a list cannot refer to another list."""
+def _listed(path: Path) -> list[str]:
+    """Return the words of a file without comments (`#`); a list cannot refer to another list."""
     if path.is_dir():
         raise InputError(f"@{path} is a directory, no list of materials", "name a text file")
-    with path.open(encoding="utf-8", errors="replace") as file:
-        text = file.read(MAX_FILE)
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        text = file.read(MAX_FILE + 1)
+    if len(text) > MAX_FILE:
+        raise InputError(f"@{path} has more than {MAX_FILE:,} characters", "split the list")
+    words = []
     for number, line in enumerate(text.splitlines(), 1):
         for word in line.partition("#")[0].split():
             if word.startswith("@"):
@@ -194,7 +197,10 @@ def _listed(path: Path) -> Iterator[str]:
                     f"{path}, line {number}: a list cannot name another list",
                     "write the materials themselves",
                 )
-            yield word
+            words.append(word)
+    if not words:
+        raise InputError(f"@{path} names no material", "write some into it, as in KRNKR")
+    return words
 
 
 def _within(bounds: Bounds, present: _Present) -> Iterable[Material]:

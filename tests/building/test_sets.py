@@ -134,6 +134,26 @@ def test_invalid_words_are_refused(
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "message"), [("# nothing\n", "names no material"), ("KRK\n" * 1_100_000, "more than")]
+)
+@pytest.mark.parametrize("present", [None, [Material.parse("KRK")]])
+def test_a_list_without_materials_and_a_long_one_are_refused(
+    tmp_path: Path, text: str, message: str, present: list[Material] | None
+) -> None:
+    listed = tmp_path / "list"
+    listed.write_text(text)
+    words = [f"@{listed}"]
+    with pytest.raises(InputError, match=message):
+        _ = materials_of(words) if present is None else materials_among(present, words)
+
+
+def test_a_list_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    listed = tmp_path / "list"
+    listed.write_text("KRK\n", encoding="utf-8-sig")
+    assert names(f"@{listed}") == ["KRK"]
+
+
 def test_a_list_in_a_list_is_refused(tmp_path: Path) -> None:
     listed = tmp_path / "list"
     listed.write_text("KRK\n@list\n")
