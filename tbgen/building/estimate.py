@@ -178,18 +178,17 @@ class FinishedTable:
 def finished_tables(directory: Path, rules: Rules) -> dict[str, FinishedTable]:
     """Return the finished tables under `rules` in a directory, by name of material.
 
-    Tables with limited orders are left out.
+    Tables with limited orders, and empty files, are left out.
     """
     found = {}
     for path in directory.glob("*.xqt"):
         name = TableName.parse(path.name)
         if name is not None and name.rules == rules and not name.orders:
             with contextlib.suppress(FileNotFoundError):  # removed since, or a dangling link
-                found[name.material.name] = FinishedTable(
-                    path.stat().st_size,
-                    partial(_build_seconds, path),
-                    partial(_outcomes, path, name),
-                )
+                if size := path.stat().st_size:
+                    found[name.material.name] = FinishedTable(
+                        size, partial(_build_seconds, path), partial(_outcomes, path, name)
+                    )
     return found
 
 

@@ -292,6 +292,12 @@ def test_an_unreadable_table_is_still_counted(tmp_path: Path) -> None:
     assert planned["KRNKRAABB"].disk_bytes == 8000
 
 
+def test_an_empty_file_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "KNCCKN.wxf.dtm.xqt").touch()
+    material = Material.parse("KNCCKN")
+    assert plan([material], Rules.WXF, tmp_path) == plan([material], Rules.WXF)
+
+
 def test_planning_does_not_import_numba() -> None:
     planning = "tbgen.building.plan, tbgen.cli.plan"
     script = f"import sys, {planning}; sys.exit('numba' in sys.modules)"
