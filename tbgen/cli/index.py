@@ -47,8 +47,8 @@ def index(
 
     asked = partial(digest_of_values, threads=threads) if with_values else None
     there = {name.material for path in tables.iterdir() if (name := table_of(path.name))}
-    only = set(choice.among(there)) if choice else None
-    absent = sorted(material.name for material in (only or set()) - there)
+    only = set(choice.required(there, tables))
+    absent = sorted(material.name for material in only - there)
     if absent:
         raise MissingTableError(" ".join(absent), directories=[tables])
     with LiveLine() as line:

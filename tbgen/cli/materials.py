@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial, wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -39,6 +40,19 @@ class MaterialChoice:
         Raises `InputError` and `OSError`.
         """
         return materials_among(present, self.words, self.men, self.attackers)
+
+    def required(self, present: Collection[Material], directory: Path) -> list[Material]:
+        """Return the selected materials like `among`; raises `InputError` if there are none.
+
+        directory : the directory of the tables of `present`, for the message
+        """
+        chosen = self.among(present)
+        if chosen:
+            return chosen
+        if present:
+            message = f"{directory} has tables, but none of those selected"
+            raise InputError(message, "tbgen ls lists all")
+        raise InputError(f"no tables in {directory}", "tbgen build makes some")
 
 
 def _arguments(

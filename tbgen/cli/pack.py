@@ -50,7 +50,7 @@ def pack(
         raise InputError("nothing to pack", "name materials, or select them by --men 5")
     archive, bundled = None, 0
     with selection.open() as opened:
-        wanted = choice.among(selection.present(opened))
+        wanted = choice.required(selection.present(opened), selection.directory)
         require_tables(wanted)
         if out is not None:
             bundled_names(out, opened.rule_set)  # raises an error before anything is packed

@@ -101,9 +101,7 @@ def verify(
     if against is not None and not digests:
         raise click.UsageError("--against needs --digests")
     with selection.open() as opened:
-        wanted = choice.among(selection.present(opened, wdl=wdl))
-    if not wanted:
-        raise InputError(f"no tables in {selection.directory}", "tbgen build makes some")
+        wanted = choice.required(selection.present(opened, wdl=wdl), selection.directory)
     require_tables(wanted)
     if digests:
         ctx.exit(_compare_digests(selection, wanted, against, threads, as_json))
