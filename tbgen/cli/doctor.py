@@ -21,6 +21,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.compiling.folder import find_kernel_folder, usual_folder
 from tbgen.system.allowance import usable_memory
 from tbgen.system.platform import usable_cores
+from tbgen.system.units import counted
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")
 
@@ -107,10 +108,11 @@ def _tables(path: Path) -> dict[str, Any]:
     from tbgen.tables import TableName
 
     answer = _directory(path)
-    files = list(path.iterdir()) if answer["exists"] else []
+    files = path.iterdir() if answer["exists"] else ()
     present = [file for file in files if TableName.parse(file.name) is not None]
-    sizes = sum(file.stat().st_size for file in present)
-    return {**answer, "tables": len(present), "bytes_on_disk": sizes}
+    # A file removed meanwhile, or a broken link, is skipped.
+    sizes = [file.stat().st_size for file in present if file.exists()]
+    return {**answer, "tables": len(sizes), "bytes_on_disk": sum(sizes)}
 
 
 def _try_numba() -> dict[str, Any]:
@@ -157,7 +159,7 @@ def _show(answer: dict[str, Any]) -> None:
             usual = where["usual"] or "the folder of a user without a home"
             rows.append(("", f"in place of {usual}, which cannot be written"))
     found = answer["tables"]
-    rows.append(("", f"{found['tables']} tables, {found['bytes_on_disk']:,} bytes"))
+    rows.append(("", f"{counted(found['tables'], 'table')}, {found['bytes_on_disk']:,} bytes"))
     if "numba" in answer:
         works = "compiles" if answer["numba"]["compiles"] else "gives wrong results"
         rows.append(("numba", f"{works}; kernels in {answer['numba']['cache_folder']}"))

@@ -316,6 +316,14 @@ def test_doctor(run: Any, tables_dir: Path) -> None:
     assert "kernel cache" in run("doctor").output
 
 
+def test_doctor_counts_only_tables_that_exist(run: Any, tables_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "KRK.check.dtm.xqt").symlink_to(tables_dir / "KRK.check.dtm.xqt")
+    (tmp_path / "KNK.check.dtm.xqt").symlink_to(tmp_path / "missing")
+    found = answer(run("doctor", "--tables", str(tmp_path), "--json"))
+    assert found["tables"]["tables"] == 1
+    assert "1 table, " in run("doctor", "--tables", str(tmp_path)).output
+
+
 def test_doctor_finds_a_directory_that_is_not_writable(run: Any, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
