@@ -71,7 +71,8 @@ class Processes(Executor):
                 return future
         worker = _Worker()
         self._workers.append(worker)
-        worker.take(message, future)
+        if not worker.take(message, future):
+            future.set_exception(LostError("its process ended at once"))
         return future
 
 

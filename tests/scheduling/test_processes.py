@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tbgen.scheduling import processes
 from tbgen.scheduling.processes import Processes
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError, run
@@ -109,6 +110,18 @@ def test_a_process_runs_jobs_and_reports_failures(
         assert last not in (first, outcome.results["b"])
     assert is_gone(last)
     assert not (tmp_path / "planted").exists()
+
+
+def test_a_process_that_ends_before_its_first_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended(processes._Worker):
+        def __init__(self) -> None:
+            super().__init__()
+            self._thread.join()
+
+    monkeypatch.setattr(processes, "_Worker", Ended)
+    monkeypatch.setattr(processes, "python_command", lambda *arguments: ["true"])
+    with Processes(do, 1, None) as executor, pytest.raises(LostError, match="ended at once"):
+        executor.submit(start("raise", ValueError)).result(10)
 
 
 def test_closed_processes_clean_up(tmp_path: Path) -> None:
