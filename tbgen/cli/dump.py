@@ -18,12 +18,14 @@ from tbgen.notation import parse_material
 if TYPE_CHECKING:
     from tbgen.probing.columns import TableColumns
 
+_FORMATS = ("csv", "npz", "parquet")
+
 
 @click.command(cls=Command)
 @click.argument("material")
 @click.option(
-    "--format", "style", type=click.Choice(["csv", "npz", "parquet"]), default="csv",
-    help="npz has an array per column; parquet needs pyarrow. Default: csv.",
+    "--format", "style", type=click.Choice(_FORMATS),
+    help="npz has an array per column; parquet needs pyarrow. Default: the suffix of FILE, or csv.",
 )  # fmt: skip
 @click.option(
     "--out", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Default: stdout."
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 @options.json_option
 def dump(
     material: str,
-    style: str,
+    style: str | None,
     out: Path | None,
     sample: int | None,
     seed: int,
@@ -52,6 +54,7 @@ def dump(
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
+    style = style or _format_of(out)
     if out is None and (style != "csv" or as_json):
         what = "--json" if as_json else f"--format {style}"
         raise click.UsageError(f"--out is needed with {what}")
@@ -89,3 +92,13 @@ def dump(
         show_json(described | {"out": str(out)})
     else:
         click.echo(f"{rows:,} positions of {wanted} in {out}", err=True)
+
+
+def _format_of(out: Path | None) -> str:
+    """Return the format that a file's suffix names; `csv` without file or suffix."""
+    suffix = "" if out is None else out.suffix.lower().removeprefix(".")
+    if suffix not in ("", *_FORMATS):
+        known = ", ".join(f".{style}" for style in _FORMATS)
+        message = f"{out} has none of the suffixes {known}; name it so, or choose a --format"
+        raise click.BadParameter(message, param_hint="'--out'")
+    return suffix or "csv"

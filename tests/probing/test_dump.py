@@ -215,6 +215,13 @@ def test_a_full_disk(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_suffix_of_the_file_names_the_format(tmp_path: Path) -> None:
+    for name in ("knk.NPZ", "knk.csv", "knk"):
+        assert dump("KNK", "--out", tmp_path / name, "--sample", "9").exit_code == 0
+    assert len(np.load(tmp_path / "knk.NPZ")["slot"]) == 9
+    assert (tmp_path / "knk").read_text() == (tmp_path / "knk.csv").read_text()
+
+
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("precious")
