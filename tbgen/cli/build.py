@@ -60,7 +60,7 @@ _MAX_NAMED = 8
     "s3://bucket/folder.",
 )  # fmt: skip
 @click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N",
+    "--threads", type=click.IntRange(1, options.MAX_THREADS), metavar="N",
     help="Threads for all tables, with --dask for each. Default: all cores, with --dask 1.",
 )  # fmt: skip
 @options.memory_option

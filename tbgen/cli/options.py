@@ -30,6 +30,9 @@ DEFAULT_RULES = "wxf"
 
 DEFAULT_TABLES = "egtb"
 
+MAX_THREADS = 1024
+"""Most threads, and most processes, that a user may request."""
+
 _SIZE = re.compile(
     r"(\d{1,15}(?:\.\d{1,15})?(?:e\d{1,2})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE | re.ASCII
 )
@@ -61,12 +64,13 @@ def directory(value: str | Path) -> Path:
 
 
 def jobs(value: str | int) -> int:
-    """Parse a number of processes, 1 to 1024; return 0 for `auto`."""
+    """Parse a number of processes, 1 to `MAX_THREADS`; return 0 for `auto`."""
     if value in ("auto", 0):
         return 0
     text = str(value)
-    if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        raise click.BadParameter(f"'{text}' is no number of processes; write auto, or 1 to 1024")
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_THREADS:
+        limits = f"1 to {MAX_THREADS}"
+        raise click.BadParameter(f"'{text}' is no number of processes; write auto, or {limits}")
     return int(text)
 
 
@@ -142,7 +146,8 @@ def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 threads_option = click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", default=os.cpu_count() or 1,
+    "--threads", type=click.IntRange(1, MAX_THREADS), metavar="N",
+    default=min(os.cpu_count() or 1, MAX_THREADS),
     help="Number of threads. Default: all cores.",
 )  # fmt: skip
 """Add `--threads`, as the parameter `threads`; the default is all cores."""

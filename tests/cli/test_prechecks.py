@@ -82,6 +82,8 @@ def test_totals_are_printed_before_a_long_build(
         ("build", "KRK", "--memory", "0"),
         ("verify", "KRK", "--memory", "0"),
         ("build", "KRK", "--save-state", "nan"),
+        ("build", "KRK", "--threads", "100000"),
+        ("pack", "KRK", "--threads", "100000"),
         ("build", "@"),
     ],
     ids=" ".join,
@@ -94,3 +96,5 @@ def test_dump_checks_its_output_first(tmp_path: Path) -> None:
     """`tbgen dump` refuses an unsuitable output file before it looks for the table."""
     for out in (tmp_path, tmp_path / "missing" / "file.csv"):
         assert_says(run("dump", "KRKN", "--out", out, "--tables", tmp_path), 2, "name a file")
+    unknown = run("dump", "KRKN", "--out", tmp_path / "x.foo", "--tables", tmp_path)
+    assert_says(unknown, 2, ".csv, .npz, .parquet", "--format")
