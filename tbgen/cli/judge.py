@@ -151,6 +151,8 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
     else:
         with open(name, "rb") as file:
             known = list(read_lines(file))
+        if not known:
+            raise InputError(f"there is no game in {name}", "write a FEN and moves into it")
     if not any(begins_with_moves(line.text) for line in known):
         return itertools.chain(known, lines)
     text = "\n".join(line.read() for line in itertools.chain(known, lines))

@@ -36,6 +36,14 @@ def test_json_has_exactly_the_agreed_keys():
     assert "rook chases the cannon" in answer["reason"]
 
 
+def test_a_file_without_a_game_is_refused(tmp_path):
+    empty = tmp_path / "games"
+    empty.write_text("\n\n")
+    result = run(str(empty))
+    assert result.exit_code == 2
+    assert "there is no game in" in result.stderr
+
+
 def test_lines_are_answered_in_order_and_bad_ones_do_not_stop_the_rest():
     lines = [f"{FEN};{LOOP}", "nonsense", "", f"{FEN};c4d5", f"{FEN};c4b4 b6", FEN]
     result = run("-", "--json", input="\n".join(lines) + "\n")
