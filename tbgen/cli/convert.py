@@ -21,7 +21,7 @@ _SIDES = click.Choice([side.name.lower() for side in Side])
 
 
 @click.command(cls=Command)
-@click.argument("position")
+@click.argument("position", nargs=-1, required=True)
 @click.option("--to", "style", type=click.Choice(POSITION_STYLES), help="Notation. Default: fen.")
 @click.option("--side", type=_SIDES, help="The side to move, in place of POSITION's.")
 @click.option(
@@ -36,7 +36,7 @@ _SIDES = click.Choice([side.name.lower() for side in Side])
 )  # fmt: skip
 @json_option
 def convert(
-    position: str, style: str | None, side: str | None, viewpoint: str | None,
+    position: tuple[str, ...], style: str | None, side: str | None, viewpoint: str | None,
     moves: tuple[str, ...], notation: str, read_as: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Write a position, or moves from it, in another notation.
@@ -47,7 +47,9 @@ def convert(
 
     Exit status: 0 ok, 2 bad input.
     """
-    text = read_text() if position == "-" else position
+    text = " ".join(position)
+    if text == "-":
+        text = read_text()
     read = read_position(text, Side[side.upper()] if side else None)
     seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
     current = read.position

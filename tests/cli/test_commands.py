@@ -174,6 +174,12 @@ def test_probe_reads_and_writes_every_notation(run: Any, style: str, notation: s
         parse_move(position, move["move"], notation)
 
 
+def test_convert_joins_the_words_of_a_position(run: Any) -> None:
+    words = MATE_IN_ONE.split()
+    assert run("convert", *words).output == run("convert", MATE_IN_ONE).output
+    assert len(words) > 1
+
+
 def test_probe_joins_the_words_of_a_position(run: Any) -> None:
     whole = run("probe", MATE_IN_ONE, "--rules", "check").output
     assert run("probe", *MATE_IN_ONE.split(), "--rules", "check").output == whole
