@@ -73,7 +73,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
     if isinstance(error, tables.CorruptTableError | tables.FormatVersionError):
         return Failure(CORRUPT, message, f"the file is {error.file}")
     if isinstance(error, tables.TablebaseError | tables.LimitExceededError):
-        return Failure(BAD_INPUT, message)
+        return Failure(BAD_INPUT, message, getattr(error, "hint", ""))
     return None
 
 

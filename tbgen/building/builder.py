@@ -67,11 +67,18 @@ TWO_COMPILERS_BYTES = 512 << 20
 
 _ON_DISK = "with its arrays on disk"
 
+_REMEDIES = {
+    "free memory": "close other programs, or build on a machine with more memory",
+    "the requested memory": "allow more by --memory",
+}
+"""Advice to the user by the name of the tightest limit of memory (`Allowance.limit`)."""
+
 
 class NotEnoughMemoryError(TablebaseError):
     """Raised when a build may not use enough memory, even with the table's arrays on disk.
 
-    `needed` and `available` are bytes; `limit` is the name of the limit that sets `available`.
+    `needed` and `available` are bytes; `limit` is the name of the limit that sets `available`, and
+    `hint` advises the user.
     """
 
     def __init__(
@@ -82,6 +89,7 @@ class NotEnoughMemoryError(TablebaseError):
         self.needed = needed
         self.available = available
         self.limit = limit
+        self.hint = _REMEDIES.get(limit, "raise this limit")
         super().__init__(
             f"{material} needs at least {_size(needed)} of memory to build, {how}, and may use "
             f"{_size(available)} ({limit})"

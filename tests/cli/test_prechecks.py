@@ -20,7 +20,7 @@ def test_a_material_without_a_table(command: str, tmp_path: Path) -> None:
 def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
     """The message names the table that needs most memory, before any table is built."""
     result = run("build", "KRNKRB", "--tables", tmp_path, "--memory", "150MiB")
-    assert_says(result, 2, "KRNKRB needs at least")
+    assert_says(result, 2, "KRNKRB needs at least", "hint: allow more by --memory")
     assert not list(tmp_path.iterdir())
 
 
@@ -46,7 +46,7 @@ def test_a_proof_needs_memory_for_its_kernels(option: tuple[str, ...]) -> None:
 
 def test_a_build_beyond_all_memory(tmp_path: Path) -> None:
     result = run("build", "KRNCKRNC", "--tables", tmp_path)
-    assert_says(result, 2, "KRNCKRNC needs at least", "GiB of memory")
+    assert_says(result, 2, "KRNCKRNC needs at least", "GiB of memory", "a machine with more memory")
 
 
 def test_a_build_of_more_than_a_day_is_confirmed(
