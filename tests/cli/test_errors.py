@@ -252,7 +252,7 @@ def test_an_address_that_cannot_be_listened_on(tmp_path: Path) -> None:
 def test_tables_directory_is_a_file(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    for command in (("probe", KRK), ("stats", "KRK"), ("ls",)):
+    for command in (("probe", KRK), ("stats", "KRK"), ("ls",), ("plan", "KRK"), ("build", "KRK")):
         assert_says(run(*command, "--tables", file), 2, "Not a directory", "name a directory")
 
 
