@@ -36,6 +36,8 @@ MAX_INDEX = 1 << 23
 
 FORMAT = 1
 
+_HINT = "name a folder of tables with an index that tbgen index has written"
+
 
 class BadIndexError(InputError):
     """Raised for a text that is no index.
@@ -168,10 +170,7 @@ def decoded(data: bytes, source: object) -> str:
     Raises `BadIndexError`, which names the `source`, for more than `MAX_INDEX` bytes.
     """
     if len(data) > MAX_INDEX:
-        raise BadIndexError(
-            f"the index of {source} has more than {MAX_INDEX >> 20} MiB",
-            "name a folder of tables with an index that tbgen index has written",
-        )
+        raise BadIndexError(f"the index of {source} has more than {MAX_INDEX >> 20} MiB", _HINT)
     return data.decode("utf-8", "replace")
 
 
@@ -183,11 +182,11 @@ def read_index(text: str) -> list[Entry]:
         if found["format"] != FORMAT:
             raise checked_json.SchemaError(f"its format is not {FORMAT}")
     except KeyError as error:
-        raise BadIndexError(f"this is no index of tables: it has no {error}") from None
+        raise BadIndexError(f"this is no index of tables: it has no {error}", _HINT) from None
     except checked_json.SchemaError as error:
-        raise BadIndexError(f"this is no index of tables: {error}") from None
+        raise BadIndexError(f"this is no index of tables: {error}", _HINT) from None
     if len({entry.file for entry in entries}) != len(entries):
-        raise BadIndexError("this is no index of tables: a file is listed twice")
+        raise BadIndexError("this is no index of tables: a file is listed twice", _HINT)
     return list(entries)
 
 
