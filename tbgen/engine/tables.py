@@ -50,7 +50,8 @@ class EngineTables:
                 try:
                     tables.add_directory(directory)
                 except OSError as error:
-                    self.problems.append(f"no tables from {directory}: {error.strerror}")
+                    remedy = "name another by --tables or EGTBPaths"
+                    self.problems.append(f"no tables from {directory}: {error.strerror}; {remedy}")
             try:
                 rule_set = tables.rule_set
             except RulesMismatchError as error:  # tables with different limits on orders

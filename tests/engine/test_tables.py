@@ -70,9 +70,8 @@ def test_the_other_tables_stay_when_one_is_too_long_for_a_batch(
 def test_every_directory_without_tables_is_named(tables_dir: Path, tmp_path: Path) -> None:
     library, missing = EngineTables(), (tmp_path / "a", tmp_path / "b")
     library.use((*missing, tables_dir), "check")
-    assert library.problems == [
-        f"no tables from {path}: No such file or directory" for path in missing
-    ]
+    reason = "No such file or directory; name another by --tables or EGTBPaths"
+    assert library.problems == [f"no tables from {path}: {reason}" for path in missing]
     assert library.tables is not None
 
 
