@@ -6,7 +6,6 @@ import itertools
 import os
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -39,12 +38,11 @@ from tbgen.referee import (
     help="Judge once the position has stood on the board N times. Default: 2.",
 )  # fmt: skip
 @options.minor_chases_option(default=True)
-@options.tables_option
 @options.json_option
 @click.pass_context
 def judge(
     context: click.Context, game: tuple[str, ...], rules: str, occurrences: int,
-    minor_chases: bool, tables: Path, as_json: bool,
+    minor_chases: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Judge the last position of a game, and label every ply.
 
