@@ -18,6 +18,7 @@ def engine(tables: Path) -> None:
     The program tbgen-engine is the same (docs/engine.md).
     """
     from tbgen.engine.conversation import run
+    from tbgen.tables.names import DEFAULT_TABLES
 
-    absent = tables == Path(options.DEFAULT_TABLES) and not tables.is_dir()
+    absent = tables == Path(DEFAULT_TABLES) and not tables.is_dir()
     run([] if absent else [tables])

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 DEFAULT_RULES = "wxf"
 """Default rules for building tables and judging games."""
 
-DEFAULT_TABLES = "egtb"
-
 MAX_THREADS = 1024
 """Most threads, and most processes, that a user may request."""
 
@@ -94,8 +92,14 @@ class RulesName(click.Choice[str]):
         return str(Rules(super().convert(value, param, ctx)))
 
 
+def _default_tables() -> str:
+    from tbgen.tables.names import DEFAULT_TABLES  # late: slow to load
+
+    return DEFAULT_TABLES
+
+
 tables_option = click.option(
-    "--tables", type=directory, envvar="TBGEN_TABLES", default=DEFAULT_TABLES, metavar="DIR",
+    "--tables", type=directory, envvar="TBGEN_TABLES", default=_default_tables, metavar="DIR",
     help="The directory of the tables. Default: $TBGEN_TABLES, else ./egtb.",
 )  # fmt: skip
 """Add `--tables DIR`, as the parameter `tables` (a `Path`)."""

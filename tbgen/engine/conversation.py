@@ -26,8 +26,7 @@ from tbgen.compiling import ignore_environment
 from tbgen.engine.protocol import EngineProtocol
 from tbgen.engine.ucci import Ucci
 from tbgen.engine.uci import Uci
-
-DEFAULT_TABLES = "egtb"
+from tbgen.tables.names import DEFAULT_TABLES
 
 MAX_LINE = 1 << 20
 """Maximum bytes of a line; a longer line is refused."""
