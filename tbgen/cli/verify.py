@@ -14,7 +14,7 @@ from tbgen.answers import failures
 from tbgen.building.packing import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.lessons import show_next
+from tbgen.cli.lessons import show_next, typed_options
 from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
 from tbgen.cli.streams import LiveLine
@@ -80,9 +80,9 @@ def verify(
 ) -> None:  # fmt: skip
     """Prove the tables of MATERIAL... from the rules; without any, all tables present.
 
-    Checks every checksum and every position: its value is the best of its moves, its perpetual
-    checks and chases are patterns, and no draw hides one. The proof rests on the supporting
-    tables; --closure proves those, too.
+    Checks every checksum and every position: its value is the best of its moves, each win by
+    perpetual check or chase follows from the rules, and no draw hides one. The proof rests on the
+    supporting tables, to which captures lead; --closure proves those, too.
 
     A proof leaves a certificate, a refutation removes it; `ls` and `stats` report certificates.
     With --closure, tables with a certificate are read and not proven again. A certificate that
@@ -144,7 +144,7 @@ def _require_kernels_memory(asked: int) -> None:
 
 def _suggest(proven: list[Material]) -> None:
     """Suggest proving the supporting tables, unless all of them were proven now."""
-    below = {m for material in proven for m in material.closure() if m.needs_table}
+    below = {m for material in proven for m in material.closure()}
     if not below.issubset(proven):
         names = " ".join(material.name for material in proven)
         show_next((f"tbgen verify --closure {names}", "proves what this rests on, too"))
@@ -231,8 +231,10 @@ def _prove_outcomes(
         for material in materials:
             report = verify_wdl(opened, material, threads=threads)
             if report is None:
+                typed = typed_options(click.get_current_context(), "tables", "rules", "orders")
                 raise InputError(
-                    f"there is no win-draw-loss file of {material}", f"run: tbgen pack {material}"
+                    f"there is no win-draw-loss file of {material}",
+                    f"run: tbgen pack {material}{typed}",
                 )
             reports.append(report)
             if as_json:
