@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from tbgen.tables.names import Metric, RuleSet
     from tbgen.tables.reader import ProbeResult
 
-# In a source checkout the folders `indexing` and `tables` are beside this one. It shadows an
-# installed tbgen if Python is started in the repository root.
+# In a source checkout the folders `indexing` and `tables` are beside this one. Python imports the
+# checkout, and not an installed tbgen, if it is started in the repository root.
 _folder = _path.dirname(_path.realpath(__file__))
 if not _path.isdir(_path.join(_folder, "indexing")):
     __path__.append(_path.dirname(_folder))

@@ -193,7 +193,7 @@ class Collection:
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
-        by_workers : whether `Job.seconds` is the time of one thread, else that of `threads` threads
+        by_workers : whether `Job.seconds` is the time of one thread, else `PlannedTable.seconds`
         """
         planned = {table.material.name: table for table in self.planned(threads)}
         return [

@@ -147,12 +147,12 @@ def build(
 def _check_first(
     collection: Collection, memory: int, threads: int, jobs: int, *, here: bool, confirmed: bool
 ) -> None:
-    """Raise an error if a set of tables cannot be built; print the totals of a long build.
+    """Raise an error if the unfinished tables cannot be built, or need `--yes`; print the totals.
 
     memory : bytes, 0 for free memory; threads : number of threads that build one table
     jobs : number of tables built at once
     here : whether this machine builds, so that its memory and disk must suffice
-    confirmed : whether the user accepts a build of any length
+    confirmed : whether the user accepts a build of any length (`--yes`)
     """
     if not collection.unfinished:
         return

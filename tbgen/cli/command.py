@@ -128,7 +128,7 @@ class Group(_Reporting, click.Group):
     """Base class of the click group `tbgen`, which loads and runs one of its commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Load and run a command; overrides click's method, which prints a line at Ctrl-C."""
+        """Load and run a command; report Ctrl-C here, since click would print an empty line."""
         try:
             # If memory is too little to load numpy, its BLAS would abort the process.
             mmap.mmap(-1, _TO_LOAD_NUMPY, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
@@ -191,7 +191,7 @@ def _end(error: BaseException, ctx: click.Context | None, *, as_json: bool = Fal
 
 
 def _main_argument(ctx: click.Context) -> str:
-    """Return the command's main argument as it was typed."""
+    """Return the command's first argument as it was typed; empty if there is none."""
     for parameter in ctx.command.params:
         if isinstance(parameter, click.Argument) and parameter.name is not None:
             value = ctx.params.get(parameter.name) or ""

@@ -110,7 +110,7 @@ def fetch(
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: LiveLine, label: str
 ) -> tuple[str, failures.Failure | None]:
-    """Fetch a file unless it is present; return `fetched`, `present` or `failed`, and the failure.
+    """Fetch a file unless present; return `fetched` or `present` and None, or `failed` and why.
 
     label : beginning of the lines that report progress
     """

@@ -55,7 +55,7 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson) -> None:
 def show_next(*steps: tuple[str, str]) -> None:
     """Suggest commands to run next, if stdout and stderr are terminals.
 
-    steps : pairs of a command line and its purpose; options that the user typed are appended
+    steps : pairs of a command line and its purpose; typed options on tables and rules are appended
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return

@@ -27,9 +27,9 @@ REPLY_SECONDS = 8.0
 
 
 class Opponent:
-    """Thread-safe function that returns the engine's move; it keeps the process of the engine.
+    """Thread-safe callable that returns the engine's move; keeps the process between two calls.
 
-    directory : tables that the engine uses; rules : name of the rules under which it plays
+    directory : tables that the engine uses; rules : name of the rules under which the engine plays
     """
 
     def __init__(self, directory: Path, rules: str) -> None:
@@ -40,7 +40,7 @@ class Opponent:
         self._output: Queue[str] = Queue()
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
-        """Return the engine's move after `moves` from `start`; raises `NoReplyError`."""
+        """Return the engine's move after `moves` from `start`; `NoReplyError` if it has none."""
         game = f"position fen {start.fen}"
         if moves:
             game += f" moves {' '.join(move.iccs for move in moves)}"

@@ -52,7 +52,7 @@ def size(value: str | int) -> int:
 
 
 def directory(value: str | Path) -> Path:
-    """Return the path of a directory, which may be missing; an empty name is an error."""
+    """Return the path of a directory, which may be missing; an error if empty or a broken link."""
     if value == "":
         raise click.BadParameter("an empty name is no directory; write . for this one")
     path = Path(value)
@@ -207,7 +207,7 @@ class Selection:
         return opened
 
     def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
-        """Return the materials of the selected tables, or with `wdl` of win-draw-loss files."""
+        """Return the materials of the selected tables in `opened`, or of its `wdl` files."""
         rule_set = opened.rule_set
         names = opened.available_wdl() if wdl else [
             name for name in opened.available() if self.metric in (None, name.metric)

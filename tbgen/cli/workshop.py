@@ -39,7 +39,7 @@ COMPARED = ("KRKN", RULES_MATERIAL)
 """Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Most tables of a material whose cost a page shows: planning them takes a second."""
+"""Most tables that a material may need if a page shows its cost: planning them takes a second."""
 
 _STOP_SECONDS = 15.0
 """Seconds to wait for a build to end when the server ends, slightly above a worker's own limit."""
@@ -209,7 +209,7 @@ class _Build(Observer):
             share = 1.0 if stage == Stage.BUILT else whole.share
             self._last = replace(whole, stage=stage, running=(), share=share, problem=problem)
 
-    # -- callbacks of the queue --------------------------------------------------------------
+    # -- callbacks of the run ----------------------------------------------------------------
 
     def started(self, start: Start) -> None:
         self.waiting()

@@ -97,9 +97,9 @@ class ReadyQueue:
         return bool(self._running or (not self._stopped and (self._ready or self._postponed)))
 
     def next(self, now: float, slots: int | None) -> list[Start]:
-        """Start the jobs that may run now, and return them, the longest remaining path first.
+        """Return the jobs to start now, the longest remaining path first; count them as running.
 
-        Returns an empty list if none may start.
+        Empty if no job may start.
 
         now : time in seconds; slots : number of jobs that may run at once, None for no limit
         """

@@ -2,7 +2,7 @@
 
     platform     files and locks, memory, processes, imports
     allowance    memory that a process may use
-    threads      thread pools, with a check of free memory
+    threads      thread pools, with a check of the limits on memory
     scalar       functions shared by plain Python and kernels
     units        bytes and seconds as text
 

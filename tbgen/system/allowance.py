@@ -66,7 +66,7 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
 
 
 def _free(root: Path) -> int:
-    """Return the bytes available without swapping; all memory if the system does not report it."""
+    """Return the bytes available without swapping; total memory, or `sys.maxsize`, if unknown."""
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
