@@ -25,6 +25,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
 from tbgen.scheduling.forecast import Simulation, simulate
 from tbgen.scheduling.queue import Job
+from tbgen.system.units import format_bytes, format_duration
 
 CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
 """Upper bounds, in bytes, of the memory classes of tables; a further class has larger tables."""
@@ -101,6 +102,14 @@ class Totals:
             sum(table.disk_bytes for table in planned),
             sum(heapq.nlargest(jobs, (table.scratch_bytes() for table in planned))),
             sum(table.seconds for table in planned),
+        )
+
+    def __str__(self) -> str:
+        """Format all but the number of tables: `4,050 slots a side: up to 2 MiB of memory, ...`."""
+        return (
+            f"{self.slots:,} slots a side: up to {format_bytes(self.memory_bytes)} of memory, "
+            f"{format_bytes(self.disk_bytes)} of disk and {format_bytes(self.scratch_bytes)} more "
+            f"meanwhile, about {format_duration(self.seconds)}"
         )
 
 

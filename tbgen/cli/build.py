@@ -26,7 +26,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Outcome
-from tbgen.system.units import counted, format_bytes, format_duration
+from tbgen.system.units import counted, format_bytes
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
 
@@ -174,13 +174,7 @@ def _check_first(
             "confirm with --yes; tbgen plan lists them",
         )
     if totals.seconds > _TOTALS_SECONDS:
-        click.echo(
-            f"{counted(totals.tables, 'table')} to build, {totals.slots:,} slots a side: "
-            f"up to {format_bytes(totals.memory_bytes)} of memory, "
-            f"{format_bytes(totals.disk_bytes)} of disk and {format_bytes(totals.scratch_bytes)} "
-            f"more meanwhile, about {format_duration(totals.seconds)}",
-            err=True,
-        )
+        click.echo(f"{counted(totals.tables, 'table')} to build, {totals}", err=True)
 
 
 def _on_this_machine(

@@ -86,7 +86,7 @@ def ls(
             click.echo(f"no tables in {selection.directory}", err=True)
         if outcomes:
             total = sum(entry["bytes_on_disk"] for entry in outcomes)
-            click.echo(f"{len(outcomes)} win-draw-loss files, {total:,} bytes")
+            click.echo(f"{counted(len(outcomes), 'win-draw-loss file')}, {total:,} bytes")
     others = [path.name for path in present if path.suffix.lower() == SUFFIX]
     strange = sorted(name for name in others if parse_name(name) is None)
     if strange:

@@ -15,7 +15,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.indexing import Material
-from tbgen.system.units import format_bytes, format_duration
+from tbgen.system.units import counted, format_bytes, format_duration
 from tbgen.tables.names import RuleSet
 
 
@@ -84,17 +84,13 @@ def _show(entries: list[dict[str, Any]], total: Totals) -> None:
         click.echo(f"{entry['material']:{max(width, 8)}}  {entry['index_size']:14,}  {holes:>6}  "
                    f"{format_bytes(entry['memory_bytes']):>9}  "
                    f"{format_bytes(entry['disk_bytes']):>9}  {time:>8}")  # fmt: skip
-    click.echo(f"{total.tables} of {len(entries)} tables to build, "
-               f"{total.slots:,} slots a side: {format_bytes(total.memory_bytes)} of memory, "
-               f"{format_bytes(total.disk_bytes)} of disk and "
-               f"{format_bytes(total.scratch_bytes)} more meanwhile, "
-               f"about {format_duration(total.seconds)}")  # fmt: skip
+    click.echo(f"{total.tables} of {len(entries)} tables to build, {total}")
 
 
 def _show_forecast(forecast: WorkerForecast) -> None:
     found = forecast.simulation
     click.echo(
-        f"{forecast.workers} workers of one thread: {format_duration(found.seconds)}, "
+        f"{counted(forecast.workers, 'worker')} of one thread: {format_duration(found.seconds)}, "
         f"the longest chain alone {format_duration(found.longest_path)}; "
         f"{100 * found.busy:.0f} % busy"
     )
