@@ -120,6 +120,8 @@ def _system_hint(error: OSError) -> str:
         return "standard input or output is closed"
     if error.errno == errno.ENOTDIR:
         return "a file stands where a directory is needed; name a directory"
+    if error.errno == errno.ENAMETOOLONG:
+        return "choose a shorter name"
     if error.errno != errno.ENOENT:
         return ""
     if Path(str(error.filename or "")).is_absolute():

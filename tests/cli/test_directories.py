@@ -1,13 +1,15 @@
-"""Tables in a directory: strange names of files, and commands without names of materials."""
+"""Tables in a directory: strange names of files, and selections without names of materials."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
+from tests.cli.test_errors import KRK, assert_says, run
 
 
 def test_strange_names_in_a_directory(tables_dir: Path, tmp_path: Path) -> None:
@@ -32,3 +34,23 @@ def test_verify_without_names_takes_all_tables(tables_dir: Path, tmp_path: Path)
         result = CliRunner().invoke(main, ["verify", "--tables", str(tmp_path), *absent])
         assert result.exit_code in (1, 2)
         assert "no table" in result.stderr
+
+
+@pytest.mark.parametrize("command", [("verify",), ("pack", "--men", "3"), ("index",)])
+def test_nothing_to_verify_pack_or_index(
+    tables_dir: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    assert_says(run(*command, "--tables", tmp_path), 2, "no tables", "tbgen build")
+    assert list(tmp_path.iterdir()) == []
+    chosen = ("--attackers", "1", "--men", "3")
+    for path in tables_dir.glob("KRKN.check.*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    before = sorted(tmp_path.iterdir())
+    result = run(command[0], *chosen, "--tables", tmp_path)
+    assert_says(result, 2, "none of those selected", "tbgen ls")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:
+    out = tmp_path / f"{'x' * 300}.svg"
+    assert_says(run("diagram", KRK, "--out", out), 2, "File name too long", "a shorter name")

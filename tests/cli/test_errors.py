@@ -225,21 +225,6 @@ def test_no_table_of_the_selected_materials(tables_dir: Path) -> None:
     assert result.stderr == f"{tables_dir} has tables, but none of those selected\n"
 
 
-@pytest.mark.parametrize("command", [("verify",), ("pack", "--men", "3"), ("index",)])
-def test_nothing_to_verify_pack_or_index(
-    tables_dir: Path, tmp_path: Path, command: tuple[str, ...]
-) -> None:
-    assert_says(run(*command, "--tables", tmp_path), 2, "no tables", "tbgen build")
-    assert list(tmp_path.iterdir()) == []
-    chosen = ("--attackers", "1", "--men", "3")
-    for path in tables_dir.glob("KRKN.check.*"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    before = sorted(tmp_path.iterdir())
-    result = run(command[0], *chosen, "--tables", tmp_path)
-    assert_says(result, 2, "none of those selected", "tbgen ls")
-    assert sorted(tmp_path.iterdir()) == before
-
-
 def test_an_address_that_cannot_be_listened_on(tmp_path: Path) -> None:
     pytest.importorskip("uvicorn")
     serve = ("serve", "--no-open", "--tables", tmp_path, "--port")
