@@ -275,10 +275,7 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage in memory if the arrays fit, else in files beside the tables.
-
-        width : as in `_require_memory`
-        """
+        """Return storage in memory if it fits, else in files; `width` as in `_require_memory`."""
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:
             return Storage(self.directory)

@@ -60,10 +60,7 @@ def _show(answer: dict[str, Any]) -> None:
 
 
 def _show_moves(moves: list[dict[str, Any]], first: int) -> None:
-    """Print moves, two in a row, with numbers.
-
-    first : number of moves of the line before these
-    """
+    """Print moves, two in a row, with numbers; `first` moves of the line come before them."""
     rows: list[str] = []
     for number, move in enumerate(moves, first):
         text = move["move"] + ("+" if move["check"] else "")

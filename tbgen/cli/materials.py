@@ -42,10 +42,7 @@ class MaterialChoice:
         return materials_among(present, self.words, self.men, self.attackers)
 
     def required(self, present: Collection[Material], directory: Path) -> list[Material]:
-        """Return the selected materials like `among`; raises `InputError` if there are none.
-
-        directory : the directory of the tables of `present`, for the message
-        """
+        """Return the selected materials like `among`; an `InputError` names `directory` if none."""
         chosen = self.among(present)
         if chosen:
             return chosen

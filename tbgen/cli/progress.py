@@ -157,10 +157,7 @@ class SetProgress(LiveLine, Progress, Observer):
             self._show_at_intervals(f"{done}, {len(running)} running{names}")
 
     def summary(self, left_out: int) -> str:
-        """Return the totals: `209 tables: 205 built, 4 present; 143 MiB in 2 min`.
-
-        left_out : number of tables that were not tried
-        """
+        """Return `9 tables: 7 built, 2 left out; 143 MiB in 2 min`; `left_out` were not tried."""
         counts = self.counts + Counter({"left out": left_out})
         kinds = ("built", "present", "failed", "left out")
         said = ", ".join(f"{counts[what]} {what}" for what in kinds if counts[what])
