@@ -13,6 +13,7 @@ from tbgen.building.packing import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments
+from tbgen.cli.streams import LiveLine
 from tbgen.indexing.errors import printable
 from tbgen.system.platform import usable_cores
 from tbgen.system.units import counted
@@ -51,30 +52,34 @@ def ls(
     present = [path for path in selection.directory.iterdir() if path.exists()]
     named = [(name, path) for path in present if (name := parse_name(path.name))]
     chosen = set(choice.among({name.material for name, _ in named}))
-    for name, path in sorted(named, key=lambda found: (found[0].material.men, found[1].name)):
-        if name.material not in chosen or not selection.choice.admits(name.rule_set):
-            continue
-        size = path.stat().st_size
-        entry: dict[str, Any]
-        if isinstance(name, WdlName):
-            entry = {"file": path.name, "bytes_on_disk": size, "digest": None}
-            with _errors_in(entry, statuses), WdlFile(path, name=name) as wdl:
-                if check:
-                    wdl.check(threads=usable_cores())
-                entry |= {"digest": wdl.header.digest.hex(), "source": wdl.statistics.source.file}
-            outcomes.append(entry)
-        elif selection.metric in (None, name.metric):
-            entry = name.to_json() | {"bytes_on_disk": size, "digest": None, "checked": check}
-            entry |= {"values": None, "file": path.name}
-            status = ProofStatus(None)
-            with _errors_in(entry, statuses):
-                with TableFile(path, name=name) as file:
+    named.sort(key=lambda found: (found[0].material.men, found[1].name))
+    with LiveLine() as line:
+        for number, (name, path) in enumerate(named, 1):
+            if name.material not in chosen or not selection.choice.admits(name.rule_set):
+                continue
+            line.update(f"{number} of {len(named)}: {path.name}")
+            size = path.stat().st_size
+            entry: dict[str, Any]
+            if isinstance(name, WdlName):
+                entry = {"file": path.name, "bytes_on_disk": size, "digest": None}
+                with _errors_in(entry, statuses, line), WdlFile(path, name=name) as wdl:
                     if check:
-                        entry["values"] = checked_digest(file, threads=usable_cores()).hex()
-                    entry["digest"] = file.header.digest.hex()
-                status = proofs.status(name)
-            entries.append(entry | {"proof": status.to_json()})
-            shown.append((str(name.rule_set), status))
+                        wdl.check(threads=usable_cores())
+                    source = wdl.statistics.source.file
+                    entry |= {"digest": wdl.header.digest.hex(), "source": source}
+                outcomes.append(entry)
+            elif selection.metric in (None, name.metric):
+                entry = name.to_json() | {"bytes_on_disk": size, "digest": None, "checked": check}
+                entry |= {"values": None, "file": path.name}
+                status = ProofStatus(None)
+                with _errors_in(entry, statuses, line):
+                    with TableFile(path, name=name) as file:
+                        if check:
+                            entry["values"] = checked_digest(file, threads=usable_cores()).hex()
+                        entry["digest"] = file.header.digest.hex()
+                    status = proofs.status(name)
+                entries.append(entry | {"proof": status.to_json()})
+                shown.append((str(name.rule_set), status))
     if as_json:
         show_json({"directory": str(selection.directory), "tables": entries, "wdl": outcomes})
     else:
@@ -96,10 +101,11 @@ def ls(
 
 
 @contextlib.contextmanager
-def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
+def _errors_in(entry: dict[str, Any], statuses: list[int], line: LiveLine) -> Iterator[None]:
     """Return a context that prints an exception raised inside, and suppresses it.
 
-    Its message and hint are added to `entry`, its exit status is appended to `statuses`.
+    Its message and hint are added to `entry`, its exit status is appended to `statuses`. `line` is
+    cleared before the exception is printed.
     """
     try:
         yield
@@ -107,6 +113,7 @@ def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
         failure = failures.expected(error)
         entry |= {"error": failure.message, "hint": failure.hint}
         statuses.append(failure.status)
+        line.clear()
         show_failure(failure)
 
 

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 import tbgen
 from tbgen.cli import COMMANDS, main
+from tbgen.cli.streams import LiveLine
 from tbgen.indexing import Position
 from tbgen.indexing.rulesets import CHINESE, SYNONYMS, Rules
 from tbgen.notation import POSITION_STYLES, format_position, parse_move
@@ -306,6 +307,15 @@ def test_ls(run: Any, tables_dir: Path) -> None:
     shown = run("ls").output.splitlines()
     assert shown[0].startswith("material")
     assert shown[-1].startswith("8 tables, ")
+
+
+def test_ls_shows_which_file_it_reads(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that were modified since their proof are read whole, which may take minutes."""
+    updates: list[str] = []
+    monkeypatch.setattr(LiveLine, "update", lambda self, text: updates.append(text))
+    run("ls")
+    assert len(updates) == 8
+    assert updates[0].startswith("1 of 8: ")
 
 
 def test_doctor(run: Any, tables_dir: Path) -> None:
