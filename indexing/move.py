@@ -8,7 +8,13 @@ from typing import NamedTuple
 from tbgen.indexing.errors import MoveTextError, excerpt
 from tbgen.indexing.squares import parse_square, square_name
 
-_ICCS = re.compile(r"([a-i][0-9])[-x]?([a-i][0-9])", re.IGNORECASE | re.ASCII)
+SEPARATOR = "[-x]?"
+"""Pattern of the sign that may stand between the two squares of a move."""
+
+ICCS = re.compile(rf"([a-i][0-9]){SEPARATOR}([a-i][0-9])", re.IGNORECASE | re.ASCII)
+"""Pattern of a move in ICCS. re.ASCII excludes other letters with an ASCII lower case, such as the
+dotted capital I.
+"""
 
 
 class Move(NamedTuple):
@@ -20,7 +26,7 @@ class Move(NamedTuple):
     @classmethod
     def from_iccs(cls, text: str) -> Move:
         """Parse `h2e2`, `H2-E2` or `h2xe2`; raises `MoveTextError`."""
-        match = _ICCS.fullmatch(text.strip())
+        match = ICCS.fullmatch(text.strip())
         if match is None:
             raise MoveTextError(
                 f"{excerpt(text)} is no move", "moves are written h2e2: from square, to square"

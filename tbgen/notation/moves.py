@@ -16,7 +16,7 @@ import re
 from functools import lru_cache
 
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt
-from tbgen.indexing.move import Move
+from tbgen.indexing.move import ICCS, SEPARATOR, Move
 from tbgen.indexing.position import Position
 from tbgen.indexing.squares import FILES, piece_side, square_name
 from tbgen.notation import chinese, wxf
@@ -26,10 +26,7 @@ from tbgen.rules import legal_moves, play
 MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
 """Notations of `format_move` and `parse_move`."""
 
-# re.ASCII excludes other letters with an ASCII lower case, such as the dotted capital I.
-_ANY_CASE = re.IGNORECASE | re.ASCII
-_ICCS = re.compile(r"[a-i][0-9][-x]?[a-i][0-9]", _ANY_CASE)
-_FAIRY = re.compile(r"([a-i])(10|[1-9])[-x]?([a-i])(10|[1-9])", _ANY_CASE)
+_FAIRY = re.compile(rf"([a-i])(10|[1-9]){SEPARATOR}([a-i])(10|[1-9])", ICCS.flags)
 _MARKS = " \t\r\n+#!?\uff0b\uff03\uff01\uff1f"
 """Characters after a move that are no part of it: + for check, # for mate, ! and ? for praise and
 blame, also full-width. No notation of moves ends with one.
@@ -89,7 +86,7 @@ def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
 
 def _detect(text: str) -> str:
     """Return the notation of a move's text, by its form; raises `MoveTextError`."""
-    if _ICCS.fullmatch(text):
+    if ICCS.fullmatch(text):
         return "iccs"
     if _FAIRY.fullmatch(text):
         return "fairy"
