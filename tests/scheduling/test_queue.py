@@ -136,9 +136,9 @@ def test_failures_lose_no_job(
 
 
 def test_a_lost_job_reserves_more_memory() -> None:
-    jobs = [Job("large", memory=30), *(Job(str(n), memory=10, seconds=1.0) for n in range(6))]
+    jobs = [Job("large", memory=20), *(Job(str(n), memory=10, seconds=1.0) for n in range(6))]
     _, watch = played(jobs, 4, {"large": ["lost", "lost"]}, keep_going=False)
-    assert watch.kept["large"] == [30, 60, MEMORY]
+    assert watch.kept["large"] == [20, 40, MEMORY]
 
 
 def test_a_lost_job_requests_more_memory_without_a_limit() -> None:
@@ -177,6 +177,20 @@ def test_small_jobs_pass_a_large_one_only_without_delaying_it() -> None:
     assert queue.next(1.0, 4) == [], "the long one would end after the first one"
     queue.finish("first")
     assert [start.job.key for start in queue.next(50.0, 4)] == ["after it", "large"]
+
+
+def test_spare_memory_is_kept_for_jobs_that_end_late() -> None:
+    """A job that ends before the large one can start takes none of the memory beside it."""
+    queue = ReadyQueue(
+        [
+            Job("first", memory=60, seconds=50.0), Job("after it", ("first",), seconds=100.0),
+            Job("large", memory=80, seconds=40.0), Job("above it", ("large",), seconds=60.0),
+            Job("short", memory=15, seconds=1.0), Job("after that", ("short",), seconds=60.0),
+            Job("long", memory=20, seconds=51.0),
+        ],
+        100,
+    )  # fmt: skip
+    assert [start.job.key for start in queue.next(0.0, 4)] == ["first", "short", "long"]
 
 
 def test_cores_are_shared_among_ready_jobs() -> None:
