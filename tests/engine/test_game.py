@@ -60,6 +60,14 @@ def test_another_game_is_parsed_completely(parsed: list[str]) -> None:
     assert parsed == text[:1]
 
 
+def test_a_fen_has_at_most_six_fields() -> None:
+    fen = ["fen", *START.split(), "-", "-", "0", "1"]
+    assert Game.read(fen).positions == Game.read(fen[:3]).positions
+    for more in ("1", "moved"):
+        with pytest.raises(InputError, match=f"'{more}' is no part of a position"):
+            Game.read([*fen, more])
+
+
 def test_a_bad_move_after_the_game_is_refused() -> None:
     words, text = ["fen", *START.split(), "moves"], moves_from(START, 4)
     before = Game.read([*words, *text])

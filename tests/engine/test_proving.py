@@ -286,4 +286,14 @@ def test_a_proof_scores_below_a_verdict() -> None:
     assert scores.MAX_EVALUATION < scores.PROVEN_WIN < scores.VERDICT_WIN - MAX_PLY
     assert scores.is_decided(scores.PROVEN_WIN)
     assert scores.mate_plies(scores.PROVEN_WIN) is None
-    assert scores.centipawns(scores.MAX_EVALUATION) < scores.centipawns(scores.PROVEN_WIN)
+
+
+def test_centipawns_keep_the_order_of_scores() -> None:
+    ascending = [
+        scores.DRAW, scores.MAX_EVALUATION, scores.PROVEN_WIN, scores.VERDICT_WIN - 9,
+        scores.VERDICT_WIN - 1, scores.RULE_WIN - 3 * scores.ORDER_STEP,
+        scores.RULE_WIN - scores.ORDER_STEP, scores.TABLE_WIN - 9, scores.TABLE_WIN - 1,
+    ]  # fmt: skip
+    shown = [scores.centipawns(score) for score in ascending]
+    assert shown == sorted(set(shown))
+    assert [scores.centipawns(-score) for score in ascending] == [-points for points in shown]
