@@ -9,14 +9,15 @@ import resource
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
-from tbgen.indexing import Material
+from tbgen.indexing import InputError, Material
 from tbgen.publishing import fetching
-from tbgen.publishing.fetching import FetchError, fetch, fetch_index
+from tbgen.publishing.fetching import FetchError, fetch, fetch_index, require_room
 from tbgen.publishing.index import (
     BadIndexError,
     hash_of,
@@ -109,6 +110,13 @@ def test_a_wrong_part_is_discarded_and_fetched_again(server: Server, tmp_path: P
     part(tmp_path).write_bytes(CONTENT + b"too long")
     (tmp_path / KRK.file).unlink()
     assert fetch(KRK, [source], tmp_path)
+
+
+def test_a_complete_part_is_not_sent_again(server: Server, tmp_path: Path) -> None:
+    part(tmp_path).write_bytes(CONTENT)
+    assert fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert not server.asked
+    nothing_but(tmp_path, KRK.file)
 
 
 def test_a_range_that_begins_elsewhere_is_refused(server: Server, tmp_path: Path) -> None:
@@ -353,6 +361,16 @@ def test_files_larger_than_the_free_space_are_refused(tmp_path: Path) -> None:
     words = ["--from", str(tmp_path), "--tables", str(tmp_path / "mine")]
     result = CliRunner().invoke(main, ["fetch", "KRK", *words])
     assert (result.exit_code, "GiB are to be fetched, and" in result.stderr) == (2, True)
+
+
+def test_bytes_of_a_part_need_no_more_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=10))
+    part(tmp_path).write_bytes(bytes(90))
+    require_room([replace(KRK, bytes=100)], tmp_path)
+    with pytest.raises(InputError, match="are to be fetched, and"):
+        require_room([replace(KRK, bytes=101)], tmp_path)
 
 
 def test_an_index_without_an_end_is_refused(tmp_path: Path) -> None:
