@@ -7,6 +7,7 @@ import errno
 import io
 import json
 import os
+import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +31,8 @@ from tbgen import (
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.layout import Layout
-from tbgen.probing.columns import sampled_columns
+from tbgen.probing import columns as columns_of_tables
+from tbgen.probing.columns import piece_names, sampled_columns
 from tbgen.probing.dump import write_csv
 from tbgen.probing.placements import is_legal_board, squares_and_legality
 from tbgen.tables import CorruptTableError, files
@@ -107,6 +109,13 @@ def test_archives_have_equal_rows(tmp_path: Path) -> None:
         assert (mapped[name] == column).all()
         assert (loaded[name] == column).all()
     assert [path.name for path in tmp_path.iterdir()] == ["knk.npz"]
+
+
+def test_the_help_names_every_column() -> None:
+    columns = read_table("KNK", built("KRKN"))
+    names = set(columns) - set(piece_names(columns.layout))
+    for text in (dump("--help").stdout, str(columns_of_tables.__doc__)):
+        assert names <= set(re.findall(r"\w+", text))
 
 
 def test_parquet_has_equal_rows(tmp_path: Path) -> None:
