@@ -9,13 +9,22 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from string import Formatter
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import tbgen.answers.mechanism
-from tbgen.answers.mechanism import Mechanism, Offence, Piece, find_mechanism, mechanism_of
+from tbgen.answers.mechanism import (
+    Mechanism,
+    Offence,
+    Piece,
+    _checkers,
+    find_mechanism,
+    mechanism_of,
+)
 from tbgen.answers.reasons import ENGLISH, Words, explain_line, explain_move, explain_position
 from tbgen.board.language import words
 from tbgen.cli import main
@@ -204,6 +213,22 @@ def test_only_rules_have_a_mechanism(checks: GameTablebase) -> None:
     assert find_mechanism(checks, Position.from_fen("4k4/9/9/9/9/9/9/9/9/R2K5 w")) is None
     line = checks.mainline(Position.from_fen("4k4/9/9/9/9/9/9/9/9/R2K5 w"))
     assert mechanism_of(line) is None
+    assert explain_line(line) == "Black is stalemated: Red wins"
+
+
+def test_every_checker_of_a_loop_is_named() -> None:
+    """Two rooks check in turn, the first one in the first move of the loop."""
+    start = Position.from_fen("5k3/9/9/9/r7r/9/9/9/9/3K5 b")
+    position, played = start, []
+    for move in map(Move.from_iccs, ("a5a0", "d0d1", "i5i1")):
+        after = position.after(*move)
+        choice = SimpleNamespace(move=move, after=after)
+        played.append(SimpleNamespace(position=position, choice=choice))
+        position = after
+    line: Any = SimpleNamespace(start=start, moves=played, loop_start=0)
+    assert _checkers(line, Side.BLACK) == tuple(
+        Piece(Side.BLACK, PieceType.ROOK, parse_square(name)) for name in ("a5", "i5")
+    )
 
 
 def run(tables: Path, *arguments: str, stdin: str | None = None) -> str:
