@@ -94,6 +94,15 @@ def test_existing_tables_are_exchanged(exchange: Exchange, tmp_path: Path) -> No
     assert set(NAMES) <= exchange.names()
 
 
+def test_a_table_to_be_rebuilt_is_not_downloaded(exchange: Exchange, tmp_path: Path) -> None:
+    exchange.names()
+    for name in NAMES:
+        exchange.put(built("KRKN") / name)
+    here = tmp_path / "here"
+    exchange.synchronise(Collection([KRKN], here, CHECK, force=True))
+    assert sorted(path.name for path in here.glob("*.xqt")) == NAMES[:2]
+
+
 def test_a_table_uploaded_by_a_lost_worker_is_not_rebuilt(
     exchange: Exchange, tmp_path: Path
 ) -> None:

@@ -144,6 +144,15 @@ def test_a_file_of_another_table_is_rewritten(tables: Path) -> None:
     assert run(tables, "KRK")[0] == 0
 
 
+def test_a_file_without_contents_of_blocks_is_kept(
+    tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(WdlFile, "is_plain", None)
+    with TableFile(tables / "KRK.check.dtm.xqt") as table:
+        assert not pack_table(table, tables).kept
+        assert all(pack_table(table, tables, plain=plain).kept for plain in (False, True))
+
+
 def test_wrong_counts_in_statistics_are_damage(tables: Path) -> None:
     path = tables / "KRK.check.dtm.xqt"
     with TableFile(path) as table:

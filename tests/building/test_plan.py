@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tbgen.building.estimate import CostRegression, Estimates, FinishedTable, finished_tables
 from tbgen.building.features import Outcomes, Support, Traits, typical_seconds
 from tbgen.building.measured import CostRatio, Measured, Measurements, measurements, read_measured
-from tbgen.building.plan import plan
+from tbgen.building.plan import PlannedTable, plan
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
@@ -313,3 +313,8 @@ def test_the_command_lists_tables_and_totals(tmp_path: Path) -> None:
     assert shown["missing"] == 3
     assert shown["disk_bytes"] == sum(table["disk_bytes"] for table in shown["tables"])
     assert shown["memory_bytes"] == max(table["memory_bytes"] for table in shown["tables"])
+
+
+def test_room_for_settled_positions_and_two_states() -> None:
+    table = PlannedTable(KRKN, 1000, 900, 0, 0, 0, cpu_seconds=10.0, seconds=10.0)
+    assert [table.scratch_bytes(seconds) for seconds in (20.0, 5.0)] == [700, 2300]
