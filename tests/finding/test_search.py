@@ -22,8 +22,9 @@ from tbgen import (
     open_tablebase,
 )
 from tbgen.cli import main
-from tbgen.finding.query import NO_END, read_range
-from tbgen.indexing import InputError
+from tbgen.finding.query import NO_END, Query, read_range
+from tbgen.finding.sample import sample
+from tbgen.indexing import InputError, Material
 from tbgen.indexing.squares import piece_code
 from tbgen.probing.columns import sampled_columns
 from tbgen.rules import is_legal
@@ -185,6 +186,14 @@ def test_sorted_rows(krkn: GameTablebase, limit: int | None) -> None:
     columns = find("KRKN", krkn, outcome=Outcome.WIN, sort="-plies", limit=limit).columns()
     for name, column in columns.items():
         assert (column == unsorted[name][order]).all()
+
+
+def test_share_of_a_sample(krkn: GameTablebase) -> None:
+    """`share` estimates the kept part of all matching positions; here the value alone decides."""
+    query = Query(outcome=Outcome.WIN)
+    found = sample(krkn, Material.parse("KRKN"), query, seed=1, most=3, seconds=60)
+    assert found.rows.rows == 3
+    assert 1 < found.share * found.candidates < 9
 
 
 def test_loops_are_the_direct_wins_of_the_statistics() -> None:
