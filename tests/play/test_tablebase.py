@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 import tbgen
 from tbgen.answers.reasons import explain_line, explain_move, explain_position
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import Material, Move, Position, Side
+from tbgen.play.choice import _earlier_occurrences
 from tbgen.play.mainline import Ending
 from tbgen.play.preference import RootMove, is_direct_win
 from tbgen.play.repetition import is_lost_by, judge_repetition
 from tbgen.play.safety import Aim, StreakGraph
 from tbgen.play.streaks import Offences
 from tbgen.play.tablebase import GameTablebase, open_tablebase
+from tbgen.referee import Judgement, Verdict
 from tbgen.rules import is_terminal
 from tbgen.tables import IllegalPositionError, MissingTableError, Outcome, Rules, RuleSet, Value
 from tests.helpers.built import built
@@ -205,6 +210,32 @@ def test_lines_of_rule_wins_end_in_a_loop_won_by_the_referee(check: GameTablebas
         assert line.loop_start is not None
         assert line.final == line.moves[line.loop_start].position
         assert "check" in explain_line(line)
+
+
+def test_the_loop_of_a_line_begins_with_the_judged_span(
+    check: GameTablebase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begun_later(game: Sequence[Position], rule_set: RuleSet) -> Judgement | None:
+        found = judge_repetition(game, rule_set)
+        if found is None or found.span is None:
+            return found
+        return replace(found, span=(found.span[0] + 2, found.span[1]))
+
+    line = check.mainline(Position.from_fen(DIRECT_WIN))
+    monkeypatch.setattr("tbgen.play.mainline.judge_repetition", begun_later)
+    assert check.mainline(line.start).loop_start == (line.loop_start or 0) + 2
+
+
+def test_only_a_winner_avoids_drawn_repetitions() -> None:
+    position = Position.from_fen(MATE_IN_ONE)
+    move = Move.from_iccs("a0a1")
+    choice: Any = SimpleNamespace(move=move, after=position.after(*move))
+    trials: Any = SimpleNamespace(verdict=lambda *moves: Verdict.DRAW)
+    repeated = [
+        _earlier_occurrences(trials, [choice.after, position], choice, outcome)
+        for outcome in (Outcome.WIN, Outcome.DRAW)
+    ]
+    assert repeated == [1, 0]
 
 
 @pytest.mark.parametrize(
