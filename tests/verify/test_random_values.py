@@ -1,0 +1,216 @@
+"""Kernels of the proof against naive code, on tables with random values.
+
+The rule sets of real tables of few men use few cases: no capture wins by the repetition rules, and
+few positions have winning moves of two orders. Random values have all of these.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from tbgen.indexing import Move, Position, Side
+from tbgen.indexing.rulesets import Rules
+from tbgen.rules import in_check, legal_moves
+from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
+from tbgen.tables.names import RuleSet
+from tbgen.verify.arrays import Arrays, gather
+from tbgen.verify.candidates import _is_question
+from tbgen.verify.chasers import loses_from
+from tbgen.verify.checks import ANSWERS, CHECKS, k_list
+from tbgen.verify.complete import hangs
+from tbgen.verify.index import BoardState, Index
+from tbgen.verify.moves import Lists, has_bit, list_moves, list_rows, set_up
+from tbgen.verify.values import (
+    CHECKED_WIN,
+    CHECKING_LOSS,
+    CLAIM,
+    CLAIM_EARLY,
+    DIRECT_LOSS,
+    EARLY_IN_CHECK,
+    EARLY_LOSS,
+    FREE_LOSS,
+    MATE,
+    NEVER,
+    NO_KEY,
+    ORDER,
+    make_marks,
+    order_of_key,
+)
+from tests.helpers.memory_tables import Planted, completed, recoded
+from tests.helpers.solutions import solution
+
+WIN, LOSS = Outcome.WIN, Outcome.LOSS
+VALUES = [
+    DRAW, Value(WIN, 0, 3), Value(LOSS, 0, 2), Value(WIN, 1, 0), Value(WIN, 1, 2),
+    Value(WIN, 2, 0), Value(WIN, 2, 2), Value(LOSS, 1, 1), Value(LOSS, 2, 1), Value(LOSS, 2, 3),
+]  # fmt: skip
+
+
+class Case(NamedTuple):
+    """KRKN with random values, its supporting tables too, and the arrays of its proof."""
+
+    tables: dict[str, Planted]
+    arrays: Arrays
+    index: Index
+    nodes: list[int]
+    """Nodes of random positions, 2 * slot + side to move, ascending."""
+
+    def position(self, node: int) -> Position:
+        return self.tables["KRKN"].position(node % 2, node // 2)
+
+    def value(self, position: Position) -> Value:
+        """Return the value of any position of the material, or of one after a capture."""
+        position = position.swapped() if position.is_swapped else position
+        if not position.material.needs_table:
+            return DRAW
+        table = self.tables[position.material.name]
+        code = table.planes[position.side][table.layout.slot(position)]
+        return table.code_space.decode(int(code))
+
+    def captures_lose(self, position: Position) -> list[int]:
+        """Return the orders of the captures in a position after which the opponent has lost."""
+        found = []
+        for move in legal_moves(position):
+            value = self.value(position.after(*move))
+            if position.board[move.target] and value.outcome == LOSS:
+                found.append(value.order)
+        return found
+
+
+@pytest.fixture(scope="module")
+def case() -> Case:
+    rng = np.random.default_rng(1)
+    tables = {}
+    for name in ("KRKN", "KRK", "KNK"):
+        table = tables[name] = recoded(solution(name, Rules.WXF), CodeSpace(2))
+        codes = np.array([table.code_space.encode(value) for value in VALUES])
+        for plane in table.planes:
+            plane[plane != 0] = rng.choice(codes, np.count_nonzero(plane))
+    table = tables["KRKN"]
+    arrays = gather(table, lambda child: tables[child.name], RuleSet(Rules.WXF)).arrays
+    index, _, _ = completed(table, arrays)
+    legal = np.concatenate([2 * np.flatnonzero(table.planes[side]) + side for side in Side])
+    return Case(tables, arrays, index, np.sort(rng.choice(legal, 1500, replace=False)).tolist())
+
+
+def loses_by_definition(case: Case, position: Position, move: Move) -> int:
+    """Return the order from which a move counts as lost, as defined in `chasers`, or NEVER + 1."""
+    after = position.after(*move)
+    value = case.value(after)
+    if value.outcome != WIN:
+        return NEVER + 1
+    if position.board[move.target]:
+        return value.order
+    if value.order:
+        is_direct = in_check(after) and value.plies == 0
+        captures = [] if in_check(after) else case.captures_lose(after)
+        if is_direct or any(order <= value.order for order in captures):
+            return value.order
+    return value.order + 1
+
+
+def test_orders_from_which_moves_lose(case: Case) -> None:
+    state, found = BoardState.make(case.index, case.arrays.ranks.dtype), set()
+    for node in case.nodes[::5]:
+        slot, side = node // 2, node % 2
+        position = case.position(node)
+        legal = set(legal_moves(position))
+        within, image = set_up(slot, state, case.index)
+        for n in range(list_moves(side, slot - within, within, image, state, case.index)):
+            move = Move(int(state.sources[n]), int(state.targets[n]))
+            if move not in legal:
+                continue
+            rank = case.arrays.ranks[(1 - side) * case.index.slots + state.children[n]]
+            key = case.arrays.values.keys[1 - side, rank]
+            order, _ = loses_from(n, side, key, state, case.index, case.arrays)
+            assert order == loses_by_definition(case, position, move), (position.fen, move)
+            found.add((order_of_key(key), order))
+    assert {(1, 1), (1, 2), (2, 2), (2, 3), (0, 1), (0, 0), (NEVER, NEVER + 1)} <= found
+
+
+def test_wins_with_hanging_pieces_or_winning_captures(case: Case) -> None:
+    state, found = BoardState.make(case.index, case.arrays.ranks.dtype), set()
+    for node in case.nodes:
+        slot, side = node // 2, node % 2
+        position = case.position(node)
+        value = case.value(position)
+        if value.outcome != WIN or not value.order or in_check(position):
+            continue
+        set_up(slot, state, case.index)
+        hanging = bool(hangs(side, case.arrays.chase_rules, state, case.index))
+        wins = bool(case.captures_lose(position))
+        assert bool(has_bit(case.arrays.hanging[side], slot)) == (hanging or wins), position.fen
+        found.add((hanging, wins))
+    assert {(False, False), (False, True), (True, False)} <= found
+
+
+def test_orders_of_answers_and_checks(case: Case) -> None:
+    """A side in check wins from the least order of its winning moves on.
+
+    An offender's moves other than checks lose from the greatest order on.
+    """
+    arrays, index, nodes = case.arrays, case.index, np.array(case.nodes)
+    confirmed = np.random.default_rng(2).random(arrays.values.keys.shape) < 0.3
+    confirmed &= (arrays.values.keys < 0) & (arrays.values.keys >= ORDER - MATE)
+    arrays = arrays._replace(values=arrays.values._replace(confirmed=confirmed))
+    state = BoardState.make(index, arrays.ranks.dtype)
+    expected = {ANSWERS: [], CHECKS: []}
+    several = 0
+    for node in case.nodes:
+        position = case.position(node)
+        wins, loses, own = [], [1], case.value(position)
+        for move in legal_moves(position):
+            after = position.after(*move)
+            value, is_capture = case.value(after), position.board[move.target] != 0
+            if is_capture:
+                wins += [value.order] if value.outcome == LOSS else []
+            elif is_confirmed(case, confirmed, after):
+                wins.append(value.order)
+            if is_capture or not in_check(after) or (value.order == 0 and value != DRAW):
+                loses.append(value.order + (not is_capture) if value.outcome == WIN else NEVER + 1)
+        several += len(set(wins)) > 1
+        expected[ANSWERS].append(min(wins, default=NEVER))
+        first, last = max(loses), own.order if own != DRAW else NEVER
+        expected[CHECKS].append(first if first <= last else NEVER + 1)
+
+    def orders_by_kernel(kind: int) -> list[int]:
+        found = np.zeros(len(nodes), np.int64)
+
+        def write(lists: Lists) -> None:
+            k_list(nodes, kind, nodes, True, found, lists, state, index, arrays)
+
+        list_rows(write, 1, 2)
+        return found.tolist()
+
+    for kind, orders in expected.items():
+        assert orders_by_kernel(kind) == orders
+    assert several > 5
+    assert {1, 2, NEVER + 1} <= set(expected[CHECKS])
+
+
+def is_confirmed(case: Case, confirmed: np.ndarray, after: Position) -> bool:
+    """Return whether the value of a position after a quiet move is a confirmed direct loss."""
+    slot = case.tables["KRKN"].layout.slot(after)
+    return bool(confirmed[after.side, case.arrays.ranks[after.side * case.index.slots + slot]])
+
+
+def test_claims_and_checked_wins_in_question() -> None:
+    """Claims are in question unless an answer leads to a direct loss without check.
+
+    Other wins in check are in question if an answer leads to a direct loss.
+    """
+    keys = np.full((2, 5), NO_KEY)
+    keys[:, 1:] = [2 * ORDER - MATE + 1, ORDER - MATE + 1, MATE - ORDER, MATE - 2 * ORDER]
+    keys[:, 1:] = -np.sort(-keys[:, 1:])
+    marks = make_marks(keys)
+    group = int(marks.group[0, marks.of_ranks[0, 1, 2]])
+    own, other = marks.number[0, group], marks.number[1, group]
+    answered = {DIRECT_LOSS, EARLY_LOSS}
+    for best in (FREE_LOSS, CHECKING_LOSS, DIRECT_LOSS, EARLY_IN_CHECK, EARLY_LOSS):
+        for role in (CLAIM, CLAIM_EARLY):
+            assert _is_question(0, own[role], other[best], marks) == (best not in answered)
+        expected = best in answered | {EARLY_IN_CHECK}
+        assert _is_question(0, own[CHECKED_WIN], other[best], marks) == expected
