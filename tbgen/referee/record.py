@@ -23,7 +23,7 @@ from tbgen.indexing.rulesets import CHECK_VOIDS, Rules
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import in_check
 from tbgen.rules.board import MutableBoard
-from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender
+from tbgen.rules.chases import is_answered, is_new_attack, may_chase
 from tbgen.rules.moves import piece_moves
 from tbgen.system.scalar import scalar
 
@@ -186,7 +186,7 @@ def chase_pairs(
     side = piece_side(after[target])
     count = 0
     for attacker in range(SQUARES):
-        if not may_be_offender(after[attacker], chase_rules) or piece_side(after[attacker]) != side:
+        if not may_chase(after[attacker], chase_rules) or piece_side(after[attacker]) != side:
             continue
         for i in range(MAX_PAIRS, piece_moves(after, attacker, victims, MAX_PAIRS)):
             victim = victims[i]

@@ -37,7 +37,7 @@ def _has(chase_rules: int, bit: int) -> bool:
 
 
 @scalar
-def may_be_offender(code: int, chase_rules: int) -> bool:
+def may_chase(code: int, chase_rules: int) -> bool:
     """Return whether a piece may chase, by its type (point 1); False for `EMPTY`."""
     return code != EMPTY and _has(chase_rules, CHASERS + piece_kind(code))
 
@@ -152,7 +152,7 @@ def threatens(
     or both have pieces of one side. `without_xray` ignores some roots (`has_root`).
     """
     taking, taken = board[attacker], board[victim]
-    if not may_be_offender(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
+    if not may_chase(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
         return False
     if piece_side(taking) == piece_side(taken) or not attacks(board, attacker, victim):
         return False
