@@ -34,7 +34,7 @@ from tbgen.verify.arrays import (
 )  # fmt: skip
 from tbgen.verify.index import FACING, NOWHERE, RED_CHECKED, RED_HANGS, open_row
 from tbgen.verify.moves import has_bit, set_bit
-from tbgen.verify.values import CHASED, CHECKED, DECIDED_BY_RULES, FREE, NEVER, order_of_key
+from tbgen.verify.values import CHECKED, DECIDED_BY_RULES, FREE, HANGING, NEVER, order_of_key
 
 _KING = int(PieceType.KING)
 
@@ -217,7 +217,7 @@ def _fill_row(side, slot, counts, state, arrays, index):
             if hit[place]:
                 row[place] = rank - (FREE - CHECKED)
             elif hanging[place]:
-                row[place] = rank - (FREE - CHASED)
+                row[place] = rank - (FREE - HANGING)
         elif 0 < key <= DECIDED_BY_RULES and not hit[place]:
             square = index.square_of_place[place]
             state.piece_squares[last], state.board[square] = square, arrays.pieces[last]

@@ -45,9 +45,9 @@ from tbgen.verify.index import BoardState, make_index, open_row
 from tbgen.verify.moves import Lists, Ranges, add_node, best_move, in_check, narrow_nodes
 from tbgen.verify.report import Progress
 from tbgen.verify.values import (
-    CHASED,
     CHECKED,
     DECIDED_BY_RULES,
+    HANGING,
     MATE,
     ORDER,
     is_open,
@@ -83,7 +83,7 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
     worth = key_after_move(arrays.values.keys[1 - side, best]) if best else -MATE
     node = 2 * slot + side
     if stored == worth and (arrays.judges_checks or worth == 0 or not is_open(worth)):
-        if arrays.values.kinds[1 - side, best] == CHASED:
+        if arrays.values.kinds[1 - side, best] == HANGING:
             add_node(lists, CHASERS, node)
         return
     checked = arrays.ranks[(1 - side) * index.slots + slot] == 0

@@ -23,10 +23,10 @@ the side to move. So the best move is the maximum of the ranks of the positions 
 
 Each side to move has its own ranks, because moves of a side lead to positions of the other side
 only; so one byte is enough more often. Draws have three ranks, so that the maximum also shows
-which draws may belong to a pattern: CHECKED < CHASED < FREE.
+which draws may belong to a pattern: CHECKED < HANGING < FREE.
 
     CHECKED  the side to move is in check
-    CHASED   the side to move is not in check, but one of its pieces hangs
+    HANGING   the side to move is not in check, but one of its pieces hangs
     FREE     neither; or the position after a capture
 
 After the comparison with moves, distances are known to be right. Patterns need less: winner, order
@@ -154,7 +154,7 @@ def are_direct_wins(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
     return (keys > 0) & ((MATE - keys) % ORDER == 0)
 
 
-CHECKED, CHASED, FREE, KINDS = range(4)
+CHECKED, HANGING, FREE, KINDS = range(4)
 """Kinds of draws: the side to move is in check; one of its pieces can be chased and is attacked;
 neither. All other values have the kind FREE.
 """
@@ -177,7 +177,7 @@ class Values(NamedTuple):
     keys: NDArray[np.int64]
     """int64 (2, R): the key for the side to move; `NO_KEY` for rank 0."""
     kinds: NDArray[np.int64]
-    """int64 (2, R): the kind of each rank, CHECKED, CHASED or FREE."""
+    """int64 (2, R): the kind of each rank, CHECKED, HANGING or FREE."""
     stored: NDArray[np.int64]
     """int64 (2, R): the key, which is compared with `expected`. NO_VALUE for direct wins."""
     expected: NDArray[np.int64]

@@ -26,7 +26,7 @@ from tbgen.verify.arrays import gather
 from tbgen.verify.complete import hangs
 from tbgen.verify.index import BoardState
 from tbgen.verify.moves import set_up
-from tbgen.verify.values import CHASED, CHECKED, MATE, key_after_move
+from tbgen.verify.values import CHECKED, HANGING, MATE, key_after_move
 from tests.helpers.memory_tables import Planted, completed, recoded
 from tests.helpers.solutions import solution
 
@@ -139,7 +139,7 @@ def test_attacks_of_a_row_agree_with_its_positions(name):
             if rank and kind != CHECKED and table.layout.squares_of_slots(np.array([slot]))[1][0]:
                 set_up(slot, state, index)
                 found.append(hangs(side, arrays.chase_rules, state, index))
-                assert (kind == CHASED) == found[-1], table.position(side, slot).fen
+                assert (kind == HANGING) == found[-1], table.position(side, slot).fen
     assert 10 < sum(found) < len(found) - 10
 
 
