@@ -122,7 +122,7 @@ class Search:
         self.found_any = False
         self._state = state
         sweeper = state.propagation.sweeper
-        self.predecessors, self.without_escape = sweeper.predecessors, sweeper.without_escape
+        self.predecessors, self.without_move_into = sweeper.predecessors, sweeper.without_move_into
         self.unwon = self._find_unwon()
 
     def _find_unwon(self) -> Rows:
@@ -193,7 +193,9 @@ class Search:
         if lost is not None:
             sets.remove(lost, self.possible_losses)
         sets.difference(self.unwon, self.win_candidates.rows, self.escapes)
-        self.without_escape(self.offender, self.possible_losses, self.loss_candidates, self.escapes)
+        self.without_move_into(
+            self.offender, self.possible_losses, self.loss_candidates, self.escapes
+        )
         sets.copy(self.loss_candidates.rows, self.possible_losses)
 
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
@@ -214,7 +216,7 @@ class Search:
             # Before `loss_candidates` is found: later, `join` would list an emptied row twice.
             if lost is not None:
                 sets.remove(lost, newly_losing.rows)
-            self.without_escape(self.offender, newly_losing, self.loss_candidates, self.escapes)
+            self.without_move_into(self.offender, newly_losing, self.loss_candidates, self.escapes)
         if not self.loss_candidates.counts.any():
             return
         # These escapes are not needed any more: `possible_losses` takes their array.
@@ -295,11 +297,13 @@ class Search:
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.idle_frontier() as pruned_wins:
-            self.without_escape(self.winner, self.win_candidates, pruned_wins, losses)
+            self.without_move_into(self.winner, self.win_candidates, pruned_wins, losses)
             self.sets.transfer(pruned_wins, wins, self.escapes)
         with self.idle_frontier() as pruned_losses:
             with self.idle_frontier() as kept_losses:
-                self.without_escape(self.offender, self.loss_candidates, kept_losses, self.escapes)
+                self.without_move_into(
+                    self.offender, self.loss_candidates, kept_losses, self.escapes
+                )
                 self.sets.put_difference(losses, kept_losses.rows, pruned_losses)
             with self.idle_frontier() as pruned_wins:
                 self._prune_dependent(pruned_wins, pruned_losses)

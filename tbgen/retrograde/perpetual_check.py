@@ -98,7 +98,7 @@ def _prune_checkers(search: Search) -> bool:
             search.predecessors(winner, calm_losses, wins, calm_wins)
             if not sets.transfer(calm_wins, search.escapes):
                 break
-            search.without_escape(offender, checked, calm_losses, search.escapes)
+            search.without_move_into(offender, checked, calm_losses, search.escapes)
             if not sets.transfer(calm_losses, checked):
                 break
     with search.idle_frontier() as pruned_wins:

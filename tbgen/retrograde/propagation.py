@@ -110,7 +110,7 @@ class Propagation:
     def start(self) -> None:
         """Settle the positions without any move, the first seeds."""
         for side in Side:
-            self.sweeper.without_escape(
+            self.sweeper.without_move_into(
                 side, self.losable[side], self.frontiers[side], self.unknown[side.other]
             )
         self._settle(Value(Outcome.LOSS, 0, 0))

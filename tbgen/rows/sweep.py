@@ -285,16 +285,16 @@ class Sweeper:
         avoided = found if escape is None else self._whole(escape, found)
         self._run(ranges, side, False, front, within, escape is not None, avoided, add_found, found)
 
-    def without_escape(
-        self, side: int, within: Rows | Frontier, found: Frontier, escape: Rows
+    def without_move_into(
+        self, side: int, within: Rows | Frontier, found: Frontier, avoided: Rows
     ) -> None:
-        """Set `found` to the positions of `within` without a quiet move of `side` into `escape`."""
+        """Set `found` to the positions of `within` without a quiet move into `avoided`."""
         if isinstance(within, Frontier):
             front, ranges = within, ranges_for(within)
         else:
             front, ranges = self._whole(within, found), RANGES
-        avoided = self._whole(escape, found)
-        self._run(ranges, side, True, front, front.rows, True, avoided, False, found)
+        escape = self._whole(avoided, found)
+        self._run(ranges, side, True, front, front.rows, True, escape, False, found)
 
     def _run(self, ranges: int, side: int, *arguments: Any) -> None:
         """Call `_k_sweep` with `arguments` on ranges of leads; add the rows read to the meter."""

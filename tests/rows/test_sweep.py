@@ -96,7 +96,7 @@ class Bench:
         found = self.sets.empty_frontier()
         if front is None:
             assert escape is not None
-            self.sweeper.without_escape(side, within, found, escape)
+            self.sweeper.without_move_into(side, within, found, escape)
         else:
             assert not isinstance(within, Frontier)
             self.sweeper.predecessors(side, front, within, found, escape)
