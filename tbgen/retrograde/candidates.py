@@ -15,11 +15,12 @@ opponent is the *winner* (the *defending* and the *attacking* side of Fang, Hsu 
     declare      the final phase: the remaining win candidates are *direct wins*
 
 A position counts as won if its value is a win of a lower order, or if a capture wins at an order up
-to this one. A *pattern* is a set of candidates that remain. `perpetual_check.py` and
+to this one. Sweeps test quiet moves only: captures of the offender are tested by the set `losable`
+of the propagation. A *pattern* is a set of candidates that remain. `perpetual_check.py` and
 `chase/search.py` define the offence and further conditions of a pattern.
 
-Only direct wins are recorded, as seeds of the propagation (255 in the paper). The next step of the
-propagation settles the remaining loss candidates like all losses (254), since all their moves lose.
+Only direct wins are recorded (255 in the paper), as seeds of the propagation. Its next step settles
+the remaining loss candidates (254), since all their moves lose.
 
     SearchState    state of the searches for one winner and offence, kept across orders
     Search         the candidates at one order
@@ -167,8 +168,8 @@ class Search:
         lost : the offender's positions that lose by another search of this order; they are left out
         loss_filter : applied at later orders only, and not to positions with one more losing move:
             these are many, and are left to `rule_out`
-        captures_wait : whether a capture that wins at this order counts only from its ply on. If
-            so, a position with such a capture is an escape, unless the offence leads to it
+        captures_wait : whether a winner's capture that wins at this order counts only from its ply
+            on. If so, a position with such a capture is an escape, unless the offence leads to it
 
         Returns `found_any`.
         """
@@ -290,7 +291,7 @@ class Search:
             sets.intersect(self.unwon, wins)
 
     def prune(self) -> None:
-        """Prune the candidates to their greatest fixpoint.
+        """Prune wins without a loss and losses with an escape in turn, to the greatest fixpoint.
 
         The first two sweeps test all candidates: many are pruned, and sweeps backwards from these
         would take longer.
@@ -309,9 +310,9 @@ class Search:
                 self._prune_dependent(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
-        """Prune win candidates, and all candidates that depend on them; return whether any are.
+        """Prune given win candidates, and all that depend on them; return whether any are given.
 
-        pruned_wins : the candidates to prune; its content is arbitrary afterwards
+        pruned_wins : the candidates to prune, possibly none; its content is arbitrary afterwards
         """
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False

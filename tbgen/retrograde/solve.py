@@ -59,7 +59,7 @@ def solve(
     supporting : opens a finished table, under the same rule set, that captures lead to
     storage : of the large arrays (None: in memory)
     meter : counts the sweeps
-    report : called with the progress
+    report : called with the progress, as `Report` defines
     ready : called with the palette of each side's captures before they are searched; a builder then
         compiles the kernels for the width of its planes
     checkpoint : storage of the state; a solver that resumes from one opens no table, and reports

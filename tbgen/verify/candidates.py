@@ -12,8 +12,8 @@ Each pass updates the marks of one side from the best of its moves, in the rows 
 those where a mark may change. Positions that still are possible offenders at the fixpoint are
 candidates. The package's docstring describes the parameters of kernels.
 
-A claim is *in question* if no answer of W leads to a direct loss with O not in check. A position of
-W in check that is no claim is in question if it has an answer to a direct loss.
+A claim is *in question* if the best answer of W leads to no direct loss, or to one with O in check.
+A position of W in check that is no claim is in question if it has an answer to a direct loss.
 """
 
 from __future__ import annotations

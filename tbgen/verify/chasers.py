@@ -9,8 +9,8 @@ in the order of `Layout.piece_codes`. The package's docstring describes the para
 
 Order from which a losing move counts as lost:
 
-    a quiet move to a win of order j     j + 1; j if it is a direct win in check, or if a capture
-                                         wins there: both are known before the chases of order j
+    a quiet move to a win of order j     j + 1; j if W has a direct win in check, or a capture that
+                                         wins: both are known before the chases of order j
     a capture that loses at order j      j
 
 `chases` finds the replies that rescue a piece.
