@@ -59,10 +59,17 @@ def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
     def refuse(*_):
         raise AssertionError("all open positions are searched")
 
+    def find(patterns, listed):
+        unexamined.append(find_unexamined(patterns, listed))
+        return unexamined[-1]
+
+    unexamined, find_unexamined = [], CheckPatterns._unexamined_wins
+    monkeypatch.setattr(CheckPatterns, "_unexamined_wins", find)
     monkeypatch.setattr(Passes, "all_candidates", refuse)
     report = prove(solved("KNKCP"))
     assert report.ok, report.first
     assert report.offenders_examined > 0
+    assert len(unexamined[0]) > 0
 
 
 @pytest.mark.certification
