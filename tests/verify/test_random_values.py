@@ -36,6 +36,7 @@ from tbgen.verify.values import (
     NEVER,
     NO_KEY,
     ORDER,
+    key_after_move,
     make_marks,
     order_of_key,
 )
@@ -55,6 +56,8 @@ class Case(NamedTuple):
     tables: dict[str, Planted]
     arrays: Arrays
     index: Index
+    claims: set[int]
+    """Nodes that the comparison with moves lists as claims."""
     nodes: list[int]
     """Nodes of random positions, 2 * slot + side to move, ascending."""
 
@@ -91,9 +94,33 @@ def case() -> Case:
             plane[plane != 0] = rng.choice(codes, np.count_nonzero(plane))
     table = tables["KRKN"]
     arrays = gather(table, lambda child: tables[child.name], RuleSet(Rules.WXF)).arrays
-    index, _, _ = completed(table, arrays)
+    index, compared, _ = completed(table, arrays)
+    claims = {*compared.check_claims.tolist(), *compared.chase_claims.tolist()}
     legal = np.concatenate([2 * np.flatnonzero(table.planes[side]) + side for side in Side])
-    return Case(tables, arrays, index, np.sort(rng.choice(legal, 1500, replace=False)).tolist())
+    return Case(
+        tables, arrays, index, claims, np.sort(rng.choice(legal, 1500, replace=False)).tolist()
+    )
+
+
+def test_claims_are_better_than_their_moves(case: Case) -> None:
+    """A stored direct win is a claim only if no move is as good."""
+    found = []
+    for node in case.nodes:
+        position = case.position(node)
+        stored = case.value(position)
+        if stored.outcome == WIN and stored.order and not stored.plies:
+            after = [case.value(position.after(*move)) for move in legal_moves(position)]
+            best = max((key_after_move(key_of(value)) for value in after), default=-MATE)
+            assert (node in case.claims) == (best < key_of(stored)), position.fen
+            found.append(node in case.claims)
+    assert 10 < sum(found) < len(found) - 10
+
+
+def key_of(value: Value) -> int:
+    """Return the key of a value, as `tbgen.verify.values` defines it."""
+    if value == DRAW:
+        return 0
+    return int(value.outcome) * (MATE - value.order * ORDER - value.plies)
 
 
 def loses_by_definition(case: Case, position: Position, move: Move) -> int:
