@@ -97,21 +97,28 @@ def bullets(found: list[Item]) -> list[str]:
     return [name + text for name, text in lines]
 
 
+def reference(item: Item, answer: str, place: str) -> str:
+    """Return a reference to the answer that describes a field at `place`; names another object."""
+    if f".{item.place}".endswith(f".{place}"):
+        return f"as in [{answer}](#{answer})"
+    return f"as `{place.rpartition('.')[0]}` in [{answer}](#{answer})"
+
+
 def page() -> str:
     """Return the page for people; fields that an earlier answer has are only named, with a link."""
     parts = [HEAD]
-    first: dict[str, str] = {}
+    first: dict[str, tuple[str, str]] = {}  # answer and place, by key
     for name in DESCRIBED_ANSWERS:
         found = list(items(ANSWERS[name], {}))
         new, earlier = [], defaultdict(list)
         for item, is_known in without_known(found, first.keys()):
             if is_known:
-                earlier[first[item.identity]].append(f"`{item.place}`")
+                earlier[reference(item, *first[item.identity])].append(f"`{item.place}`")
             else:
                 new.append(item)
-        first |= {item.identity: first.get(item.identity, name) for item in found}
+        first = {item.identity: (name, item.place) for item in found} | first
         lines = bullets(new)
-        lines += [f"- as in [{one}](#{one}): {', '.join(of)}" for one, of in earlier.items()]
+        lines += [f"- {one}: {', '.join(of)}" for one, of in earlier.items()]
         head = f"## {name}\n\n{ANSWERS[name]['description'].capitalize()}.\n\n"
         parts.append(head + "\n".join([*lines, ""]))
     parts.append("## Other answers\n\nThe schema has their fields.\n")
