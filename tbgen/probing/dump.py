@@ -76,7 +76,7 @@ def write_npz(
 
 
 def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
-    """Map the columns of an archive of `write_npz`, read-only; raises `OSError`, `InputError`."""
+    """Map the columns of an archive of `tbgen dump`, read-only; raises `OSError`, `InputError`."""
     try:
         with zipfile.ZipFile(path) as archive:
             return {
