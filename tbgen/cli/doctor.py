@@ -157,7 +157,8 @@ def _show(answer: dict[str, Any]) -> None:
         rows.append((name, f"{where['path']} ({state}, {where['free_bytes']:,} bytes free)"))
         if where["writable"] and where.get("usual", where["path"]) != where["path"]:
             usual = where["usual"] or "the folder of a user without a home"
-            rows.append(("", f"in place of {usual}, which cannot be written"))
+            reason = "cannot be written or is open to other users"
+            rows.append(("", f"in place of {usual}, which {reason}"))
     found = answer["tables"]
     rows.append(("", f"{counted(found['tables'], 'table')}, {found['bytes_on_disk']:,} bytes"))
     if "numba" in answer:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from tbgen.cli import main
 from tbgen.cli.command import Command
 from tbgen.cli.streams import MAX_TEXT
+from tbgen.compiling.folder import source_digest
 from tbgen.indexing import InputError
 from tbgen.tables.names import MAX_ORDERS, RuleSet
 
@@ -116,6 +117,16 @@ def test_an_unexpected_end_of_file_is_no_interruption() -> None:
     result = CliRunner().invoke(command, [])
     assert isinstance(result.exception, EOFError)
     assert "interrupted" not in result.output
+
+
+def test_doctor_states_why_a_cache_folder_is_not_used(tmp_path: Path) -> None:
+    usual = tmp_path / "tbgen" / source_digest()
+    usual.mkdir(parents=True)
+    usual.chmod(0o777)
+    places = {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": "", "TMPDIR": str(tmp_path)}
+    doctor = [sys.executable, "-m", "tbgen", "doctor", "--tables", str(tmp_path)]
+    found = subprocess.run(doctor, env=os.environ | places, capture_output=True, text=True)
+    assert f"{usual}, which cannot be written or is open to other users" in found.stdout
 
 
 def test_doctor_shows_the_cache_folder_without_a_home(tmp_path: Path) -> None:
