@@ -109,7 +109,7 @@ def options(command: Command) -> dict[str, str]:
     return {
         max(option.opts, key=len): item(option)
         for option in command.params
-        if isinstance(option, Option)
+        if isinstance(option, Option) and not option.hidden
     }
 
 

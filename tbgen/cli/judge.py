@@ -38,6 +38,7 @@ from tbgen.referee import (
     help="Judge once the position has stood on the board N times. Default: 2.",
 )  # fmt: skip
 @options.minor_chases_option(default=True)
+@click.option("--tables", hidden=True, expose_value=False)  # ignored: no tables are read
 @options.json_option
 @click.pass_context
 def judge(
