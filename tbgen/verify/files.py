@@ -117,7 +117,7 @@ def verify_file(
     """Prove a table file, given its supporting tables; `find` returns the path of a table.
 
     plain : whether to examine positions one by one
-    memory : bytes for the process, of which `_PROCESS` are left for all but planes; planes that do
+    memory : bytes for the process, of which 300 MiB are left for all but planes; planes that do
         not fit are kept in unnamed files beside the table
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` if the table or a supporting
