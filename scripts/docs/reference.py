@@ -24,11 +24,11 @@ HEAD = """# Public names in Python
 
 Reference for programs in Python, written by `python scripts/docs/reference.py`. Where a section
 names no other module, names are in `tbgen`; those that are not listed may change. `help(name)` has
-types, errors, members and examples. A string is taken for a `Position` (a FEN), `Material`, `Move`,
-`Rules`, `Metric`, `Offence` and `Path`, and by `find`, `read_table`, `read_chunks` and
-`Environment` for a `Side` ("red") and an `Outcome` ("win"). A tablebase, `NumbaTables` and
-`Environment` can be pickled for other processes, which open the files again. In use:
-[Probe from Python](probing.md), [Research](research.md), [Find positions](find.md).
+types, errors, members and examples. Where a type has `| str`, a string is taken for a `Position` (a
+FEN), `Material`, `Move`, `Rules`, `Metric`, `Offence`, `Path`, `Side` ("red") or `Outcome` ("win").
+A tablebase, `NumbaTables` and `Environment` can be pickled for other processes, which open the
+files again. In use: [Probe from Python](probing.md), [Research](research.md),
+[Find positions](find.md).
 """
 
 DETAILED = {"GameTablebase", "Prober"}

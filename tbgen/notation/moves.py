@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt
 from tbgen.indexing.move import ICCS, SEPARATOR, Move
-from tbgen.indexing.position import Position
+from tbgen.indexing.position import Position, as_position
 from tbgen.indexing.squares import FILES, piece_side, square_name
 from tbgen.notation import chinese, wxf
 from tbgen.notation.naming import RelativePlace, displacement, relative_place
@@ -34,12 +34,13 @@ blame, also full-width. No notation of moves ends with one.
 _HINT = "write h2e2, C2.5 or 炮二平五"
 
 
-def parse_move(position: Position, text: str, notation: str | None = None) -> Move:
+def parse_move(position: Position | str, text: str, notation: str | None = None) -> Move:
     """Return the legal move that `text` names in the position.
 
     `notation` is one of `MOVE_NOTATIONS`; None detects it. Raises `MoveTextError`, with a hint, for
     text that names no legal move or several. Raises `InputError` for an unknown notation.
     """
+    position = as_position(position)
     text = text.rstrip(_MARKS).strip() or text
     notation = notation or _detect(text)
     if notation == "iccs":
@@ -59,12 +60,14 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
     raise _unknown(notation)
 
 
-def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
+def format_move(position: Position | str, move: Move | str, notation: str = "iccs") -> str:
     """Return the text of a move in one of `MOVE_NOTATIONS`; the move must be legal in the position.
 
     Raises `InputError` for an unknown notation. WXF and Chinese text of a move without a piece of
     the side to move raises `MoveTextError`; other illegal moves are not detected.
     """
+    position = as_position(position)
+    move = Move.from_iccs(move) if isinstance(move, str) else move
     if notation == "iccs":
         return move.iccs
     if notation == "fairy":

@@ -22,6 +22,7 @@ from tbgen.indexing.position import (
     LETTERS_BY_CODE,
     START_FEN,
     Position,
+    as_position,
     rank_texts,
 )
 from tbgen.indexing.squares import EMPTY, FILES, RANKS, SQUARES, Side, piece_code
@@ -82,12 +83,15 @@ def read_position(text: str, side: Side | None = None) -> PositionText:
     return PositionText(position, style, viewpoint)
 
 
-def format_position(position: Position, style: str = "fen", viewpoint: Side = Side.RED) -> str:
+def format_position(
+    position: Position | str, style: str = "fen", viewpoint: Side = Side.RED
+) -> str:
     """Return the text of a position in one of `POSITION_STYLES`; raises `InputError` for others.
 
     `viewpoint` is the side at the bottom of a diagram; if it is Black, Pai's string ends with `:`.
     FEN and the six-integer code have no viewpoint.
     """
+    position = as_position(position)
     if style == "fen":
         return position.fen
     if style == "pai":

@@ -287,3 +287,9 @@ def test_noise_is_refused_in_one_line(text: str) -> None:
     except MoveTextError as error:
         message = f"{error} {error.hint}"
     assert len(message.splitlines()) <= 1
+
+
+def test_a_fen_and_iccs_are_taken_for_position_and_move() -> None:
+    assert format_move(START_FEN, "h2e2", "wxf") == "C2.5"
+    assert parse_move(START_FEN, "C2.5", "wxf").iccs == "h2e2"
+    assert format_position(START_FEN, "pai") == format_position(START, "pai")
