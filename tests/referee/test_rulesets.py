@@ -167,7 +167,7 @@ def test_published_cases(rules: Rules) -> None:
         verdict = judge(Diagram.from_fen(case["fen"]), moves, rules=rules).verdict.text
         if verdict != case["verdict"]:
             others[case["diagram"] or case["id"]] = verdict
-    assert others == OTHERS[rules], others
+    assert others == OTHERS.get(rules), repr(others)
 
 
 def test_names() -> None:
