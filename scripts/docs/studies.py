@@ -39,11 +39,11 @@ ENDS = {
 
 TEXT = """# The longest studies
 
-For composers and teachers: of each of {shown} endgames the position with the longest unique
-solution under wxf ([what counts](find.md#studies)). *Plies* are those of the shortest line where
-several defences resist alike; the line shown may be longer. Links open your [board](board.md)
-while `tbgen serve` runs. [facts-moves.csv](facts-moves.csv) has all {measured} materials. Written
-by `python scripts/docs/studies.py DIRECTORY`.
+For composers and teachers: the longest unique solution under wxf in each of {shown} endgames
+([what counts](find.md#studies)). *Plies* are those of the shortest line where several defences
+resist alike; the line shown may be longer. Links open your [board](board.md) while `tbgen serve`
+runs. [facts-moves.csv](facts-moves.csv) has all {measured} materials. Written by
+`python scripts/docs/studies.py DIRECTORY`.
 
 {studies}"""
 
