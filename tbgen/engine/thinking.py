@@ -230,9 +230,9 @@ class Thinker:
         except Exception as error:  # a bug in the engine must not end the game
             self._on_note(f"internal error, move without search: {type(error).__name__}: {error}")
             answer = Answer(_move_without_search(game.position, self._limits.only))
-        if self._timer is not None and not self._pondering:
-            self._timer.cancel()
         self._may_answer.wait()
+        if self._timer is not None:
+            self._timer.cancel()
         with self._answering:
             self._answered = True
             self._on_answer(answer)

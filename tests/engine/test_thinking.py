@@ -106,6 +106,21 @@ def test_a_search_waits_for_readiness() -> None:
     thinker.close()
 
 
+def test_no_timer_is_left_after_a_ponder_search() -> None:
+    """The timer that `ponderhit` starts does not stop a later search."""
+    answers: Queue[Answer] = Queue()
+    thinker = Thinker(lambda found, seconds: None, answers.put, lambda text: None)
+    mated = Game.read("fen 3Rk4/9/4P4/9/9/9/9/9/9/3K5 b".split())
+    thinker.begin(mated, Options(), Limits(move_time=100.0, ponder=True))
+    with pytest.raises(Empty):
+        answers.get(timeout=0.2)
+    thinker.ponder_hit()
+    assert answers.get(timeout=60).move is None
+    assert thinker._timer is not None
+    assert thinker._timer.finished.is_set()
+    thinker.close()
+
+
 def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = Allowance(1000 << 20, "free memory", 1 << 50)
     monkeypatch.setattr("tbgen.engine.thinking.usable_memory", lambda: allowed)
