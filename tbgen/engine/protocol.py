@@ -137,8 +137,8 @@ class EngineProtocol:
         self.thinker.stop()
 
     def do_ponderhit(self, words: Sequence[str]) -> None:
-        """Start the clock: the opponent has played the expected move."""
-        self.thinker.ponder_hit()
+        """Start the clock: the expected move was played, with a draw offer if `words` has `draw`."""
+        self.thinker.ponder_hit(draw_offered="draw" in words)
 
     def do_quit(self, words: Sequence[str]) -> None:
         """Stop the search, and write its answer; waits of `isready` end, too."""

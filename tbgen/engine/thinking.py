@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -54,7 +54,7 @@ class Answer:
     """Move to play, expected reply (`ponder`), and decisions about a draw or resignation.
 
     `move` is None if no legal move may be played, or if there is no valid position. `accepts_draw`:
-    accepts the opponent's draw offer. `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
+    accepts an offer of the opponent. `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
     """
 
     move: Move | None
@@ -171,10 +171,12 @@ class Thinker:
         if self._searcher is not None:
             self._searcher.stop()
 
-    def ponder_hit(self) -> None:
-        """Start the clock: the opponent has played the expected move."""
+    def ponder_hit(self, *, draw_offered: bool = False) -> None:
+        """Start the clock: the opponent has played the expected move, perhaps with a draw offer."""
         if self._pondering:
             self._pondering = False
+            draw_offered |= self._limits.draw_offered
+            self._limits = replace(self._limits, draw_offered=draw_offered)
             self._start_clock()
             if not self._limits.infinite:
                 self._may_answer.set()
@@ -235,7 +237,8 @@ class Thinker:
             self._timer.cancel()
         with self._answering:
             self._answered = True
-            self._on_answer(answer)
+            accepts = answer.accepts_draw and self._limits.draw_offered
+            self._on_answer(replace(answer, accepts_draw=accepts))
 
     def _decide(self, game: Game, options: Options) -> Answer:
         """Return the answer; a side without a legal move gets a report of depth 0."""
@@ -273,8 +276,7 @@ class Thinker:
             if found is not None:
                 outcome, lines = found
                 self._report(Iteration(1, 1, lines, 0, 1, 0))
-                accepts = self._limits.draw_offered and outcome <= 0
-                return Answer.of_line(lines[0], accepts_draw=accepts)
+                return Answer.of_line(lines[0], accepts_draw=outcome <= 0)
         if not self._wait_for(self._loaded, self._stopped):
             return self._without_search(game)
         self._set_up(options)
@@ -325,7 +327,7 @@ class Thinker:
         if best is None:
             return Answer(_move_without_search(game.position, limits.only))
         line = best.lines[0]
-        return Answer.of_line(line, accepts_draw=limits.draw_offered and line.score < 0)
+        return Answer.of_line(line, accepts_draw=line.score < 0)
 
     def _set_up(self, options: Options) -> None:
         """Apply the options and the open tables to the searcher.

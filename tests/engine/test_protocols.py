@@ -241,6 +241,14 @@ def test_ucci_with_tables(tables_dir):
     assert lines[0].startswith("info depth 1 score -2")
     assert " tbhits 1 " in lines[0]
     assert best_move(lines) == "d2b1"
+    # An offer may come with `go`, or with `ponderhit` after the answer has been found.
+    for commands, accepts in [
+        (["go draw depth 1"], True),
+        (["go ponder depth 1", "ponderhit draw"], True),
+        (["go ponder depth 1", "ponderhit"], False),
+    ]:
+        engine.say(*commands)
+        assert engine.hear("bestmove")[-1].endswith(" draw") == accepts
     engine.say("stop")
     assert engine.hear("nobestmove")
     engine.say(f"position fen {ROOK_ALONE}", "go depth 3")

@@ -110,7 +110,7 @@ def test_no_timer_is_left_after_a_ponder_search() -> None:
     """The timer that `ponderhit` starts does not stop a later search."""
     answers: Queue[Answer] = Queue()
     thinker = Thinker(lambda found, seconds: None, answers.put, lambda text: None)
-    mated = Game.read("fen 3Rk4/9/4P4/9/9/9/9/9/9/3K5 b".split())
+    mated = Game.read(["fen", "3Rk4/9/4P4/9/9/9/9/9/9/3K5", "b"])
     thinker.begin(mated, Options(), Limits(move_time=100.0, ponder=True))
     with pytest.raises(Empty):
         answers.get(timeout=0.2)
