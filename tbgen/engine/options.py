@@ -88,6 +88,8 @@ class Options:
                 raise ValueError(f"repetition rule {excerpt(value, 20)} is none of {known}")
             self.rules = REPETITION_RULES[value]
         elif key == "ucivariant":
+            if value.lower() != "xiangqi":
+                raise ValueError(f"the only variant is xiangqi, not {excerpt(value, 20)}")
             self.variant = value
         else:
             return False

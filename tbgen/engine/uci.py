@@ -16,7 +16,6 @@ from tbgen.engine.protocol import FLAGS, NUMBERS, EngineProtocol
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration
 from tbgen.indexing import InputError, Move
-from tbgen.indexing.errors import excerpt
 from tbgen.indexing.rulesets import Rules
 from tbgen.notation import parse_move
 
@@ -82,12 +81,6 @@ class Uci(EngineProtocol):
         """Ignore the UCI commands `debug` and `register`, which this engine does not need."""
 
     do_register = do_debug
-
-    def set_option(self, name: str, value: str) -> None:
-        """Set an option; raises `ValueError` for an invalid value, or a variant but xiangqi."""
-        if name.lower() == "uci_variant" and value.lower() != "xiangqi":
-            raise ValueError(f"the only variant is xiangqi, not {excerpt(value, 20)}")
-        super().set_option(name, value)
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
         """Return the legal moves after `searchmoves`; None, for all moves, if none is legal."""

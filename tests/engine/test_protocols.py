@@ -158,7 +158,8 @@ def test_no_move_after_an_invalid_position(uci, invalid):
 @pytest.mark.parametrize(
     "option",
     ["Hash value abc", "Hash value \u0663\u0664", "Hash value 1_0", "Hash value 99999999",
-     "Threads value 0", "EGTBPaths value a\0b", "SyzygyPath value \0"],
+     "Threads value 0", "UCI_Variant value chess", "uci variant value chess",
+     "EGTBPaths value a\0b", "SyzygyPath value \0"],
 )  # fmt: skip
 def test_an_invalid_option_changes_nothing(uci, option):
     uci.say(f"setoption name {option}", "isready")
