@@ -26,8 +26,11 @@ MAX_NUMBER = 10**18
 NUMBERS = {
     "depth": 1, "nodes": 1, "mate": 1, "movestogo": 1, "movetime": 0,
     "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "time": 0, "increment": 0,
+    "opptime": 0, "oppincrement": 0, "oppmovestogo": 1,
 }  # fmt: skip
-"""Numeric arguments of `go` in both protocols, with the least number accepted for each."""
+"""Numeric arguments of `go` in both protocols, with the least number accepted for each. UCCI's
+`opptime`, `oppincrement` and `oppmovestogo` describe the opponent's clock, and are not used.
+"""
 FLAGS = ("infinite", "ponder", "draw", "searchmoves")
 """Arguments of `go` without a number; moves follow the last one."""
 
@@ -137,7 +140,7 @@ class EngineProtocol:
         self.thinker.stop()
 
     def do_ponderhit(self, words: Sequence[str]) -> None:
-        """Start the clock: the expected move was played, with a draw offer if `words` has `draw`."""
+        """Start the clock: the expected move has been played; the word `draw` offers a draw."""
         self.thinker.ponder_hit(draw_offered="draw" in words)
 
     def do_quit(self, words: Sequence[str]) -> None:

@@ -242,6 +242,8 @@ def test_ucci_with_tables(tables_dir):
     assert lines[0].startswith("info depth 1 score -2")
     assert " tbhits 1 " in lines[0]
     assert best_move(lines) == "d2b1"
+    engine.say("go time 1000 increment 0 opptime 1000 oppincrement 0")
+    assert "unknown" not in " ".join(engine.hear("bestmove"))
     # An offer may come with `go`, or with `ponderhit` after the answer has been found.
     for commands, accepts in [
         (["go draw depth 1"], True),
