@@ -274,7 +274,7 @@ typedef struct {
 
 /* Probe the value of a position and of its legal moves, best first: wins before draws before
  * unknown moves before losses; wins by order and plies ascending, losses descending; then moves that end
- * the game, captures, the better position after it, and the text of the move ("a0a1"). `*count`
+ * the game, captures, the better position after it, and the text of the move ("a0a1"). `*move_count`
  * is 0 for a side that is mated or stalemated. `value` may be NULL. */
 int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                   int side, xq_value *value, xq_move moves[XQ_MAX_MOVES], size_t *move_count);

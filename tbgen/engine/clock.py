@@ -66,6 +66,6 @@ class Limits:
         left = max(self.remaining - OVERHEAD_SECONDS, 0.005)
         share = left / max(1, min(self.moves_to_go or _MOVES_LEFT, _MOVES_LEFT))
         soft = min(0.6 * share + 0.7 * self.increment, 0.6 * left)
-        # An iteration may exceed the soft limit, but not half of the time left.
+        # Beyond the soft limit, an iteration may go on up to half of the time left.
         hard = max(soft, min(4 * soft, 0.5 * left))
         return Budget(min(soft, MAX_SECONDS), min(hard, MAX_SECONDS))

@@ -120,7 +120,7 @@ def read_game(
 ) -> GameText:
     """Return the only game of a text, up to its first invalid move.
 
-    A text without moves must have a first position.
+    A text without moves must have a first position or a tag of PGN.
 
     from_fen : returns the position of a FEN, or raises `PositionError`
     most : maximum number of moves; None for no limit

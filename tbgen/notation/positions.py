@@ -3,7 +3,7 @@
     fen     4k4/4a4/9/9/9/4N4/9/5K3/9/9 w - - 0 1     Red upper case, side to move w or b
     pai     4K44B49994n495k399                        Red lower case; at the end 0 if Black is to
                                                       move, then : if seen from Black's side
-    six     11017,30,570,0,0,0                        `tbgen.indexing.boardcode`, no side to move
+    six     10101040,3,5500000,0,0,0                  `tbgen.indexing.boardcode`, no side to move
     board   ten lines of nine points, with rank and file names and the side to move
 
 `parse_position` recognises the style by a slash (FEN), line breaks (board), or digits and

@@ -49,7 +49,7 @@ class Environment:
     to a material without a table.
 
     >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
-    >>> game.step("a0a9").result  # doctest: +SKIP
+    >>> game.step("a0a8").result  # doctest: +SKIP
     <Outcome.WIN: 1>
     """
 

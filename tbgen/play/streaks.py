@@ -66,7 +66,8 @@ class Offences:
         """Return the victims of a move, as squares after the reply; `KING` for a check.
 
         `threats` are those of the move, and `replied` is the position after `reply`. Under most
-        rules an attack is a chase only if the reply removes it (`is_answered`).
+        rules an attack is a chase only if the reply removes it (`is_answered`). Under rules with
+        `CHECK_VOIDS`, a reply that gives check voids all chases of the move.
         """
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)

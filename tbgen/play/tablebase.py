@@ -70,7 +70,7 @@ def open_tablebase(
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs
-    'a0a9'
+    'a0a8'
 
     Raises `OSError` if there is no such directory, and `InputError` for unknown rules or an unknown
     metric. All methods may be called from several threads.

@@ -3,13 +3,13 @@
     judge_chinese(game)  ->  Judgement: one side must vary, or undecided
 
 The Chinese rules forbid any mixture of checks, threats of mate and chases on every move, and weigh
-exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels; check,
-kill and idle are certain:
+exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels; check
+and idle are certain, and so is the threat of a kill:
 
     check   the ply gives check
-    kill    the ply threatens mate by a run of checks, and its side could not mate so before
+    kill    the ply threatens mate by a run of checks, and no such mate is found before the ply
     chase   the ply chases by the points of docs/referee.md, and threatens no mate
-    idle    the side could not gain anything by checks and captures if it moved again
+    idle    the side could neither mate nor gain by checks and captures if it moved again
     open    any other ply
 
 A side must vary, or it loses, in two cases. Either all its plies in the loop are checks or kills,
