@@ -776,20 +776,26 @@ static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *boar
                          size_t plies, int depth);
 
 /* Return whether a move, `plies` after the last position of the game, wins and leads only to new positions,
- * searching `depth` moves of this side ahead. */
+ * searching `depth` moves of this side ahead. A move to a missing table does not; other errors are
+ * returned. */
 static int wins_anew(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, size_t plies,
                      int depth)
 {
     int wdl = 0, final = is_irreversible(board, s);
     uint8_t taken = make_step(board, s);
-    int is_new = final || occurrences(game, board, plies + 1) == 0;
-    int wins =
-        is_new && probe_outcome(reader, board, 1 - game->side, &wdl) == XQ_OK && wdl < 0;
+    int is_new = final || occurrences(game, board, plies + 1) == 0, status = XQ_OK;
+    if (is_new)
+        status = probe_outcome(reader, board, 1 - game->side, &wdl);
     unmake_step(board, s, taken);
-    return wins && (final || depth == 0 || goes_on_after(reader, game, board, s, plies, depth));
+    if (status != XQ_OK && status != XQ_ERR_MISSING)
+        return status;
+    if (status != XQ_OK || wdl >= 0)
+        return 0;
+    return final || depth == 0 ? 1 : goes_on_after(reader, game, board, s, plies, depth);
 }
 
-/* Return whether every reply to a move leads to a new position, and from there a winning move to new ones. */
+/* Return whether every reply to a move leads to a new position, and from there a winning move to new
+ * ones; or an error. */
 static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
                          size_t plies, int depth)
 {
@@ -797,14 +803,14 @@ static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *boar
     uint8_t taken = make_step(board, s);
     size_t count = generate_legal(board, 1 - game->side, replies);
     int going = 1;
-    for (size_t i = 0; i < count && going; i++) {
+    for (size_t i = 0; i < count && going > 0; i++) {
         if (is_irreversible(board, replies[i]))
             continue;
         uint8_t answer = make_step(board, replies[i]);
         size_t after = generate_legal(board, game->side, moves);
         int is_new = occurrences(game, board, plies + 2) == 0;
         going = 0;
-        for (size_t n = 0; n < after && is_new && !going; n++)
+        for (size_t n = 0; n < after && is_new && going == 0; n++)
             going = wins_anew(reader, game, board, moves[n], plies + 2, depth - 1);
         unmake_step(board, replies[i], answer);
     }
@@ -812,14 +818,16 @@ static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *boar
     return going;
 }
 
-/* Cost of a move that keeps the outcome `wdl`: repetitions first, then offences. */
+/* Cost of a move that keeps the outcome `wdl`: repetitions first, then offences; or an error. */
 static int cost_of(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, int wdl)
 {
     if (wdl < 0 || is_irreversible(board, s))
         return 0;
-    int repeated = occurrences_after(game, board, s);
-    if (repeated == 0 && (wdl == 0 || goes_on_after(reader, game, board, s, 0, NEW_MOVES)))
-        return 0;
+    int repeated = occurrences_after(game, board, s), going = wdl == 0;
+    if (repeated == 0 && wdl > 0)
+        going = goes_on_after(reader, game, board, s, 0, NEW_MOVES);
+    if (repeated == 0 && going != 0)
+        return going < 0 ? going : 0;
     int found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
     if (found == IDLE && (wdl == 0 || repeated == 0))
         return wdl; /* 0, or 1: a new position from which a known one may recur */
@@ -845,6 +853,8 @@ static int keep_outcome(xq_reader *reader, const xq_record *game, int *wdl, xq_s
         if (-after[i] != best)
             continue;
         int cost = cost_of(reader, game, board, moves[i], best);
+        if (cost < 0)
+            return cost;
         if (kept > 0 && cost > least)
             continue;
         if (cost < least)

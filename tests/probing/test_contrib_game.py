@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -31,7 +32,7 @@ from tests.helpers.strategies import random_position
 from tests.oracles.naive_filter import NaiveFilter
 
 OFFENCES = ROOT / "tests" / "probing" / "offences.c"
-ARGUMENT, MISSING, ILLEGAL = "-8", "-1", "-3"
+ARGUMENT, MISSING, ILLEGAL, CORRUPT = "-8", "-1", "-3", "-4"
 
 
 @pytest.fixture(scope="module")
@@ -208,6 +209,21 @@ def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
     ):
         expected = least_cost(tables, game)
         assert (status, int(outcome), set(left)) == ("0", *expected), game[-1].fen
+
+
+@needs_c
+def test_outcomes_report_damage_that_only_later_positions_reach(
+    directory: Path, tmp_path: Path
+) -> None:
+    """The positions after all moves can be probed, but not all positions after replies."""
+    copied = Path(shutil.copytree(directory, tmp_path / "copied"))
+    file = copied / "KRAKR.wxf.dtm.xqt"
+    content = bytearray(file.read_bytes())
+    content[len(content) * 6 // 10] ^= 255
+    file.write_bytes(content)
+    game = [Position.from_fen("4k4/4a4/9/9/9/9/3r5/4K4/5R3/9 b")]
+    assert filtered(directory, [game], "outcomes")[0][:2] == ["0", "1"]
+    assert filtered(copied, [game], "outcomes") == [[CORRUPT, "0"]]
 
 
 @needs_c
