@@ -96,21 +96,17 @@ class EngineProtocol:
         self.thinker.get_ready(replace(self.options), lambda: self.write("readyok"))
 
     def do_setoption(self, words: Sequence[str]) -> None:
-        """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown options."""
+        """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
+
+        A known option ends a running search. The buttons `Clear Hash` and `newgame` clear the hash
+        table before the next search.
+        """
         words = list(words)
         if words[:1] == ["name"]:
             at = words.index("value") if "value" in words else len(words)
             name, value = " ".join(words[1:at]), " ".join(words[at + 1 :])
         else:
             name, value = (words or [""])[0], " ".join(words[1:])
-        self.set_option(name, value)
-
-    def set_option(self, name: str, value: str) -> None:
-        """Set an option; raises `ValueError` for an invalid value, and ignores an unknown name.
-
-        A known option ends a running search. The buttons `Clear Hash` and `newgame` clear the hash
-        table before the next search.
-        """
         if name.lower().replace(" ", "") in ("clearhash", "newgame"):
             self.thinker.forget()
         elif self.options.set(name, value):
