@@ -312,7 +312,8 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
  *
  * If a win has no such move, idle moves to new positions are listed; if there are none, the moves of
  * least offence with the fewest repetitions, as in a draw. Every listed move keeps the win. Outcomes give
- * no distance: only the search, and the lack of repetitions, bring the win nearer. */
+ * no distance: only the search, and the lack of repetitions, bring the win nearer. XQ_ERR_MISSING if the
+ * position after a legal move has no table. */
 int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                        int side, const xq_step *played, size_t played_count, int *wdl,
                        xq_step moves[XQ_MAX_MOVES], size_t *move_count);

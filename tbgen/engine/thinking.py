@@ -7,7 +7,8 @@ The answer comes from the first of these that is available:
     choice without search  if time is up before the kernels are loaded, or they cannot be compiled
 
 Tables are opened and the hash table is allocated when the GUI asks for readiness (`get_ready`), or
-else by the next search. A table that cannot be read is left out, and a hash table that is too large
+else by the next search. A search that begins meanwhile waits; if stopped then, it answers with a
+choice without search. A table that cannot be read is left out, and a hash table that is too large
 is made smaller, with a note to the user.
 """
 
@@ -54,7 +55,7 @@ class Answer:
     """Move to play, expected reply (`ponder`), and decisions about a draw or resignation.
 
     `move` is None if no legal move may be played, or if there is no valid position. `accepts_draw`:
-    accepts an offer of the opponent. `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
+    an offer of a draw is accepted. `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
     """
 
     move: Move | None
