@@ -50,7 +50,7 @@ class _CancelledError(Exception):
 
 
 class Workshop:
-    """Builder of tables of one rule set for the board; implements its `TableBuilder`.
+    """Builder of tables of one rule set for the board; implements its `BuildService`.
 
     directory : the tables directory
     rule_set : returns the rule set, which may become known only with the first tables

@@ -26,7 +26,7 @@ only; so one byte is enough more often. Draws have three ranks, so that the maxi
 which draws may belong to a pattern: CHECKED < HANGING < FREE.
 
     CHECKED  the side to move is in check
-    HANGING   the side to move is not in check, but one of its pieces hangs
+    HANGING  the side to move is not in check, but one of its pieces hangs
     FREE     neither; or the position after a capture
 
 After the comparison with moves, distances are known to be right. Patterns need less: winner, order

@@ -1,6 +1,6 @@
 """Interface of the board to builds of tables: cost, progress, start and cancellation.
 
-The board itself builds nothing: `tbgen serve` passes an implementation of `TableBuilder`.
+The board itself builds nothing: `tbgen serve` passes an implementation of `BuildService`.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class BuildProgress:
         return self.stage == Stage.BUILDING
 
 
-class TableBuilder(Protocol):
-    """Interface of a builder of tables: builds into the served directory, one build at a time."""
+class BuildService(Protocol):
+    """Interface of a service that builds tables into the served directory, one build at a time."""
 
     limits: Limits | None
     """Largest cost of a build that readers may start; None if readers may not build."""
@@ -90,7 +90,7 @@ class TableBuilder(Protocol):
         """Cancel the build, if there is one; finished tables stay."""
 
 
-def may_build(workshop: TableBuilder, cost: Cost) -> bool:
+def may_build(workshop: BuildService, cost: Cost) -> bool:
     """Return whether readers may start a build of that cost."""
     limits = workshop.limits
     if limits is None:

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
-from tbgen.board.knowledge.builds import BuildProgress, Cost, TableBuilder
+from tbgen.board.knowledge.builds import BuildProgress, BuildService, Cost
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.play.choice import choose
@@ -136,7 +136,7 @@ class TableStore:
         self,
         tables: GameTablebase,
         directory: Path | None = None,
-        workshop: TableBuilder | None = None,
+        workshop: BuildService | None = None,
         tables_option: str = "",
         opponent: ReplyFunction | None = None,
         compared: Path | None = None,

@@ -1,11 +1,11 @@
 """Building tables from pages: permission, endpoints, progress.
 
     GET  /enter/KEY        sets the cookie; the terminal of the server shows KEY
-    POST /build            cookie, token of the page, own Origin and Host   ->  TableBuilder.start
-    POST /build/cancel     likewise                                         ->  TableBuilder.cancel
+    POST /build            cookie, token of the page, own Origin and Host   ->  BuildService.start
+    POST /build/cancel     likewise                                         ->  BuildService.cancel
     GET  /build/events     progress as server-sent events, until the end
 
-The board does not build: the caller of `create_app` passes in a `TableBuilder`. These are the only
+The board does not build: the caller of `create_app` passes in a `BuildService`. These are the only
 requests that change anything. Only servers with building enabled accept them, and not from a proxy.
 """
 
@@ -26,8 +26,8 @@ from starlette.routing import Route
 
 from tbgen.board.knowledge.builds import (
     BuildProgress,
+    BuildService,
     Stage,
-    TableBuilder,
     closure_bound,
     may_build,
 )
@@ -83,7 +83,7 @@ class BuildEndpoints:
 
     def __init__(
         self,
-        workshop: TableBuilder,
+        workshop: BuildService,
         closing: Callable[[], bool],
         on_error: Callable[[Request, Answer], Answer],
     ) -> None:

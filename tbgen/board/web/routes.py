@@ -27,7 +27,7 @@ from starlette.routing import Route
 
 from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import draw
-from tbgen.board.knowledge.builds import TableBuilder
+from tbgen.board.knowledge.builds import BuildService
 from tbgen.board.knowledge.puzzles import today
 from tbgen.board.knowledge.store import ReplyFunction, TableStore
 from tbgen.board.language.error_messages import localise_error
@@ -81,7 +81,7 @@ def create_app(
     directory: Path | None = None,
     *,
     loopback_only: bool = False,
-    workshop: TableBuilder | None = None,
+    workshop: BuildService | None = None,
     opponent: ReplyFunction | None = None,
     files: bool = False,
     compared: Path | None = None,
