@@ -19,7 +19,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.indexing import InputError
 from tbgen.system.units import counted
-from tbgen.tables import RuleChoice, Rules, RuleSet
+from tbgen.tables import Metric, RuleChoice, Rules, RuleSet
 
 if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
@@ -149,11 +149,14 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return a selection of one rule set, so that tables built later cause no ambiguity.
 
+    If a material has tables of both metrics and none was requested, those of DTM are selected.
+
     new : whether tables of the requested rules will be built
     needed : whether a rule set must be chosen even without tables
 
     Raises `RulesMismatchError` if several are present and none is requested.
     """
+    selection = replace(selection, metric=selection.metric or Metric.DTM)
     choice = selection.choice
     chosen = replace(choice, rules=choice.rules or Rules(options.DEFAULT_RULES)).rule_set
     if not new:

@@ -22,7 +22,7 @@ from tbgen import (
     open_tablebase,
 )
 from tbgen.cli import main
-from tbgen.finding.query import NO_END, Query, read_range
+from tbgen.finding.query import NO_END, read_range
 from tbgen.finding.sample import sample
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.squares import piece_code

@@ -283,13 +283,12 @@ class TableStore:
         with self._lock:
             for name, path in self.paths().items():
                 rules = name.rule_set
-                if rules == self.tables.rule_set or name.orders:
-                    continue
-                if rules not in self._others:
-                    self._others[rules] = GameTablebase(
-                        rules=name.rules, orders=0, minor_chases=rules.choice, metric=metric
-                    )
-                self._others[rules].add_file(path)
+                if rules != self.tables.rule_set and not name.orders:
+                    if rules not in self._others:
+                        self._others[rules] = GameTablebase(
+                            rules=name.rules, orders=0, minor_chases=rules.choice, metric=metric
+                        )
+                    self._others[rules].add_file(path)
             return list(self._others.values())
 
     @property
