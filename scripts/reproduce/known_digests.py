@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -31,11 +32,11 @@ BOOKS = Path(__file__).resolve().parents[2] / "docs" / "classical-books.csv"
 
 
 def listed_names() -> list[TableName]:
-    """Return the names of the tables whose digests the list has: distances to mate under `wxf`.
+    """Return the names of the tables whose digests the list has, all under `wxf`.
 
-    These are the materials of at most five men, those of at most two attackers and eight men, those
-    of one attacker, the closures of Table 1, the classical endgames, KRNKRC and KRNBKRBB, and those
-    of six men, of which some are not built yet.
+    Each material has two names: with distances to mate, then with those to conversion. Materials
+    are those of at most six men, those of at most two attackers and eight men, those of one
+    attacker, the closures of Table 1, the classical endgames, KRNKRC and KRNBKRBB.
     """
     with BOOKS.open(encoding="utf-8") as file:
         classical = [row["material"] for row in csv.DictReader(file)]
@@ -45,14 +46,20 @@ def listed_names() -> list[TableName]:
         *(material.closure() for material in largest), materials_of((), 6),
     )  # fmt: skip
     rules = RuleSet(Rules.WXF)
-    return [TableName(each, rules, Metric.DTM) for each in dict.fromkeys(chain(*sets))]
+    return [
+        TableName(each, rules, metric) for each in dict.fromkeys(chain(*sets)) for metric in Metric
+    ]
 
 
 def digests_in(directory: Path) -> dict[str, Digests]:
-    """Return the digests of the listed tables in a directory, by file name."""
-    found = {}
+    """Return the digests of the listed tables in a directory, by file name.
+
+    Distances to conversion are left out if the directory has the same table to mate.
+    """
+    found: dict[str, Digests] = {}
     for name in tqdm(listed_names(), disable=None):
-        if not (directory / name.filename).exists():
+        to_mate = replace(name, metric=Metric.DTM).filename
+        if to_mate in found or not (directory / name.filename).exists():
             continue
         with TableFile(directory / name.filename, name=name) as file:
             values = checked_digest(file, threads=2)
