@@ -32,7 +32,7 @@ _FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
 
 
 def _fen(value: object) -> str:
-    """Return the FEN of a position; raises `SchemaError` for anything else."""
+    """Return `value` if it is the FEN of a position; else raise `SchemaError`."""
     if not isinstance(value, str) or not _FEN.fullmatch(value):
         raise checked_json.SchemaError("no FEN")
     try:

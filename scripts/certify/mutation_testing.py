@@ -178,7 +178,10 @@ class Clone:
         subprocess.run(command, cwd=self.root, check=True)
 
     def test(self, packages: tuple[str, ...]) -> tuple[str, str]:
-        """Run packages' tests; return `killed`, `survived` or `endless`, and the failed test."""
+        """Run packages' tests; return `killed`, `survived` or `endless`, and the failed test.
+
+        The second text is pytest's exit status if it names no test, and empty if not killed.
+        """
         folders = [f"tests/{Path(package).name}" for package in packages]
         process = subprocess.Popen(
             [str(self._python), "-m", "pytest", "-x", "-n", "0", *folders],

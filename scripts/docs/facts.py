@@ -152,7 +152,11 @@ def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
 
 
 def pairs_compared(rows: Sequence[Difference]) -> str:
-    """Return the text on each pair of rule sets: counts, materials, an example and its picture."""
+    """Return Markdown that compares the outcomes of each pair of rule sets.
+
+    A table has the numbers of materials and positions that differ, and the materials with the most.
+    A second table has pictures, at most one for a pair (`pictured`).
+    """
     rows, lines, titles, images = of_the_page(rows), [], [], []
     for first, second in PAIRS:
         found = most_different(rows, (first, second))

@@ -123,7 +123,7 @@ def count_of(counts, code):
 def hash_place(key, mask):
     """Return the index in a hash table at which the search for a material begins.
 
-    key : int64, counts
+    key : int64, the material's number of pieces of each code, four bits each (`count_of`)
     mask : int, length of the hash table (a power of two) minus 1
     """
     word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)

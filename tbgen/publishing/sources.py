@@ -48,14 +48,14 @@ class SourceError(OSError):
 
 
 class _Transfer:
-    """Transfer of a file: counts its bytes, and shuts its connections down if it is too slow.
+    """Transfer of a file; shuts its guarded connections down if it is too slow or takes too long.
 
     seconds : time limit for the whole transfer
     """
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.received = 0
-        """Number of received bytes."""
+        """Number of received bytes, which `Stream` adds."""
         self.reason = ""
         """Reason why the connections were shut down; empty before that."""
         self._deadline = time.monotonic() + seconds

@@ -9,11 +9,12 @@ plies. In a *direct loss*, every move of O that keeps the order leads to a claim
 move of W to a position in which O may still offend.
 
 Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
-those where a mark may change. Positions that still are possible offenders at the fixpoint are
-candidates. The package's docstring describes the parameters of kernels.
+those where a mark may change. Positions that still are possible offenders at the fixpoint, or after
+`_ROUNDS` passes, are candidates. The package's docstring describes the parameters of kernels.
 
 A claim is *in question* if the best answer of W leads to no direct loss, or to one with O in check.
-A position of W in check that is no claim is in question if it has an answer to a direct loss.
+Another won position of W in check is in question if an answer leads to a direct loss. `checks`
+examines positions in question one by one.
 """
 
 from __future__ import annotations

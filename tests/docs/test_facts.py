@@ -1,4 +1,4 @@
-"""docs/facts.md agrees with docs/facts.csv, and that with tables and other programs."""
+"""docs/facts.md agrees with docs/facts*.csv, and these files with tables and other programs."""
 
 from __future__ import annotations
 

@@ -217,9 +217,12 @@ def in_c(
 def _until_a_crash(
     tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int, done: int
 ) -> int:
-    """Read the batch from file number `done` on, until the reader crashes or all are read.
+    """Let one process of the C reader read mutants from number `done` on, and judge its results.
 
-    Returns the number of files read, a crashing one included.
+    The process ends at a crash, which is a finding, or after the last mutant. Returns the number of
+    mutants read, a crashing one included.
+
+    batch : mutants, each with whether its checksums were corrected
     """
     half = len(sound.boards) // 2
     records = records_of(sound.boards[:half], 0) + records_of(exchanged(sound.boards[half:]), 0)

@@ -251,10 +251,10 @@ def test_factors_count_both_ways() -> None:
 
 @cache
 def predictions() -> tuple[list[float], list[float]]:
-    """Return the errors of the plan, as factors, for every fifth of the large tables.
+    """Return the errors, as factors, of predictions for one in five `wxf` tables that are not tiny.
 
-    Each table is predicted without its own measurement. Returns the errors of seconds, then of
-    bytes.
+    A table is predicted as by `left_out`, without its own measurement and those of tables that
+    depend on it. Returns the errors of seconds, then of bytes.
     """
     _, measured = read_measured()
     large = [

@@ -139,7 +139,11 @@ class BuildEndpoints:
     async def _change(
         self, change: Callable[[Mapping[str, str]], None], request: Request
     ) -> Response:
-        """Check the permission of a form, call `change` with its fields, redirect to its `back`."""
+        """Call `change` with the fields of a permitted form; redirect to the path in field `back`.
+
+        If that is no path of this server, redirect to `/`. Without permission, or if `change`
+        raises `InputError` or `RequestError`, return an error page.
+        """
         try:
             if is_forwarded(request.scope["headers"]):
                 hint = "ask by this machine's own address, without a proxy"

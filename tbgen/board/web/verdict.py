@@ -118,7 +118,10 @@ def side_to_move(view: View) -> str:
 
 
 def _endgame(view: View) -> str:
-    """Return the endgame in words (linked to its page) and letters; letters only if it is large."""
+    """Return the HTML name of a position's endgame in words and letters; a large one in letters.
+
+    The words link to the page of the endgame if its material needs a table.
+    """
     material = view.position.material
     name = f"<code>{material.name}</code>"
     if material.men > MOST_NAMED:

@@ -248,7 +248,8 @@ def estimate(graph, path, number, place, loop):
     path : int64 (plies,), the nodes of the current path; place p is path[p - 1]
     number, place : int64; the node, and its place; place 0 ignores the path
     loop : int64, the first place from which on all moves of the defender, up to this node, are
-        checks and none of the attacker's is; a move back to this place or a later one wins
+        checks and none of the attacker's is; a move back to this place or a later one wins if it is
+        a check by the defender, or no check by the attacker
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
