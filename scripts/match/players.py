@@ -295,7 +295,11 @@ PROTOCOLS = {"uci": Uci, "ucci": Ucci, "cecp": Cecp}
 
 
 def open_player(text: str, options: Mapping[str, str] | None = None) -> Player:
-    """Start an engine, `PROTOCOL:COMMAND`; raises `PlayerError` if it does not answer."""
+    """Start an engine, given as `PROTOCOL:COMMAND`, and return its player.
+
+    Raises `PlayerError` for other text, a command that cannot be started, options of a CECP engine,
+    and a UCI or UCCI engine that does not answer.
+    """
     protocol, _, command = text.partition(":")
     if protocol not in PROTOCOLS or not command:
         raise PlayerError(f"an engine is PROTOCOL:COMMAND with uci, ucci or cecp, not {text}")

@@ -2,14 +2,14 @@
 
     $NUMBA_CACHE_DIR                             if it is set
     tbgen/DIGEST in $XDG_CACHE_HOME or ~/.cache  the usual folder
-    tbgen-UID/DIGEST in the temporary folder     if the usual folder cannot be written, or can be
-                                                 written by other users
+    tbgen-UID/DIGEST in the temporary folder     if the folder above cannot be written, belongs to
+                                                 another user, or can be written by other users
     none                                         every process compiles for itself
 
-The digest is that of the sources: numba detects changes only in the file of a kernel, and not in
-functions that the kernel calls. Loading a kernel runs its code. So a folder is used only if it
-belongs to the user and no other user can write to it. A folder with a digest can be read by its
-owner only, whatever the umask. This module does not import numba.
+The digest (`source_digest`) covers the sources: numba detects changes only in the file of a kernel,
+and not in functions that the kernel calls. Loading a kernel runs its code. So a folder is used only
+if it belongs to the user and no other user can write to it. A folder with a digest can be read by
+its owner only, whatever the umask. This module does not import numba.
 """
 
 from __future__ import annotations
@@ -95,9 +95,10 @@ def clear_stale_files(folder: Path) -> None:
 
 @cache
 def source_digest() -> str:
-    """Return a digest, 16 hex digits, of the kernels' sources and location, and of numba's version.
+    """Return a digest, 16 hex digits, of the kernels' sources and location.
 
-    The location matters because numba stores kernels by path.
+    It also depends on the versions of numba and Python, and on `CHECK_BOUNDS`. The location matters
+    because numba stores kernels by path.
     """
     version = ""
     with contextlib.suppress(metadata.PackageNotFoundError):

@@ -83,7 +83,7 @@ class Uci(EngineProtocol):
     do_register = do_debug
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves after `searchmoves`; None, for all moves, if none is legal."""
+        """Return the legal moves after `searchmoves`; without any, None: all moves are allowed."""
         if "searchmoves" not in words:
             return None
         only = []

@@ -177,11 +177,13 @@ class Candidates(NamedTuple):
     """Positions in which `checks` and `chase_patterns` search for patterns."""
 
     offenders: Ranges
-    """Positions of sides that may check for ever."""
+    """Positions whose side to move may be the offender of a perpetual check."""
     checked: Numbers
     """Claims (stored direct wins) and other positions in check that `checks` must examine."""
     chasers: Ranges
-    """Positions that may be chasers: every move chases one piece or loses."""
+    """Positions whose side to move may be the offender of a perpetual chase: every move chases one
+    piece or loses.
+    """
 
 
 class Passes:

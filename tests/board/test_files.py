@@ -153,7 +153,7 @@ def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) 
 
 @pytest.fixture(scope="module")
 def address(directory: Path) -> Iterator[str]:
-    """Address of a real server, in its own process, that serves a directory's files."""
+    """Address of the folder `files` of a server, in its own process, that serves a directory."""
     command = [sys.executable, "-m", "tbgen", "serve", "--files", "--tables", str(directory),
                "--rules", "check", "--port", "0", "--no-open", "--json"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

@@ -132,7 +132,7 @@ def test_complete_results_agree_with_a_loop_over_the_table(store: TableStore) ->
 
 
 def test_zugzwangs() -> None:
-    """The composer's search finds the zugzwangs of KNKP and no other positions.
+    """The board's search finds the zugzwangs of KNKP and no other positions.
 
     For 15 of the positions found, the knight is put on every square: probing must find a
     zugzwang exactly where the search has found one.

@@ -90,8 +90,8 @@ def chases_of(rules: Rules) -> Chases:
     return chases
 
 
-def decide(other: Chases, chases: Chases) -> bool:
-    """Return whether two definitions of chases differ in the verdict on some loop of the file."""
+def verdicts_differ(other: Chases, chases: Chases) -> bool:
+    """Return whether two definitions of chases give different verdicts on some loop."""
     return any(map(ne, judged(other.word), verdicts(chases.word)))
 
 
@@ -101,7 +101,7 @@ def test_every_property_decides_some_loop(rules: Rules, flag: str) -> None:
     chases = chases_of(rules)
     other = replace(chases, **{flag: not getattr(chases, flag)})
     expected = {("unanswered", True)}  # an answered attack on a victim not attacked before
-    assert decide(other, chases) or (flag, chases.new_by_victim) in expected
+    assert verdicts_differ(other, chases) or (flag, chases.new_by_victim) in expected
 
 
 @pytest.mark.parametrize("rules", VARIED)
@@ -114,9 +114,9 @@ def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
     chases = chases_of(rules)
     chased = tuple(set(chases.chased) - {kind})
     chasers = tuple(set(chases.chasers) - {kind})
-    assert decide(replace(chases, chased=chased), chases)
+    assert verdicts_differ(replace(chases, chased=chased), chases)
     if kind not in (PieceType.PAWN, PieceType.ELEPHANT):
-        assert decide(replace(chases, chasers=chasers), chases)
+        assert verdicts_differ(replace(chases, chasers=chasers), chases)
 
 
 @pytest.mark.parametrize("rules", VARIED)

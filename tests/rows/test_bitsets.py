@@ -57,9 +57,10 @@ def test_attacks_are_those_of_the_rules(kind: PieceType, side: Side) -> None:
 
 @pytest.mark.parametrize("kind", ATTACKERS)
 def test_an_attack_stands_for_the_inner_squares_that_leave_it_open(kind: PieceType) -> None:
-    """The squares of the inner piece for which an attack stands are those given by the rules.
+    """`attack_stands` agrees with attacks tested on boards, for each square of the inner piece.
 
-    The inner piece is the one whose square a row leaves open. It is tried on every free square.
+    The inner piece is the one whose square a row leaves open. It is put on every free square, where
+    it may block the attack or be a cannon's screen.
     """
     rng = np.random.default_rng(kind)
     some = 0

@@ -1,10 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Common victims of a loss candidate: the pieces that each of its moves chases.
+"""Common victims of a loss candidate: the pieces that all its moves chase, except moves that lose.
 
-A *loss candidate* is a position with the offender to move, which may have no move but chases of one
-piece. To chase is to attack *anew*: the attack did not exist before the move. The referee's
-predicates (`tbgen.rules.chases`) test this on whole boards, move by move. Nearly all candidates
-that `sieve.py` has left fail here. Parameters of kernels: `tbgen.retrograde.chase`.
+A *loss candidate* is a position with the offender to move that may belong to a perpetual chase. It
+is kept if there is a piece that each move chases, unless the move loses. To chase is to attack
+*anew*: the attack did not exist before the move. The referee's predicates (`tbgen.rules.chases`)
+test this on whole boards, move by move. Nearly all candidates that `sieve.py` has left fail here.
+Parameters of kernels: `tbgen.retrograde.chase`.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
 def keep_with_victim(
     losses: Frontier, capacity: int, setting: ChaseSetting, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Keep the loss candidates with a *common victim*, a piece that each of their moves chases.
+    """Keep the loss candidates with a *common victim*: each move chases it, or loses.
 
     losses : Frontier of the offender, inout; positions without a common victim are removed. All
         captures in them must lose
