@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -52,31 +53,27 @@ def ls(
     present = [path for path in selection.directory.iterdir() if path.exists()]
     named = [(name, path) for path in present if (name := parse_name(path.name))]
     chosen = set(choice.among({name.material for name, _ in named}))
-    named.sort(key=lambda found: (found[0].material.men, found[1].name))
+    selected = [
+        (name, path) for name, path in named
+        if name.material in chosen and selection.choice.admits(name.rule_set)
+    ]  # fmt: skip
+    selected.sort(key=lambda found: (found[0].material.men, found[1].name))
     with LiveLine() as line:
-        for number, (name, path) in enumerate(named, 1):
-            if name.material not in chosen or not selection.choice.admits(name.rule_set):
-                continue
-            line.update(f"{number} of {len(named)}: {path.name}")
+        for number, (name, path) in enumerate(selected, 1):
+            line.update(f"{number} of {len(selected)}: {path.name}")
             size = path.stat().st_size
             entry: dict[str, Any]
             if isinstance(name, WdlName):
                 entry = {"file": path.name, "bytes_on_disk": size, "digest": None}
-                with _errors_in(entry, statuses, line), WdlFile(path, name=name) as wdl:
-                    if check:
-                        wdl.check(threads=usable_cores())
-                    source = wdl.statistics.source.file
-                    entry |= {"digest": wdl.header.digest.hex(), "source": source}
+                with _errors_in(entry, statuses, line):
+                    entry |= _read_outcomes(name, path, check=check)
                 outcomes.append(entry)
             elif selection.metric in (None, name.metric):
                 entry = name.to_json() | {"bytes_on_disk": size, "digest": None, "checked": check}
                 entry |= {"values": None, "file": path.name}
                 status = ProofStatus(None)
                 with _errors_in(entry, statuses, line):
-                    with TableFile(path, name=name) as file:
-                        if check:
-                            entry["values"] = checked_digest(file, threads=usable_cores()).hex()
-                        entry["digest"] = file.header.digest.hex()
+                    entry |= _read_table(name, path, check=check)
                     status = proofs.status(name)
                 entries.append(entry | {"proof": status.to_json()})
                 shown.append((str(name.rule_set), status))
@@ -98,6 +95,21 @@ def ls(
         files = f"{counted(len(strange), 'file')} whose name is no table's"
         click.echo(printable(f"note: {files}: {', '.join(strange[:4])}"), err=True)
     context.exit(max(statuses))
+
+
+def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
+    """Return the digest and the source of a win-draw-loss file; `check` reads it whole."""
+    with WdlFile(path, name=name) as file:
+        if check:
+            file.check(threads=usable_cores())
+        return {"digest": file.header.digest.hex(), "source": file.statistics.source.file}
+
+
+def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | None]:
+    """Return the digest of a table, and with `check`, which reads it whole, that of its values."""
+    with TableFile(path, name=name) as file:
+        values = checked_digest(file, threads=usable_cores()).hex() if check else None
+        return {"digest": file.header.digest.hex(), "values": values}
 
 
 @contextlib.contextmanager
