@@ -13,6 +13,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
+from tbgen.board.knowledge import puzzles
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web import panels, small_boards
 from tbgen.board.web.routes import create_app
@@ -52,7 +53,8 @@ def test_notes_and_boards_of_a_damaged_table_are_left_out(
     monkeypatch.setattr(panels, "comparable", lambda store: store.materials())
     monkeypatch.setattr(panels, "rules_known", damaged)
     monkeypatch.setattr(panels, "last_mistake", damaged)
-    monkeypatch.setattr(small_boards, "rules_of_the_day", damaged)
+    monkeypatch.setattr(puzzles, "comparable", lambda store: store.materials())
+    monkeypatch.setattr(puzzles, "positions_of_value", damaged)
     with open_tablebase(tmp_path) as tables:
         client = TestClient(create_app(tables, tmp_path))
         assert client.get("/endgames/KRKN").status_code == 200

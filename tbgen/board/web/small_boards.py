@@ -174,9 +174,7 @@ def first_page_boards(store: TableStore, view: View) -> str:
     figures = store.all_statistics(CHOSEN_SECONDS)
     chosen = store.cached(("chosen", len(figures)), lambda: _chosen(store, figures.values()))
     shown = []
-    daily = None
-    with contextlib.suppress(TablebaseError, OSError):
-        daily = rules_of_the_day(store, today())
+    daily = rules_of_the_day(store, today())
     if daily is not None:
         name = material_name(daily.material, view.language)
         shown.append((daily, view.text("only_rules_day", name=name)))
