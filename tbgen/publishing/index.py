@@ -46,6 +46,9 @@ class BadIndexError(InputError):
     of a table nor of a certificate.
     """
 
+    def __init__(self, message: str, hint: str = _HINT) -> None:
+        super().__init__(message, hint)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -170,7 +173,7 @@ def decoded(data: bytes, source: object) -> str:
     Raises `BadIndexError`, which names the `source`, for more than `MAX_INDEX` bytes.
     """
     if len(data) > MAX_INDEX:
-        raise BadIndexError(f"the index of {source} has more than {MAX_INDEX >> 20} MiB", _HINT)
+        raise BadIndexError(f"the index of {source} has more than {MAX_INDEX >> 20} MiB")
     return data.decode("utf-8", "replace")
 
 
@@ -182,11 +185,11 @@ def read_index(text: str) -> list[Entry]:
         if found["format"] != FORMAT:
             raise checked_json.SchemaError(f"its format is not {FORMAT}")
     except KeyError as error:
-        raise BadIndexError(f"this is no index of tables: it has no {error}", _HINT) from None
+        raise BadIndexError(f"this is no index of tables: it has no {error}") from None
     except checked_json.SchemaError as error:
-        raise BadIndexError(f"this is no index of tables: {error}", _HINT) from None
+        raise BadIndexError(f"this is no index of tables: {error}") from None
     if len({entry.file for entry in entries}) != len(entries):
-        raise BadIndexError("this is no index of tables: a file is listed twice", _HINT)
+        raise BadIndexError("this is no index of tables: a file is listed twice")
     return list(entries)
 
 
