@@ -21,9 +21,17 @@ KNIGHT = "/?fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 LOOP = "fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 """Query parameter with the FEN of a position in which Black can only give perpetual check."""
 
+_STYLED = """
+const styles = getComputedStyle(document.documentElement);
+return document.readyState === "complete" && styles.getPropertyValue("--paper") !== "";
+"""
+"""Script that returns whether the page is loaded and the board's style sheet applies to it."""
+
 
 def open_page(driver: Any, path: str) -> None:
+    """Open the page at `path` of the demo server, and wait until its style applies."""
     driver.get(demo().url + path)
+    until(lambda: driver.execute_script(_STYLED))
 
 
 def until(what: Callable[[], Any], seconds: float = 8) -> Any:
