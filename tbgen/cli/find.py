@@ -55,14 +55,14 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
 @click.option("--after", metavar="FEN", help="Resume behind this position of an earlier search.")
 @click.option("--count", "counted", is_flag=True, help="Print only the number of positions.")
 @click.option(
-    "--format", "style", type=click.Choice(["fen", "csv", "pgn"]), default="fen",
+    "--format", "style", type=click.Choice(["fen", "csv", "pgn"]),
     help="A FEN per line, CSV with values, or PGN with best play. Default: fen.",
 )  # fmt: skip
 @options.table_options
 @options.json_option
 def find(
-    material: str, order: str | None, plies: str | None, selection: options.Selection, style: str,
-    counted: bool, as_json: bool, **asked: Any,
+    material: str, order: str | None, plies: str | None, selection: options.Selection,
+    style: str | None, counted: bool, as_json: bool, **asked: Any,
 ) -> None:  # fmt: skip
     """List all positions of a table that meet conditions.
 
@@ -73,6 +73,8 @@ def find(
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
+    if style and (as_json or counted):
+        raise click.UsageError(f"use only one of --format and {'--json' if as_json else '--count'}")
     wanted = parse_material(material)
     from tbgen.finding.search import find as search
 

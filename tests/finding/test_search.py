@@ -264,6 +264,7 @@ def test_the_command(krkn: GameTablebase) -> None:
         (("--plies", "9-4"), "'9-4' is no range of plies"),
         (("--after", "3k5/9/9/9/9/9/9/9/9/R3K4 w"), "is no position of KRKN"),
         (("--after", "4k4/9/9/9/9/9/9/9/9/R2nK4 w", "--sort", "plies"), "leave one out"),
+        (("--format", "fen", "--count"), "use only one of --format and --count"),
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], said: str) -> None:
