@@ -6,7 +6,7 @@ import click
 
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.options import json_option, notation_option
-from tbgen.cli.streams import read_text
+from tbgen.cli.streams import position_text
 from tbgen.indexing import Side
 from tbgen.notation import (
     MOVE_NOTATIONS,
@@ -47,9 +47,7 @@ def convert(
 
     Exit status: 0 ok, 2 bad input.
     """
-    text = " ".join(position)
-    if text == "-":
-        text = read_text()
+    text = position_text(position)
     read = read_position(text, Side[side.upper()] if side else None)
     seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
     current = read.position

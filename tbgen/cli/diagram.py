@@ -11,6 +11,7 @@ from tbgen.board.drawing.diagram import Look, Marks, draw
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.options import json_option
+from tbgen.cli.streams import position_text
 from tbgen.indexing import InputError
 from tbgen.notation import parse_move, parse_position
 from tbgen.tables.files import replacing
@@ -44,7 +45,7 @@ def diagram(
 ) -> None:
     """Draw a position.
 
-    POSITION as for probe. PNG needs resvg (pip install 'tbgen[png]'). Pieces and board are
+    POSITION as for convert. PNG needs resvg (pip install 'tbgen[png]'). Pieces and board are
     drawn for this project and need no font; pictures may be used like the program.
 
     Exit status: 0 ok, 2 bad input.
@@ -53,7 +54,7 @@ def diagram(
         raise click.UsageError("--out is needed with --json")
     if out is not None and out.suffix.lower() not in (".svg", ".png"):
         raise InputError(f"{out} is neither .svg nor .png", "name the file accordingly")
-    shown, marks = parse_position(" ".join(position)), Marks()
+    shown, marks = parse_position(position_text(position)), Marks()
     if last is not None:
         move = parse_move(shown, last)
         shown, marks = shown.after(*move), Marks(move)

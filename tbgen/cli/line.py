@@ -10,6 +10,7 @@ from tbgen.answers import failures
 from tbgen.answers.as_json import line_answer
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.streams import position_text
 from tbgen.notation import parse_position
 from tbgen.play.mainline import Ending
 
@@ -32,12 +33,13 @@ def line(
     """Show best play of both sides to the end.
 
     The line ends in mate or stalemate, through conversions if need be, or in the loop that is
-    forced, shown once. A draw forces nothing, and has no line. POSITION as for probe.
+    forced, shown once. A draw forces nothing, and has no line. POSITION as for
+    convert.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
     with selection.open() as opened:
-        found = opened.mainline(parse_position(" ".join(position)), plies)
+        found = opened.mainline(parse_position(position_text(position)), plies)
     answer = line_answer(found, notation)
     if as_json:
         show_json(answer)

@@ -14,7 +14,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 import click
@@ -49,8 +49,14 @@ class Line(NamedTuple):
         return self.text
 
 
-def read_text() -> str:
-    """Read standard input as one text; raises `InputError` if it is overlong."""
+def position_text(words: Iterable[str]) -> str:
+    """Return the text of a position from the words of the command line; `-` is standard input.
+
+    Raises `InputError` if standard input is overlong.
+    """
+    text = " ".join(words)
+    if text != "-":
+        return text
     data = sys.stdin.buffer.read(MAX_TEXT + 1)
     if len(data) > MAX_TEXT:
         raise _too_long("standard input")

@@ -250,6 +250,7 @@ def test_answers_have_the_mechanism(command: str) -> None:
     shown = run(tables, command, CHASE)
     assert "a perpetual chase of the pawn on g8 by the cannon, which loses" in shown
     if command == "line":
+        assert run(tables, "line", "-", stdin=CHASE) == shown
         assert answer["verdict"]["verdict"] == "red wins"
         assert answer["verdict"]["level"] == {"red": 0, "black": 1}
         assert shown.count("then for ever:") == 1

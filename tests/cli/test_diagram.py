@@ -38,6 +38,12 @@ def test_the_picture_shows_the_position() -> None:
     assert letters == {"e7": "K", "d2": "N", "a0": "R", "d0": "K"}
 
 
+def test_the_position_comes_from_standard_input() -> None:
+    board = CliRunner().invoke(main, ["convert", FEN, "--to", "board"]).stdout
+    result = CliRunner().invoke(main, ["diagram", "-"], input=board)
+    assert (result.exit_code, result.stdout) == (0, run(FEN).stdout)
+
+
 def test_the_last_move_is_played_and_marked() -> None:
     result = run(FEN, "--last", "d2b1", "--flip", "--pieces", "latin", "--width", "300")
     root = ElementTree.fromstring(result.stdout)
