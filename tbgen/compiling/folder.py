@@ -37,7 +37,10 @@ _ABANDONED_SECONDS = 3600
 
 
 def find_kernel_folder() -> Path | None:
-    """Return the first folder of the module's list that can be created and written, or None."""
+    """Return the first folder of the module's list that is safe and can be written, or None.
+
+    Creates the folder if it is missing.
+    """
     choices = (choose() for choose in (usual_folder, _private_folder))
     return next((folder for folder in choices if folder and _is_writable(folder)), None)
 
@@ -74,7 +77,10 @@ def _is_own(folder: Path) -> bool:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Create a folder if missing; return whether it is this user's own and can be written."""
+    """Create a folder if missing; return whether it is this user's own and can be written.
+
+    If so, the folder then has a lock file, and one named by the digest is closed to other users.
+    """
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _is_own(folder):
@@ -86,7 +92,10 @@ def _is_writable(folder: Path) -> bool:
 
 
 def clear_stale_files(folder: Path) -> None:
-    """Remove incomplete cache entries of ended processes; the caller holds the cache's lock."""
+    """Remove incomplete cache entries older than an hour, whose processes have ended.
+
+    The caller holds the cache's lock.
+    """
     for unfinished in folder.glob("*/*.tmp.*"):
         with contextlib.suppress(OSError):
             if time.time() - unfinished.stat().st_mtime > _ABANDONED_SECONDS:
@@ -95,10 +104,10 @@ def clear_stale_files(folder: Path) -> None:
 
 @cache
 def source_digest() -> str:
-    """Return a digest, 16 hex digits, of the kernels' sources and location.
+    """Return a digest, 16 hex digits, of the sources and data files of all packages with kernels.
 
-    It also depends on the versions of numba and Python, and on `CHECK_BOUNDS`. The location matters
-    because numba stores kernels by path.
+    The digest also depends on the versions of numba and Python, on `CHECK_BOUNDS`, and on the
+    location of `tbgen`, since numba stores kernels by path.
     """
     version = ""
     with contextlib.suppress(metadata.PackageNotFoundError):

@@ -2,7 +2,9 @@
 """Features of kernels that need undocumented names inside numba (docs/decisions/008).
 
 Importing this module fails if numba lacks one of these names (`_USED`). `tbgen.compiling.jit` then
-uses documented features of numba instead.
+uses documented features of numba instead. A *kernel* is a compiled function that Python calls, a
+*part* one that is compiled into the kernels that call it. To *borrow* arrays is to use them without
+counting the references to them. A cache *entry* is a kernel compiled for some argument types.
 """
 
 from __future__ import annotations
@@ -42,15 +44,15 @@ if list(inspect.signature(Compiler).parameters)[2:3] != ["library"]:
 
 
 class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
-    """Format of cache entries, in place of numba's format without a digest."""
+    """Format of cache entries: digest and pickled kernel; numba's own format has no digest."""
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
-        """Return the cache entry of numba's compile result: SHA-256 digest, and pickled kernel."""
+        """Return the cache entry of numba's compile result: SHA-256 digest, and pickled result."""
         code = dumps(super().reduce(cres))
         return hashlib.sha256(code).digest(), code
 
     def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
-        """Return the kernel of an entry; raises `ValueError` if the entry is damaged."""
+        """Return the compile result in an entry; raises `ValueError` if the entry is damaged."""
         digest, code = payload
         if hashlib.sha256(code).digest() != digest:
             raise ValueError("a damaged entry")
@@ -75,7 +77,10 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._borrows, self._at_miss = borrows, at_miss
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the cached kernel for argument types `sig`; None if it is missing or damaged."""
+        """Return the cached kernel for argument types `sig`; None if it is missing or damaged.
+
+        In the latter case, `at_miss` is called. A damaged entry removes all entries of the kernel.
+        """
         # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
         # that borrow arrays load without the compiler; others need a part of it.
         load = self._load_overload if self._borrows else super().load_overload
@@ -92,7 +97,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Store a compiled kernel, unless the disk is full."""
+        """Store a compiled kernel (`data`) for argument types `sig`; ignore errors of writing."""
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)
 
@@ -104,7 +109,7 @@ class _Part(types.Dispatcher):  # type: ignore[misc]
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call, to which numba casts the arguments."""
+        """Return the signature of a call with argument types `args`, `kws`; numba casts to it."""
         named = {name: _widened(kws[name]) for name in kws}
         return super().get_call_type(context, tuple(map(_widened, args)), named)
 
@@ -175,8 +180,8 @@ def pass_by_pointer(cls: type) -> None:
     For a named tuple of arrays, numba passes address, shape and strides of every array: hundreds of
     numbers in every call. Here, the fields are stored once, in the stack frame in which Python
     calls the kernel, and functions load the fields that they use. A nested tuple of such a class is
-    a pointer, too. Kernels must neither create nor return such tuples. Their fields do not change
-    meanwhile, so the compiler may cache loads; elements of arrays may be written.
+    a pointer, too. Kernels must neither create nor return such tuples. Fields do not change during
+    a call, so the compiler may cache loads; elements of arrays may be written.
     """
     extending.typeof_impl.register(cls)(lambda value, context: _Pointer(types.NamedTuple(
         [typeof(field, context.purpose) for field in value], cls
@@ -220,9 +225,10 @@ def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str)
 
 
 def _load(builder: Any, address: Any) -> Any:
-    """Generate code that loads a field, and return its value; LLVM may merge invariant loads.
+    """Generate code that loads the field at `address`; return its LLVM value.
 
-    A field of several numbers, such as an array, is loaded number by number.
+    The loads are marked as invariant, so that LLVM may merge equal ones. A field of several
+    numbers, such as an array, is loaded number by number.
     """
     kind = address.type.pointee
     if not isinstance(kind, ir.Aggregate):
@@ -238,7 +244,10 @@ def _load(builder: Any, address: Any) -> Any:
 
 @extending.unbox(_Pointer)  # type: ignore[untyped-decorator]
 def _store(of: _Pointer, value: Any, c: Any) -> Any:
-    """Generate code that stores a Python tuple's fields for one call; return their address."""
+    """Generate code that stores a Python tuple's fields for one call; return their address.
+
+    `c` is numba's unboxing context. Raises `TypeError` if the kernel counts references.
+    """
     if c.context.enable_nrt:
         name = of.plain.instance_class.__name__
         raise TypeError(f"{name} is passed by pointer: its kernels are to borrow arrays")
@@ -258,7 +267,7 @@ def disable_negative_indexing() -> None:
     numba compiles three instructions per index to allow negative ones. Without these, a negative
     index reads foreign memory, or raises `IndexError` if bounds are checked
     (`NUMBA_BOUNDSCHECK=1`). The call takes 40 ms, and is made only before compiling. It does
-    nothing if numba lacks the names that are used here alone.
+    nothing if numba lacks a name that this function imports or replaces.
     """
     with contextlib.suppress(AttributeError, ImportError):
         from numba.core.targetconfig import ConfigStack

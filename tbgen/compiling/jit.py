@@ -143,7 +143,10 @@ use_compiler(part)
 
 
 def by_pointer(cls: Class) -> Class:
-    """Let kernels take named tuples of a class by pointer; without `internals`, field by field."""
+    """Let kernels take named tuples of a class by pointer; return the class.
+
+    Without `internals`, numba passes them field by field.
+    """
     if internals is not None:
         internals.pass_by_pointer(cls)
     return cls
@@ -211,7 +214,7 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
 
 
 def is_compiled(what: str) -> bool:
-    """Return whether the set of kernels named `what` is compiled (`note_compiled`)."""
+    """Return whether `note_compiled` has recorded the set of kernels named `what` as compiled."""
     return CACHE_FOLDER is not None and (CACHE_FOLDER / f"{what}-compiled").exists()
 
 

@@ -2,6 +2,9 @@
 """Conversion of slots to boards and back: between row kernels and rules for single positions.
 
 (row, square)  ->  set_up  ->  board and squares  ->  moves  ->  slot_of  ->  (row, square)
+
+A slot is a row and the square of the inner piece, which alone moves within a row. The list
+`squares` has the square of each piece in the layout's order.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
 
 @part
 def set_up(row, square, converter, squares, board):
-    """Write the pieces of a slot to `squares` (in the layout's order) and to `board`."""
+    """Set up a slot: overwrite `squares` (in the layout's order) and `board` with its pieces."""
     frame = converter.frame
     lead, mid = row // frame.mids, row % frame.mids
     at = frame.lead_squares.shape[1]
@@ -67,7 +70,10 @@ def set_up(row, square, converter, squares, board):
 
 @part
 def slot_of(squares, converter):
-    """Return row and inner square of the canonical slot of a placement, or of its mirror image."""
+    """Return row and inner square of the canonical slot of the placement `squares`.
+
+    The slot may be that of the mirror image (`is_mirrored`): both have the same canonical slot.
+    """
     slot = slot_of_squares(squares, converter.descriptor)
     size = converter.inner_squares.size
     return slot // size, converter.inner_squares[slot % size]

@@ -51,11 +51,13 @@ class Frame(NamedTuple):
     the one on the largest square. -1 if there is none.
     """
     lead_squares: NDArray[np.int8]
-    """int8 (L, pieces): Red's king, advisors, elephants, then Black's."""
+    """int8 (L, defenders): squares of Red's king, advisors and elephants, then of Black's."""
     lead_taken: NDArray[np.uint64]
     """uint64 (L, 2): the occupied squares of each lead."""
     self_mirrored: NDArray[np.bool_]
-    """bool (L,): leads that are their own mirror image."""
+    """bool (L,): leads that are their own mirror image; all False if mirror images have leads of
+    their own (`Layout.reduced`).
+    """
     move_start: NDArray[np.int64]
     """int64 (2, L + 1): start of each lead's moves in `lead_after` and `lead_moves`, by the side
     whose king, advisor or elephant moves.
@@ -107,10 +109,10 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
     """Return the quiet moves of one side's king, advisors and elephants, by placement.
 
     Moves that the side's own defenders block are left out. Other pieces may also occupy an
-    elephant's *eye*, the square that it passes, so it is returned.
+    elephant's *eye*, the square that it passes, so the eye is returned.
 
-    Returns int64 (size + 1,), where the moves of each placement start, and int64 (n, 4), the moves:
-    placement after the move, eye (NOWHERE for no elephant), target, source.
+    Returns two int64 arrays: the start of each placement's moves, (placements + 1,), and the moves,
+    (n, 4): rank of the placement after the move, eye (NOWHERE for no elephant), target, source.
     """
     starts, after, extra = [0], [], []
     targets = [0] * MAX_MOVES
@@ -238,7 +240,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
 
 @part
 def rank_of(mid, man, frame):
-    """Return the rank of the placement that a man's group has in a mid."""
+    """Return the rank of the placement of a man's group in a mid: the group's digit of the mid."""
     return np.int64(frame.extend[frame.mid_companions[mid, man], frame.mid_squares[mid, man]])
 
 
@@ -246,7 +248,7 @@ def rank_of(mid, man, frame):
 def with_rank_zero(mid, man, frame):
     """Return a mid with the placement of a man's group replaced by that of rank 0.
 
-    Adding the new rank times the group's stride gives the mid after a move of the man.
+    Adding the rank after a move of the man, times the group's stride, gives the mid after the move.
     """
     return mid - rank_of(mid, man, frame) * frame.men[man, GROUP_STRIDE]
 
@@ -257,7 +259,8 @@ def canonical(lead, mid, square, frame):
 
     A position may have several slots, of which one counts (`tbgen.indexing.layout`). If the inner
     piece has twins (same side and kind), the twin on the largest square is the inner piece of the
-    canonical slot. On a lead that is its own mirror image, the smaller of the two slots counts.
+    canonical slot. On a lead that is its own mirror image, the smaller one of this slot and that of
+    the mirror image counts.
     """
     mid_a, square_a = _largest_inside(mid, square, frame)
     if not frame.self_mirrored[lead]:

@@ -53,7 +53,7 @@ class Storage:
         return tempfile.TemporaryFile(dir=self._directory, buffering=0)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return an array of zeros."""
+        """Return an array of zeros in pages of its own, which are freed with the array."""
         count = int(np.prod(shape))
         size = count * np.dtype(dtype).itemsize
         return np.frombuffer(self._pages(size), dtype, count).reshape(shape)
@@ -68,7 +68,7 @@ class Storage:
         """Do nothing; `DiskStorage` releases pages here. Called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
-        """Release the memory of an array from `zeros`: it is then zero or, on disk, unchanged."""
+        """Release the memory of an array from `zeros`, which is then zero, or unchanged in a file."""
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base
@@ -107,7 +107,10 @@ class Storage:
 
 
 class DiskStorage(Storage):
-    """Arrays in unnamed files in `directory`, with around `ceiling` bytes of memory in use."""
+    """Arrays in unnamed files in `directory`; small ones stay in memory (`_ON_DISK_FROM`).
+
+    `release_if_large` keeps the memory of the process at around `ceiling` bytes.
+    """
 
     on_disk = True
 
@@ -131,7 +134,7 @@ class DiskStorage(Storage):
         return pages
 
     def release_if_large(self) -> None:
-        """Release the memory of all arrays if the process is larger than the ceiling.
+        """Release the memory of all arrays in files if the process is larger than the ceiling.
 
         Their contents stay in the files. Does nothing where the size of the process is unknown.
         """

@@ -1,7 +1,8 @@
 """Threads that process ranges of leads, and a meter of their work.
 
-Kernels run without the GIL. Each lead is written by one thread only, so that the result is the
-same for any number of threads.
+Kernels run without the GIL. A *lead* is a placement of the defenders, by its number; its rows are
+consecutive. Each lead is written by one thread only, so that the result is the same for any number
+of threads. A *sweep* finds predecessors of positions within a set.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ class Chunks(NamedTuple):
 
     @classmethod
     def of(cls, leads: int, mids: int) -> Chunks:
-        """Return chunks of moderate size, for balanced threads and small buffers."""
+        """Return chunks of at most a 48th of the leads (rounded up), and of `CHUNK_SLOTS` slots.
+
+        A chunk has at least one lead, even if that exceeds `CHUNK_SLOTS`.
+        """
         size = max(1, min(-(-leads // RANGES), CHUNK_SLOTS // (mids * SQUARES)))
         return cls(leads, size, mids)
 
@@ -71,11 +75,11 @@ class Chunks(NamedTuple):
 
 @dataclass
 class Meter:
-    """Counts of all sweeps so far: the work of a phase, independent of the machine."""
+    """Number of sweeps so far, and of rows that they read: a measure independent of the machine."""
 
     sweeps: int = 0
     rows: int = 0
-    """Number of rows read by sweeps, in the sets that they search (`within`)."""
+    """Number of rows that sweeps read in the sets in which they search predecessors (`within`)."""
 
 
 class Workers:
@@ -105,7 +109,10 @@ class Workers:
     def run_kernel(
         self, total: int, kernel: Callable[..., object], *arguments: Any, ranges: int = RANGES
     ) -> None:
-        """Call `kernel(first, last, *arguments)` by threads, for ranges that divide [0, total)."""
+        """Call `kernel(first, last, *arguments)` by threads, for ranges that divide [0, total).
+
+        A call processes [first, last). There are about `ranges` calls, more if arrays are on disk.
+        """
         self.run(lambda first, last, _: kernel(first, last, *arguments), total, ranges)
 
     def run(
@@ -113,8 +120,9 @@ class Workers:
     ) -> None:
         """Call `work(first, last, thread)` by threads, for ranges that divide [0, total).
 
-        `thread` is the number of the thread. An exception in any thread (`KeyboardInterrupt` too)
-        stops the others at their next range.
+        A call processes [first, last); `thread` is the thread's number, from 0. There are about
+        `ranges` calls, more if arrays are on disk. An exception in any thread (`KeyboardInterrupt`
+        too) stops the others at their next range, and is raised here.
         """
         if self.storage.on_disk:
             ranges = max(ranges, DISK_RANGES)

@@ -46,7 +46,10 @@ def find_king(board: Board, side: int) -> int:
 
 @scalar
 def pieces_between(board: Board, source: int, target: int) -> int:
-    """Return the number of pieces strictly between two squares; -1 if equal or not in line."""
+    """Return the number of pieces strictly between two squares.
+
+    -1 if the squares are equal, or lie neither on one rank nor on one file.
+    """
     if source == target:
         return -1
     if source // 9 == target // 9:
@@ -175,7 +178,7 @@ def kings_face(board: Board) -> bool:
 def in_check(board: Board, side: int) -> bool:
     """Return whether the side's king is attacked, or faces the other king on an open file.
 
-    Facing kings never arise by a legal move, so in a legal position this is check in the usual
-    sense. After a pseudo-legal move of the side, True means that the move was illegal.
+    In a legal position the kings do not face each other, so True means check in the usual sense.
+    After a pseudo-legal move of the side, True means that the move was illegal.
     """
     return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)

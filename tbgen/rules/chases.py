@@ -32,7 +32,7 @@ from tbgen.system.scalar import scalar
 
 @scalar
 def _has(chase_rules: int, bit: int) -> bool:
-    """Return whether a bit of `chase_rules` is set."""
+    """Return whether the bit with number `bit` is set in `chase_rules`."""
     return (chase_rules >> int(bit)) & 1 != 0
 
 
@@ -54,7 +54,10 @@ def may_be_victim(code: int, square: int, chase_rules: int) -> bool:
 
 @scalar
 def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
-    """Return whether the piece on `source` attacks the king; a king attacks by facing it."""
+    """Return whether the piece on `source` attacks the enemy king on square `king`.
+
+    A king on `source` attacks the other king if the two face each other on an open file.
+    """
     if piece_kind(board[source]) == PieceType.KING:
         return kings_face(board)
     return attacks(board, source, king)
@@ -149,7 +152,9 @@ def threatens(
     """Return whether the attacker threatens the victim: the capture is legal and wins material.
 
     Points 1 to 5. `attacker` and `victim` are any two squares; the result is False if one is empty
-    or both have pieces of one side. `without_xray` ignores some roots (`has_root`).
+    or both have pieces of one side. A check that stands already does not make the capture illegal
+    (`is_legal_capture`). With `without_xray`, rooks and cannons that protect the victim only
+    through the attacker's square are no roots.
     """
     taking, taken = board[attacker], board[victim]
     if not may_chase(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
@@ -166,7 +171,7 @@ def threatens(
 
 @scalar
 def is_threatened(board: MutableBoard, victim: int, chase_rules: int) -> bool:
-    """Return whether any piece of the other side threatens the victim (see `threatens`)."""
+    """Return whether any enemy piece threatens the piece on square `victim` (see `threatens`)."""
     for attacker in range(SQUARES):
         if threatens(board, attacker, victim, False, chase_rules):
             return True

@@ -105,7 +105,7 @@ def reaches(board: Board, source: int, target: int) -> bool:
 
 @scalar
 def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Return whether the side's king is safe after a move of a piece of the side."""
+    """Return whether a move leaves the king of `side`, the mover, out of check (`in_check`)."""
     moved, taken = board[source], board[target]
     board[target] = moved
     board[source] = EMPTY

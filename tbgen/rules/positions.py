@@ -35,7 +35,7 @@ def is_terminal(position: Position | str) -> bool:
 
 
 def in_check(position: Position | str) -> bool:
-    """Return whether the king of the side to move is attacked."""
+    """Return whether the king of the side to move is attacked, or faces the other king."""
     position = as_position(position)
     return attacks.in_check(position.board, position.side)
 
@@ -70,7 +70,7 @@ def is_legal(position: Position | str) -> bool:
 
 
 def play(position: Position | str, move: Move) -> Position:
-    """Return the position after a move; an illegal one raises `MoveTextError` with the reason."""
+    """Return the position after a move; an illegal move raises `MoveTextError` with the reason."""
     position = as_position(position)
     board = bytearray(position.board)
     if not moves.is_legal_move(board, position.side, *move):

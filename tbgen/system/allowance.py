@@ -74,7 +74,7 @@ def _free(root: Path) -> int:
 
 
 def _groups(root: Path) -> Iterator[Path]:
-    """Yield the folders of this process's control groups, from the innermost outwards."""
+    """Yield the folders of this process's control groups for memory, innermost first."""
     for line in _read(root / "proc/self/mountinfo").splitlines():
         mount, _, system = line.partition(" - ")
         kind, _, controllers = [*system.split(), "", "", ""][:3]
@@ -93,7 +93,12 @@ def _groups(root: Path) -> Iterator[Path]:
 
 
 def _membership(root: Path, controller: str) -> str:
-    """Return the path of this process's group for a controller; of version 2 for an empty name."""
+    """Return the path of this process's control group, as `/proc/self/cgroup` lists it.
+
+    controller : "memory" for the group of version 1 with this controller; "" for that of version 2
+
+    Returns "/" if no group is listed, or its path has the component `..`.
+    """
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(",") and ".." not in path:

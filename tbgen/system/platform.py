@@ -36,7 +36,7 @@ _M_MMAP_THRESHOLD = -3
 
 
 def open_flags(*names: str) -> int:
-    """Return the `os.open` flags with these names, given without `O_`.
+    """Return the combined `os.open` flags of these names, given without `O_`.
 
     Flags that a system lacks are left out. Adds O_BINARY, without which Windows translates line
     ends.
@@ -96,9 +96,9 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 def process_memory(root: Path = Path("/")) -> list[int]:
     """Return the seven numbers of this process's `/proc/self/statm`, in bytes.
 
-    Index 0 is the address space, 1 resident memory, 2 its pages that are shared or of files, 5
-    private memory. All are 0 on systems without the file. `root` is the folder that contains
-    `proc`.
+    Number 0 is the address space, 1 resident memory, 2 the part of 1 that is shared or belongs to
+    files, 5 private memory. All are 0 on systems without this file. `root` is the folder that
+    contains `proc`.
     """
     try:
         pages = (root / "proc/self/statm").read_text("ascii").split()
@@ -108,7 +108,7 @@ def process_memory(root: Path = Path("/")) -> list[int]:
 
 
 def resource_limit(name: str) -> int:
-    """Return this process's soft limit of a resource (`RLIMIT_AS`); `sys.maxsize` without one."""
+    """Return the soft limit of a resource such as "RLIMIT_AS"; `sys.maxsize` if there is none."""
     if resource is None:
         return sys.maxsize
     limit = resource.getrlimit(getattr(resource, name))[0]
@@ -139,9 +139,10 @@ def stack_bytes() -> int:
 def trim_process() -> None:
     """Return idle memory to the system, where possible; call again after loading kernels.
 
-    The compiler's code pages, 30 MiB and more, are dropped and read again if needed. numpy's
-    temporary arrays of a MiB or more get pages of their own, which are returned when an array is
-    freed. Without this setting glibc raises the threshold with each freed array, up to 32 MiB.
+    The code pages of numba's compiler, 30 MiB and more, are dropped; the system reads them again if
+    needed. From now on, arrays of a MiB or more that numpy allocates get pages of their own, which
+    return to the system when the array is freed. By default glibc raises this size with each freed
+    array, up to 32 MiB.
     """
     import ctypes  # late: slow to load, and rarely needed
 
@@ -164,7 +165,10 @@ def python_command(*arguments: str) -> list[str]:
 
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
-    """Keep processes that a library starts from importing modules from the current directory."""
+    """Context manager: Python processes started inside import nothing from the current directory.
+
+    For processes that a library starts; `python_command` does the same for our own.
+    """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
