@@ -368,11 +368,12 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares a piece on `square` attacks, or from which one attacks `square`.
+    """Return the empty squares that a piece attacks from `square`, or attacks `square` from.
 
     legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from `square`, `KNIGHT_LEGS_BACK` for attacks
         on `square`
-    pawns : int8 (2, 90, 3), in; `PAWN_TARGETS` or `PAWN_SOURCES`, likewise
+    pawns : int8 (2, 90, 3), in; `PAWN_TARGETS` for attacks from `square`, `PAWN_SOURCES` for
+        attacks on `square`
     """
     if kind == ROOK or kind == CANNON:
         return line_attacks(kind, square, occ_lo, occ_hi)

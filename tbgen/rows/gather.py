@@ -4,10 +4,17 @@
 A lead is a placement of the defenders; its rows are numbered by *mid*, the placement of the other
 pieces except the inner piece (`tbgen.rows`). All slides along a line of the board are found by one
 scan with a running union. This pays if many rows of a lead are on the frontier; otherwise
-`moves.py` goes from row to row.
+`moves.py` goes from row to row. The functions add the predecessors that they find to `reached`,
+uint64 (mids, 2), the rows of the lead. Parameters:
+
+    first                 number of the lead's first row
+    taken_lo, taken_hi    squares of the lead's defenders
+    side                  side that moves, from the predecessors into the frontier `front`
+    scratch               buffers (`sweep.Scratch`)
+    buffer                its `board`: boards with a row for each square of the moving piece
 
 Rows are read as flat arrays of words, two for each row: the compiler does not vectorise loops over
-arrays with a second dimension. Parameters: `tbgen.rows`.
+arrays with a second dimension.
 """
 
 from __future__ import annotations
@@ -68,7 +75,7 @@ BOARD_WORDS = 5 * _WORDS
 
 @part
 def gather_dense(lead, side, front, reached, scratch, frame):
-    """Add the predecessors of a frontier in one lead, by quiet moves of `side`, to `reached`."""
+    """Add to `reached` the positions of one lead with a quiet move of `side` into `front`."""
     mids = frame.mids
     taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
@@ -95,7 +102,8 @@ def gather_dense(lead, side, front, reached, scratch, frame):
 def _gather_lead(move, target, front, reached, scratch, frame):
     """Add predecessors by one move of a king, an advisor or an elephant, for all rows of a lead.
 
-    move, target : int64, index of the move in `Frame.lead_after`, and the lead after it
+    move : int64, index of the move in `Frame.lead_after`
+    target : int64, the lead after the move
     """
     mids, eye = frame.mids, np.int64(frame.lead_moves[move, EYE])
     words, behind = reached.reshape(-1), front.rows.reshape(-1)[2 * mids * target :]
@@ -152,7 +160,9 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
 def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Add predecessors by moves of a group of identical men, for all rows of one lead.
 
-    One man moves while the other pieces stand: `mid_of` maps its square to the mid.
+    One man moves while the other pieces stand. For each placement of these, `scratch.mid_of` maps
+    the man's square to a mid: the first of `stride` adjacent mids, which differ in the groups of
+    smaller stride.
 
     g : int64, number of the group in `Frame.groups`
     """
@@ -274,9 +284,10 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
 
 @part
 def _slide_on_board(buffer):
-    """Write predecessors by slides to OUT: running unions along ranks, and along all files at once.
+    """Write predecessors by slides to the board OUT of a buffer, from its first board.
 
-    This function and the next two read the frontier's rows from the first board of the buffer.
+    The first board has the frontier's rows. Running unions go along each rank, and along all files
+    at once.
     """
     lo, hi = EMPTY, EMPTY
     for i in range(FIRST, LAST, STEP):
@@ -304,7 +315,10 @@ def _slide_on_board(buffer):
 
 @part
 def _jump_on_board(buffer):
-    """Write predecessors by a knight's jumps to OUT; the leg beside the source must be free."""
+    """Write predecessors by a knight's jumps to the board OUT, from the first board.
+
+    The leg, next to the square where a jump begins, must be free of the inner piece.
+    """
     for i in range(FIRST, LAST):
         buffer[OUT + i] = (
             (buffer[i + 2 * RANK - STEP] | buffer[i + 2 * RANK + STEP]) & buffer[FREE + i + RANK]
@@ -316,7 +330,10 @@ def _jump_on_board(buffer):
 
 @part
 def _step_on_board(side, buffer):
-    """Write predecessors by a pawn's steps to OUT: forwards, and sideways beyond the river."""
+    """Write predecessors by a pawn's steps to the board OUT, from the first board.
+
+    Pawns step forwards, and sideways beyond the river.
+    """
     forwards = RANK if side == 0 else -RANK
     river = (FIRST + LAST) // 2
     for i in range(FIRST, LAST):
@@ -327,7 +344,10 @@ def _step_on_board(side, buffer):
 
 @part
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
-    """Add predecessors by knight jumps or pawn steps of a man of a group with stride above 1."""
+    """Add predecessors by knight jumps or pawn steps of a man of a group with stride above 1.
+
+    `scratch.mid_of` and `scratch.on_front` are those of the man (`_gather_group`).
+    """
     mid_of, on_front, taken = scratch.mid_of, scratch.on_front, frame.mid_taken.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
     for square in range(SQUARES):

@@ -8,6 +8,10 @@ A row has the positions that differ only in the square of the *inner piece*. The
 the *men*; their placement is the *mid*, that of the defenders the *lead* (`tbgen.rows`). The two
 functions do not share loops, since `without_escape` is fast by stopping as soon as no position is
 left. `gather.py` gathers whole leads. Parameters: `tbgen.rows`.
+
+`reached`, uint64 (mids, 2), has the positions of one lead found so far. `touched` lists the mids of
+its nonempty rows, in its first `count` elements. `taken_lo`, `taken_hi` are the squares that the
+defenders and men of a row occupy.
 """
 
 from __future__ import annotations
@@ -38,7 +42,10 @@ from tbgen.rows.frame import EYE, GROUP_STRIDE, KIND, MIRRORED, SIDE, with_rank_
 
 @part
 def add(reached, touched, count, mid, lo, hi):
-    """Add positions to the row `mid` of `reached`, and list the row; return the list's length."""
+    """Add positions (lo, hi) to row `mid` of `reached`; return the new length of `touched`.
+
+    A row that was empty is listed in `touched`.
+    """
     # No branch, which would be unpredictable: the entry after the list is always written,
     # and counts only if the row is new.
     touched[count] = mid
@@ -50,7 +57,7 @@ def add(reached, touched, count, mid, lo, hi):
 
 @part
 def gather_sparse(lead, side, front, count, scratch, frame):
-    """Add to `scratch.reached` the positions of one lead with a move into listed rows of `front`.
+    """Add to `scratch.reached` the positions of one lead with a quiet move into `front`.
 
     `front` must have lists for this lead and for those that its moves lead to. Returns the number
     of rows listed in `scratch.touched`, the first `count` of which are listed already.

@@ -49,8 +49,9 @@ Bytes = NDArray[np.uint8]
 class Records(ABC):
     """Set of recorded positions, by chunk of leads, so that threads can divide the chunks.
 
-    `len(records)` is the number of chunks with records. `records[first:last]` iterates over some of
-    these chunks: pairs of the chunk's number and the list of its records, decompressed.
+    `len(records)` is the number of chunks with records. `records[first:last]` iterates over these
+    chunks from the place `first` in their list to `last - 1`, whatever their numbers: pairs of the
+    chunk's number and the list of its records, decompressed.
     """
 
     _chunks: Collection[int]
@@ -72,7 +73,7 @@ class Records(ABC):
 def write_row(out, at, gap, lo, hi):
     """Write a nonempty row (lo, hi) into a record at offset `at`; return the offset after it.
 
-    gap : int64, row number minus that of the previous row
+    gap : int64, row number minus that of the previous row, or of the chunk's first row
     """
     rest = (gap << 1) ^ (gap >> 63)
     while rest >= 128:
@@ -103,7 +104,7 @@ def write_row(out, at, gap, lo, hi):
 
 @part
 def read_row(data, at):
-    """Read the row at offset `at` of a record; return the offset after it, gap, and both words."""
+    """Read the row at offset `at` of a record; return the offset after it, the gap, both words."""
     shift, rest = 0, np.int64(0)
     while True:
         byte = np.int64(data[at])
@@ -133,10 +134,11 @@ def read_row(data, at):
 
 @borrowing_kernel
 def k_record_lists(slots, starts, out, ends):
-    """Record lists of positions, slots[starts[i] : starts[i + 1]] each, ascending and not empty.
+    """Write a record of each list of positions to `out`, one after the other.
 
-    slots : uint32 (n,), row * 90 + square, rows counted from the chunk's first one
-    starts : int64 (lists + 1,), in; start of each list, then the end of the last
+    slots : uint32 (n,), in; the lists, row * 90 + square, with rows counted from the chunk's first
+        one; each list is ascending and not empty
+    starts : int64 (lists + 1,), in; start of each list in `slots`, then the end of the last
     ends : int64 (lists,), out; end of each list's record in `out`
     """
     at = 0
@@ -160,7 +162,11 @@ def k_record_lists(slots, starts, out, ends):
 
 @borrowing_kernel
 def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
-    """Record the positions of a set in chunks of `size` leads, one record for each chunk."""
+    """Record the positions of a set in the chunks [chunk_0, chunk_1), one record for each chunk.
+
+    A chunk has `size` leads; without positions, its record is empty. The records are written to
+    `out`, one after the other, and the end of each one's bytes to `ends[chunk]`.
+    """
     at = 0
     for chunk in range(chunk_0, chunk_1):
         previous = chunk * size * mids
@@ -185,7 +191,7 @@ packer = _Packer()
 
 
 def unpacked(data: bytes) -> Bytes:
-    """Return a record that `packer` has compressed, decompressed."""
+    """Decompress a record that `packer` has compressed."""
     return np.frombuffer(packer.decompress(data), np.uint8)
 
 

@@ -68,7 +68,7 @@ class Frontier(NamedTuple):
 
 
 def ranges_for(front: Frontier) -> int:
-    """Return the number of ranges that the leads are divided into, by the rows on a frontier."""
+    """Return the number of ranges to divide the leads into: the more, the more rows are listed."""
     rows = front.counts.sum()
     if rows < _SMALL_FRONTIER:
         return 1
@@ -379,7 +379,10 @@ class Sets:
         self._each(records, put)
 
     def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
-        """Call `use(record, row_0)` for each record; one thread takes all records of a chunk."""
+        """Call `use(record, row_0)` for each record, by threads; `row_0` is its chunk's first row.
+
+        One thread takes all records of a chunk.
+        """
 
         def use_some(first: int, last: int, _: int) -> None:
             for chunk, of_chunk in records[first:last]:

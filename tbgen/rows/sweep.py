@@ -81,7 +81,7 @@ def make_scratch(mids: int) -> Scratch:
 
 @part
 def _has_many_rows(lead, members, mids):
-    """Return whether a set has many nonempty rows in a lead (`DENSE_LEAD_DIVISOR`)."""
+    """Return whether more than 1 / `DENSE_LEAD_DIVISOR` of a lead's rows have some of `members`."""
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0
@@ -92,7 +92,10 @@ def _has_many_rows(lead, members, mids):
 
 @part
 def _take_back(lead, found, scratch, mids):
-    """Move one lead's positions from `found` to `scratch.reached`; return the number listed."""
+    """Move one lead's positions from `found` to `scratch.reached`; return the number of rows.
+
+    These rows are listed in `scratch.touched`.
+    """
     count = np.int64(0)
     for i in range(rows_in_use(lead, found, mids)):
         mid = mid_in_use(i, lead, found)
@@ -175,7 +178,7 @@ _GATHERED_ESCAPES: like _ESCAPES, but the escapes' predecessors are gathered for
 
 @part
 def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
-    """Put the positions of `scratch.reached` that pass a test on `found`, and clear the scratch.
+    """Put the positions of `scratch.reached` that pass a test on `found`, and clear its rows.
 
     count : int64, as in `_keep_within`
     test : int, one of the tests above
@@ -276,9 +279,10 @@ class Sweeper:
     ) -> None:
         """Set `found` to the predecessors of `front` in `within` that have no escape.
 
-        side : to move in `within` and in the positions that are found
+        side : the side to move in `within` and in the positions that are found
         front : positions with the opponent to move
-        escape : positions with the opponent to move; a quiet move into them excludes a position
+        escape : positions with the opponent to move; a quiet move into them excludes a position.
+            Each position of `within` without such a move must have a move into `front`
         add_found : treat positions already on `found` as predecessors; if False, remove them
         """
         ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)
@@ -288,7 +292,10 @@ class Sweeper:
     def without_move_into(
         self, side: int, within: Rows | Frontier, found: Frontier, avoided: Rows
     ) -> None:
-        """Set `found` to the positions of `within` without a quiet move into `avoided`."""
+        """Set `found` to the positions of `within` without a quiet move into `avoided`.
+
+        `side` is to move in `within`, the opponent in `avoided`.
+        """
         if isinstance(within, Frontier):
             front, ranges = within, ranges_for(within)
         else:
