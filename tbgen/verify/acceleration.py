@@ -10,9 +10,15 @@ row. A move of another piece leads from every place of a row to the same place o
 innermost attacker blocks the move; `kept` holds the numbers there. The innermost attacker's own
 moves along lines are a running maximum. `--plain` takes one place at a time (`complete`, `passes`).
 
+    numbers          ranks or marks of all slots, with Red and then with Black to move
+    plane            start in `numbers` of the part with the opponent to move
+    within, image    first slot of the row, and of its mirror image, relative to the lead
+    at               start in `numbers` of a row after a move; before an attacker's move, without
+                     the term of its group, which `index.term_after[line, target]` adds
+
 Attacks by and on the innermost attacker are found by walking from the other piece. An attack
 between two other pieces is tested once for the row, and again for each place between them.
-The package's docstring describes the parameters of kernels.
+The package's docstring describes the other parameters of kernels.
 """
 
 from __future__ import annotations
@@ -72,7 +78,7 @@ def _attacks_with(s, source, target, state, index):
 
 @part
 def _mark_inner(other, is_victim, chase_rules, mask, state, index):
-    """Mark the places where the innermost attacker attacks the square `other`, or is chased.
+    """Mark the places where the innermost attacker attacks `other`, or is attacked from there.
 
     other : int, the square of the other piece
     is_victim : bool; True: the other piece attacks, and the innermost attacker must be a piece that
@@ -143,7 +149,8 @@ def _mark_facing(mask, state, index):
 def mark_row(chases, chase_rules, state, index):
     """Fill the masks of a row: places where kings are attacked or face each other, or pieces hang.
 
-    The masks are RED_CHECKED to BLACK_HANGS. The innermost attacker is not on the board.
+    The masks are RED_CHECKED to BLACK_HANGS. The innermost attacker is not on the board. Places on
+    other pieces may get arbitrary marks.
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
@@ -218,7 +225,7 @@ def _raise_except(first, end, step, at, best, kept, numbers, index):
 
 @part
 def _raise_place(square, at, best, numbers, index):
-    """Raise the best number of the place on a square, if there is one, by that of the row `at`."""
+    """Raise the best number of the place on a square, if there is one, by that in the row `at`."""
     place = index.place_of_square[square]
     if place != NOWHERE:
         best[place] = max(best[place], numbers[at + place])

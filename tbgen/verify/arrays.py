@@ -88,7 +88,7 @@ class Table(Protocol):
         """Return the metric of the distances."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """Return a superset of the codes of the positions with a side to move."""
+        """Return the codes of the positions with a side to move, and possibly further codes."""
 
     def tiles(self, side: int) -> int:
         """Return the number of tiles, which are parts of the plane with `side` to move."""
@@ -184,7 +184,7 @@ class Arrays(NamedTuple):
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
 
     def plane(self, side: int) -> NDArray[Any]:
-        """Return the numbers of positions with a side to move, uint8 or uint16 (slots,)."""
+        """Return the ranks or marks of a side to move, uint8 or uint16 (slots,), as a view."""
         return self.ranks[side * self.slots : (side + 1) * self.slots]
 
 
@@ -200,7 +200,7 @@ class Loaded(NamedTuple):
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
     """Return whether a capture swaps colours, and the remaining pieces in the order of `child`.
 
-    Colours are swapped if the material after the capture names the other side first.
+    Colours are swapped if the table after the capture has the armies of Red and Black exchanged.
 
     taken : the captured piece; pieces are indices of `layout.piece_codes`
     child : the layout of the table after the capture
@@ -238,7 +238,7 @@ class PlaneAllocator:
 
 
 def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> None:
-    """Write the ranks of all slots of a table, with one side to move, into a plane.
+    """Write the ranks of a table's codes, with one side to move, into a plane.
 
     Single-threaded: two threads take as long and twice the processor time, because the work is in
     pieces of about 30 microseconds and the threads contend for the interpreter lock.

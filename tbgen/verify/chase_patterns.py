@@ -164,7 +164,10 @@ def k_keep_safe(graph, due, dead, alive):
 
 @part
 def _meets(graph, victims, due, met, e, clause):
-    """Return whether an edge meets a clause, or the clause can be met after each next chase.
+    """Return whether the answer of an edge meets a clause, or the winner can meet it later.
+
+    For each due next chase, the clause must be met by the answer, or be known as met after the
+    chase. An answer that attacks piece p meets its clause if the chase does not remove the attack.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase
@@ -221,7 +224,8 @@ _RANGE_CHASERS = 1 << 12
 class ChasePatterns:
     """Possible perpetual chases of a table, compared with its claims order by order.
 
-    A claim is a position that the table stores as a direct win by the repetition rules.
+    A claim is a position that the table stores as a direct win by the repetition rules. `numbers`,
+    int64 (chasers,), are the chasers: 90 * node + square of the victim, ascending.
     """
 
     def __init__(

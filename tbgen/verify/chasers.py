@@ -80,7 +80,7 @@ def copy_board(board, copy):
 
 @part
 def play(mover, target, board, squares):
-    """Make a quiet move on the board and in the list of squares; return the source square."""
+    """Make a quiet move of piece `mover` on `board` and in `squares`; return the source square."""
     source = squares[mover]
     code = board[source]
     board[source] = EMPTY
@@ -210,7 +210,8 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
     """Compute for each piece the order from which every move of `side` loses or chases the piece.
 
     Returns whether any piece has such an order up to `limit`. If so, `boards.first_orders` has
-    these orders.
+    these orders; more than `limit` for other pieces, and for those of which each chase loses by
+    that order, too.
 
     count : int, the number of moves in `boards.state`
     """

@@ -162,13 +162,17 @@ class ListedEdges(NamedTuple):
 
 
 class CheckPatterns:
-    """Perpetual checks of each order, compared with the direct wins that a table stores."""
+    """Perpetual checks of each order, compared with the direct wins that a table stores.
+
+    `offenders` is the number of possible offenders, `graph` the graph of all orders.
+    """
 
     def __init__(
         self, arrays: Arrays, index: Index, offenders: Ranges, checked: Numbers, threads: int
     ) -> None:
         """List the checks of possible offenders, and the replies, as a graph for all orders.
 
+        offenders : nodes to examine as offenders
         checked : nodes to examine as checked sides, besides those that the checks lead to
         """
         self._arrays, self._index = arrays, index
@@ -204,11 +208,12 @@ class CheckPatterns:
         ]
 
     def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
-        """Return the wins of order k - 1, not claims, that checks by direct losses of k lead to.
+        """Return the wins that the passes over rows have not examined, ascending.
 
-        The passes over rows do not examine such wins: they assume that the check is answered. Of
-        the losses of order k, only direct ones can belong to the pattern of k - 1 (docs/proof.md):
-        any other one whose checks are answered shows a missing claim of order k.
+        These wins of W have order k - 1 and are no claims, and a check by a direct loss of order k
+        leads to them. The passes assume that such a check is answered. Of the losses of order k,
+        only direct ones can belong to the pattern of k - 1 (docs/proof.md): any other one whose
+        checks are answered shows a missing claim of order k. Empty without confirmed direct losses.
         """
         if not self._arrays.values.confirmed.any():
             return NO_NODES
@@ -324,9 +329,9 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
 def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
     """List the quiet checks of a possible offender to positions that may be in patterns.
 
-    Writes to `orders` from which order all its other moves lose. A node with another move that
-    never loses, or whose order is above that of its stored value, is no possible offender: nothing
-    is listed, and NEVER + 1 is written.
+    Writes to `orders[n]` the order from which all other moves lose. If another move never loses, or
+    this order is above that of the stored value, the node is no possible offender: nothing is
+    listed, and NEVER + 1 is written.
 
     n : int, the index of the node; count : int, the number of moves in `state`
     lists : Lists, inout

@@ -1,6 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Completion of the planes: the rank of a value in every slot that a move may lead to.
 
+A *plane* has a rank for each slot, with one side to move. A *rank* is the number of a value, the
+larger the better for the side that has moved there; 0 means that there is no position (`values`).
+
     stored rank  --rules----->  rank in the slot of each legal position; these are counted
                  --index----->  the same rank in the slots of mirror images and of positions
                                 with exchanged twins
@@ -8,8 +11,8 @@
 
 A loaded plane has meaningful ranks only in canonical slots of legal positions. In a complete plane,
 the value after any move is in the slot that the move leads to. For a capture, this is a slot in
-which only two pieces, of different sides, share a square. Ranks are those of `values`; 0 means that
-there is no position. The package's docstring describes the parameters of kernels.
+which only two pieces, of different sides, share a square. The package's docstring describes the
+parameters of kernels.
 """
 
 from __future__ import annotations
@@ -156,7 +159,8 @@ def _capture(x, y, slot, state, arrays, index):
 def find_canonical(lead, within, image, state, index):
     """Return the canonical slot of the position in `state.piece_squares`.
 
-    lead, within, image : int, one of its slots as lead and number within it, and its mirror image
+    lead : int, of one of its slots
+    within, image : int, this slot and that of the mirror image, relative to the lead
     """
     base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
     if index.twin == NOWHERE:
@@ -170,7 +174,9 @@ def find_canonical(lead, within, image, state, index):
 
 @part
 def _mark_places(chases, chase_rules, state, index):
-    """Fill `state.masks` as `mark_row` does, but examine one place of the row after the other.
+    """Fill the masks of a row (`mark_row`), examining one place after the other.
+
+    Places on which another piece stands are left unchanged.
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
@@ -192,8 +198,8 @@ def _mark_places(chases, chase_rules, state, index):
 def _fill_row(side, slot, counts, state, arrays, index):
     """Correct the ranks of a row with a side to move by the rules, and count its positions.
 
-    Illegal positions get 0. Draws get the rank of their kind: in check, chased or free. Slots that
-    are not canonical get 0; `k_complete` fills them. `arrays.hanging` is filled, too.
+    Illegal positions get 0. Draws get the rank of their kind: CHECKED, HANGING or FREE. Slots that
+    are not canonical get 0; `k_complete` fills them. Some wins are added to `arrays.hanging`.
     `state.masks` and `state.canonical` must hold the masks and the canonical slots of the row.
 
     slot : int, the first one of the row
@@ -230,7 +236,9 @@ def _fill_row(side, slot, counts, state, arrays, index):
 def _find_canonical_row(lead, at, image, state, index):
     """Fill `state.canonical` with the canonical slot of each position of a row.
 
-    lead : int
+    It is NOWHERE for places on which another piece stands.
+
+    at, image : int, the first slot of the row, and that of its mirror image, relative to the lead
     """
     is_unique = index.twin == NOWHERE and not index.self_mirrored[lead]
     for place in range(index.row_slots):

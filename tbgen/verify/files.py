@@ -70,9 +70,10 @@ class FileTable(TableFile):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """Return the numbers of the codes of one tile, as `Table.tile`; note digests of blocks.
+        """Return the numbers of the codes of one tile, as `Table.tile`, and keep its digests.
 
-        After the last tile of a side the digest of the file is checked, if all blocks have been
+        The digests of the tile's blocks are written to `digests`, by default the object's own list.
+        After the last tile of a side, the digest of the file is checked if all blocks have been
         read. Raises `CorruptTableError`.
         """
         runs = super().tile(side, number, numbers_of, digests or self._digests)

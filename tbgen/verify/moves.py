@@ -94,7 +94,8 @@ def best_move(side, place, base, at, image, numbers, state, index):
     The position is the row on the board, with the innermost attacker on `place`. The attacker is
     taken off again.
 
-    at, image : int, of the row, as returned by `open_row`
+    base : int, the first slot of the lead
+    at, image : int, the first slot of the row, and that of its mirror image, relative to the lead
     """
     last, square = index.attackers.size - 1, index.square_of_place[place]
     state.attacker_squares[last] = square
@@ -187,7 +188,7 @@ class Lists(NamedTuple):
 
     @classmethod
     def make(cls, lists: int, capacity: int, columns: int = 1) -> Lists:
-        """Return a number of empty lists for `capacity` entries each, of `columns` numbers each."""
+        """Return `lists` empty lists, each for `capacity` entries of `columns` numbers."""
         return cls(np.empty((lists, capacity + 1, columns), np.int64), np.zeros(lists, np.int64))
 
     def entries(self) -> list[Numbers]:
@@ -214,9 +215,9 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 
 @part
 def new_row(lists, which):
-    """Count one more entry of the list number `which`, and return the row to write it into.
+    """Count one more entry of the list number `which`, and return the index of its row.
 
-    Entries beyond the capacity all get the spare last row.
+    The row is `lists.rows[which, index]`. Entries beyond the capacity all get the spare last one.
     """
     row = lists.counts[which]
     lists.counts[which] += 1
@@ -230,7 +231,7 @@ def add_node(lists, which, node):
 
 
 def make_bits(numbers: Numbers, end: int) -> NDArray[np.uint8]:
-    """Return the bit set, uint8 (end // 8 + 1,), of numbers below `end`."""
+    """Return numbers below `end` as a bit set, uint8 (end // 8 + 1,)."""
     bits = np.zeros(end // 8 + 1, np.uint8)
     np.bitwise_or.at(bits, numbers >> 3, (1 << (numbers & 7)).astype(np.uint8))
     return bits
@@ -279,5 +280,8 @@ def stored_orders(nodes: Numbers, arrays: Arrays) -> Numbers:
 
 
 def in_check(nodes: Numbers, arrays: Arrays) -> Flags:
-    """Return whether the side to move of each node is in check, bool (n,)."""
+    """Return whether the side to move of each node is in check, bool (n,).
+
+    If so, the same slot with the other side to move is no position, and holds 0.
+    """
     return stored_ranks(nodes ^ 1, arrays) == 0

@@ -230,11 +230,11 @@ class Passes:
         )
 
     def all_candidates(self, arrays: Arrays, compared: Compared) -> tuple[Arrays, Candidates]:
-        """Return the arrays without confirmed direct losses, and all open positions as candidates.
+        """Return `arrays` with no direct loss confirmed, and all open positions as candidates.
 
         Open positions are draws and positions decided by the repetition rules.
 
-        arrays : with ranks or marks
+        arrays : with ranks or marks; not changed
         """
         values = arrays.values
         arrays = arrays._replace(values=values._replace(confirmed=np.zeros_like(values.confirmed)))

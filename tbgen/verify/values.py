@@ -2,7 +2,8 @@
 
 Tables number their values in different ways (`tbgen.tables.codes`), so the proof converts codes
 into keys, which are the same for every table: larger is better for the side to move, and a move
-costs one ply.
+costs one ply. The *order* of a win or loss is 0 if mate decides it, and k = 1, 2, ... if the
+repetition rules decide it, given all values of lower orders.
 
     win     MATE - order * ORDER - plies
     draw    0
@@ -90,7 +91,7 @@ DECIDED_BY_RULES = MATE - ORDER
 def key_of_code(code: int, top: int, draw: int, span: int) -> int:
     """Return the key of a stored code; `NO_KEY`, below every loss, for code 0 (no position).
 
-    top, draw, span : int, as in the `CodeSpace` of the table
+    top, draw, span : int, attributes of the table's `CodeSpace`
     """
     if code == draw:
         return 0
@@ -110,7 +111,10 @@ def key_of_code(code: int, top: int, draw: int, span: int) -> int:
 
 @scalar
 def key_after_move(child: int) -> int:
-    """Return the mover's key for a move to a position whose key for the opponent is `child`."""
+    """Return the mover's key for a move to a position whose key for the opponent is `child`.
+
+    The key is -child, one closer to 0, since the move costs one ply; 0 remains 0.
+    """
     if child > 0:
         return 1 - child
     if child < 0:
@@ -170,8 +174,9 @@ NO_KEY = key_of_code(0, 255, 128, 127)
 class Values(NamedTuple):
     """Lookup tables of ranks, for kernels; the first axis is the side to move.
 
-    A rank numbers the values that occur by their worth to the side that has moved. Shapes: R ranks,
-    the larger number of both sides; rank 0 is no position.
+    A rank numbers the values that occur by their worth to the side that has moved. Rank 0 is no
+    position. Shapes: R, the number of ranks of the side that has more. Once marks have replaced
+    ranks (`mark_planes`), `keys` and `confirmed` are indexed by marks.
     """
 
     keys: NDArray[np.int64]
@@ -190,7 +195,7 @@ class Values(NamedTuple):
     """
 
     def translate(self, side: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the ranks, int64 (n,), of keys that occur for a side to move; draws as FREE."""
+        """Return the ranks, int64 (n,), of keys that occur with `side` to move; draws as FREE."""
         ascending = self.keys[side, :0:-1]
         return len(ascending) - np.searchsorted(ascending, keys)
 
@@ -202,9 +207,10 @@ def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int6
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the keys that positions after a capture count as, int64 (n,), under metric DTC.
+    """Return the keys, int64 (n,), that replace those of positions after a capture under DTC.
 
-    Distances to conversion (docs/values.md) count them as won in 1 ply, drawn, or lost in 0 plies.
+    A distance to conversion (docs/values.md) ends with the capture. So the position after it counts
+    as won in 1 ply, drawn, or lost in 0 plies.
     """
     return np.select([keys > 0, keys < 0], [MATE - 1, -MATE], 0)
 
@@ -218,7 +224,8 @@ def make_values(
     """Return the lookup tables of ranks of all values that occur.
 
     own : int64 (n,) each, the keys of this table, by side to move
-    others : the keys of supporting tables, by side to move in this table
+    others : int64 (n,) each, for each side to move after a capture from this table, the keys of the
+        supporting tables
     judges_checks : whether the rules judge perpetual checks
 
     Raises `LimitExceededError` if 16 bits are too few.
@@ -273,7 +280,7 @@ class Marks(NamedTuple):
     """Lookup tables of marks, for kernels; the first axis is the side to move.
 
     A mark stands for the order of a value and the role of the position in a repetition pattern.
-    Shapes: M marks, the larger number of both sides; mark 0 is no position.
+    Mark 0 is no position. Shapes: M, the number of marks of the side that has more.
     """
 
     of_ranks: NDArray[np.int64]
@@ -350,7 +357,8 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
     """Return the initial roles of a value in a repetition pattern, one for each state of a slot.
 
-    The module's docstring defines the roles. The states are `SHARED` to `QUIET`, in this order.
+    The module's docstring defines the roles. The states are, in this order: two pieces share a
+    square (SHARED), the side to move is in check, one of its pieces hangs, none of these (QUIET).
 
     key : the key of the value, which is a draw or of order 1 or above
     order : the order of the value

@@ -83,10 +83,11 @@ class _OutcomeTable:
 class WdlReport:
     """Result of the proof of a win-draw-loss file.
 
-    `inconsistent` counts positions whose outcome is not the best of their moves. `differing` counts
-    positions whose outcome differs from that of the source table; `compared` is False if the table
-    is missing. `first` is the FEN of the first position of either kind. `problems` are
-    disagreements between the file and its statistics.
+    `source` names the file of the table that the outcomes were derived from. `inconsistent` counts
+    positions whose outcome is not the best of their moves. `differing` counts positions whose
+    outcome differs from that of the source table; `compared` is False if that table is missing.
+    `first` is the FEN of the first position of either kind. `problems` are disagreements between
+    the file and its statistics.
     """
 
     material: str
@@ -192,9 +193,9 @@ def _by_outcome(values: Values) -> Values:
 
 
 def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) -> Iterator[Numbers]:
-    """Yield the positions whose outcome differs from the table's, as ascending nodes, part by part.
+    """Yield the positions whose outcome differs from the table's, as ascending nodes, in chunks.
 
-    The outcomes of slots without a canonical position are not compared.
+    All chunks with Red to move come first. Slots without a canonical position are not compared.
     """
     for side in Side:
         ours = file.plane(side, threads=threads)
