@@ -27,7 +27,7 @@ _VARIABLES = {"NUMBA_BOUNDSCHECK": "[01]", "NUMBA_CACHE_DIR": ".*", "NUMBA_DISAB
 
 
 def ignore_environment() -> None:
-    """Remove numba's variables from `os.environ`, except those with values in `_VARIABLES`."""
+    """Remove numba's variables from `os.environ`, except allowed values (`_VARIABLES`)."""
     for name in [name for name in os.environ if name.startswith("NUMBA_")]:
         if not re.fullmatch(_VARIABLES.get(name, "(?!)"), os.environ[name], re.DOTALL):
             del os.environ[name]

@@ -79,7 +79,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached kernel for argument types `sig`; None if it is missing or damaged.
 
-        In the latter case, `at_miss` is called. A damaged entry removes all entries of the kernel.
+        Before None is returned, `at_miss` is called. If an entry is damaged, all entries of this
+        kernel are removed.
         """
         # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
         # that borrow arrays load without the compiler; others need a part of it.

@@ -368,7 +368,7 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares that a piece attacks from `square`, or attacks `square` from.
+    """Return the empty squares that a piece on `square` attacks, or from which it attacks `square`.
 
     legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from `square`, `KNIGHT_LEGS_BACK` for attacks
         on `square`

@@ -68,7 +68,7 @@ class Frontier(NamedTuple):
 
 
 def ranges_for(front: Frontier) -> int:
-    """Return the number of ranges to divide the leads into: the more, the more rows are listed."""
+    """Return the number of ranges to divide the leads into; a frontier of few rows needs fewer."""
     rows = front.counts.sum()
     if rows < _SMALL_FRONTIER:
         return 1

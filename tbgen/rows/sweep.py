@@ -180,8 +180,9 @@ _GATHERED_ESCAPES: like _ESCAPES, but the escapes' predecessors are gathered for
 def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
     """Put the positions of `scratch.reached` that pass a test on `found`, and clear its rows.
 
-    count : int64, as in `_keep_within`
-    test : int, one of the tests above
+    count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
+    test : int, _FRONT: keep positions with a move into `front`; _ESCAPES, _GATHERED_ESCAPES: those
+        without a move into `escape`; _NO_TEST: all
     """
     mids = frame.mids
     reached, escaping = scratch.reached, scratch.escaping

@@ -75,7 +75,7 @@ class Chunks(NamedTuple):
 
 @dataclass
 class Meter:
-    """Number of sweeps so far, and of rows that they read: a measure independent of the machine."""
+    """Number of sweeps so far, and of rows that they read: work, independent of the machine."""
 
     sweeps: int = 0
     rows: int = 0
@@ -111,7 +111,8 @@ class Workers:
     ) -> None:
         """Call `kernel(first, last, *arguments)` by threads, for ranges that divide [0, total).
 
-        A call processes [first, last). There are about `ranges` calls, more if arrays are on disk.
+        A call processes [first, last). There are at most `ranges` calls, or up to `DISK_RANGES` if
+        arrays are on disk.
         """
         self.run(lambda first, last, _: kernel(first, last, *arguments), total, ranges)
 
@@ -120,9 +121,9 @@ class Workers:
     ) -> None:
         """Call `work(first, last, thread)` by threads, for ranges that divide [0, total).
 
-        A call processes [first, last); `thread` is the thread's number, from 0. There are about
-        `ranges` calls, more if arrays are on disk. An exception in any thread (`KeyboardInterrupt`
-        too) stops the others at their next range, and is raised here.
+        A call processes [first, last); `thread` is the thread's number, from 0. There are at most
+        `ranges` calls, or up to `DISK_RANGES` if arrays are on disk. An exception in any thread
+        (`KeyboardInterrupt` too) stops the others at their next range, and is raised here.
         """
         if self.storage.on_disk:
             ranges = max(ranges, DISK_RANGES)

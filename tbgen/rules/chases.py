@@ -44,7 +44,7 @@ def may_chase(code: int, chase_rules: int) -> bool:
 
 @scalar
 def may_be_victim(code: int, square: int, chase_rules: int) -> bool:
-    """Return whether a piece may be chased, by its type and a pawn's square (point 2)."""
+    """Return whether a piece may be chased, by its type; a pawn also by its square (point 2)."""
     if code == EMPTY or not _has(chase_rules, CHASED + piece_kind(code)):
         return False
     if piece_kind(code) != PieceType.PAWN or chase_rules & PAWNS_AT_HOME != 0:
@@ -136,7 +136,7 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
     """Return whether the victim has the attacker's type and could legally capture the attacker.
 
-    Point 5 (article 24).
+    Point 5 (article 24 of the Asian rules).
     """
     return (
         piece_kind(board[attacker]) == piece_kind(board[victim])

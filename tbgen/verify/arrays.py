@@ -94,11 +94,11 @@ class Table(Protocol):
         """Return the number of tiles, which are parts of the plane with `side` to move."""
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> Sequence[tuple[int, Codes]]:
-        """Return a tile as runs of consecutive slots: the first slot, and an array of numbers (n,).
+        """Return a tile as runs of consecutive slots: pairs of the first slot, and an array (n,).
 
         Slots without a canonical position may hold any code.
 
-        number : int, below `tiles(side)`
+        number : int, the number of the tile, below `tiles(side)`
         numbers_of : maps an array of codes to the numbers that are returned in their place
         """
 

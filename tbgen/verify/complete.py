@@ -159,7 +159,7 @@ def _capture(x, y, slot, state, arrays, index):
 def find_canonical(lead, within, image, state, index):
     """Return the canonical slot of the position in `state.piece_squares`.
 
-    lead : int, of one of its slots
+    lead : int, the lead of one of its slots
     within, image : int, this slot and that of the mirror image, relative to the lead
     """
     base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]

@@ -116,7 +116,8 @@ def _search(
 ) -> _PatternResults:
     """Search the candidates for perpetual checks and chases, order by order.
 
-    Each refuted position is returned once, with the lowest order that refutes it.
+    Each refuted position is returned once, with the lowest order that refutes it. Direct wins of
+    orders above the rule set's limit, if it has one, are refuted first.
     """
     progress("patterns", 0, 1)
     trim_process()
