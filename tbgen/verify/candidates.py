@@ -147,7 +147,8 @@ def k_update_marks(
 
     updated, next_pass : bool (M,), by mark: whether this pass, and the next one, updates it
     is_first : bool, whether this is the first pass
-    due : bool (rows,), inout; lists : Lists, QUESTIONS and LOSING
+    due : bool (rows,), inout
+    lists : Lists, inout: positions in question (QUESTIONS), losses that may be chasers (LOSING)
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
     changed, there = 0, (1 - side) * slots
@@ -249,8 +250,8 @@ def _find_for_side(
 
     held : draws in which every move that keeps the draw is a check, with either side to move
 
-    Returns the positions of the winner in question, the losses of the offender that may be chasers,
-    and the possible offenders that remain.
+    Returns three lists of nodes: positions of the winner that are in question, losses of the
+    offender that may be chasers, and the possible offenders that remain.
     """
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2

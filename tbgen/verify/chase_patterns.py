@@ -135,6 +135,8 @@ def k_keep_safe(graph, due, dead, alive):
     In a safe set each chaser has a due chase, and each due chase has an edge to a chaser of the
     set. Edges of dead chases do not count.
 
+    due : bool (chases,), the chases that do not lose by this order
+    dead : bool (chases,), the chases after which the winner cannot meet some clause
     alive : bool (chasers,), inout
     """
     changed = True
@@ -196,6 +198,8 @@ def _meets(graph, victims, due, met, e, clause):
 def k_reach(graph, victims, due, alive, met):
     """Find, for each chase and clause, whether the winner can meet the clause inside `alive`.
 
+    due : bool (chases,), the chases that do not lose by this order
+    alive : bool (chasers,), a safe set
     met : bool (chases, 1 + pieces), inout, all False on entry; column 0 is the clause about checks
     """
     changed = True

@@ -6,7 +6,9 @@
     victim   a piece that an answer attacks anew, if the next chase removes that attack
 
 An *edge* is an answer together with the chaser that it leads to. Victims are computed only for
-answers inside a possible pattern, and only for answers that give no check.
+answers inside a possible pattern, and only for answers that give no check. A chaser is a position
+and its victim, as the number 90 * node + square of the victim, where node is 2 * slot + side to
+move. `chasers` has all chasers, ascending; `listed` is a bit set of their nodes.
 
 Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
 pattern. The package's docstring describes the parameters of kernels.
@@ -65,7 +67,8 @@ def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
     """Return the index in `chasers` of the position on `boards.replied` with this victim; else -1.
 
     side : int, the side to move; slot : int, the canonical slot of the position
-    chasers : int64 (n,), ascending: SQUARES * node + square of the victim, as in that slot
+    chasers : int64 (n,), ascending: SQUARES * node + square of the victim, which is its square in
+        the position of the slot, possibly the mirror image
     """
     node = 2 * slot + side
     if not has_bit(listed, node):

@@ -74,7 +74,8 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
     """Add a position to the claims, the possible chasers or the findings, if it belongs there.
 
     A claim is a stored direct win by the repetition rules. A finding is any other stored value that
-    is not the best of the moves.
+    is not the best of the moves. A possible chaser is a draw whose best move leads to a draw of the
+    kind HANGING: the opponent is not in check, but has an attacked piece that can be chased.
 
     rank, best : int, the stored rank, and the rank that the best move leads to, 0 without a move
     lists : Lists; figures : int64 (FIGURES,), inout, the counters
