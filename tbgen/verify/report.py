@@ -65,8 +65,8 @@ class Refuted:
 class Finding:
     """Position whose stored value the rules refute.
 
-    `expected` is the value by the rules. It is None if only the stored value is known to be wrong.
-    `reason` is one line of text.
+    `stored` is None for a code that is no value. `expected` is the value by the rules; None if only
+    the stored value is known to be wrong. `reason` is one line of text.
     """
 
     fen: str

@@ -2,8 +2,8 @@
 
 Tables number their values in different ways (`tbgen.tables.codes`), so the proof converts codes
 into keys, which are the same for every table: larger is better for the side to move, and a move
-costs one ply. The *order* of a win or loss is 0 if mate decides it, and k = 1, 2, ... if the
-repetition rules decide it, given all values of lower orders.
+costs one ply. The *order* of a win or loss is 0 if mate or conversion decides it, and k = 1, 2, ...
+if the repetition rules decide it, given all values of lower orders.
 
     win     MATE - order * ORDER - plies
     draw    0
@@ -210,7 +210,7 @@ def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the keys, int64 (n,), that replace those of positions after a capture under DTC.
 
     A distance to conversion (docs/values.md) ends with the capture. So the position after it counts
-    as won in 1 ply, drawn, or lost in 0 plies.
+    as won in 1 ply, drawn, or lost in 0 plies, of order 0.
     """
     return np.select([keys > 0, keys < 0], [MATE - 1, -MATE], 0)
 
@@ -224,8 +224,8 @@ def make_values(
     """Return the lookup tables of ranks of all values that occur.
 
     own : int64 (n,) each, the keys of this table, by side to move
-    others : int64 (n,) each, for each side to move after a capture from this table, the keys of the
-        supporting tables
+    others : int64 (n,) each, the keys of supporting tables, by side to move after the capture, as
+        named in this table
     judges_checks : whether the rules judge perpetual checks
 
     Raises `LimitExceededError` if 16 bits are too few.
