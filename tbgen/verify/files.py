@@ -115,7 +115,7 @@ def verify_file(
     plain: bool = False,
     memory: int | None = None,
 ) -> FileProof:
-    """Prove a table file, given its supporting tables; `find` returns the path of a table.
+    """Prove a table file, given its supporting tables; `find` returns a table's path or None.
 
     plain : whether to examine positions one by one
     memory : bytes for the process, of which 300 MiB are left for all but planes; planes that do
