@@ -32,11 +32,12 @@ def describe(value: Value | None) -> str:
     if value.outcome == Outcome.DRAW:
         return "a draw"
     name = value.outcome.name.lower()
+    distance = "1 ply" if value.plies == 1 else f"{value.plies} plies"
     if not value.order:
-        return f"a {name} in {value.plies} plies"
+        return f"a {name} in {distance}"
     if value.outcome == Outcome.WIN and not value.plies:
         return f"a direct win of order {value.order}"
-    return f"a {name} of order {value.order}, {value.plies} plies from a direct win"
+    return f"a {name} of order {value.order}, {distance} from a direct win"
 
 
 def fen_of(layout: Layout, node: int) -> str:

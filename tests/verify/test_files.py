@@ -20,10 +20,11 @@ from tbgen.tables import (
     TableStatistics,
     longest_codes,
 )
-from tbgen.tables.codes import CodeSpace
+from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.header import TableSpec
 from tbgen.tables.writer import write_table
 from tbgen.verify.files import FileTable
+from tbgen.verify.report import describe
 from tests.helpers.memory_tables import Planted
 from tests.helpers.random_tables import with_valid_checksum
 from tests.helpers.solutions import solution
@@ -210,6 +211,21 @@ def test_a_wrong_longest_position(tables, fen):
     result = run(tables, "KRK", "--json")
     assert result.exit_code == 1
     assert "longest" in json.loads(result.stdout)["tables"][0]["file_problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "no value"),
+        (DRAW, "a draw"),
+        (Value(Outcome.WIN, 0, 1), "a win in 1 ply"),
+        (Value(Outcome.LOSS, 0, 4), "a loss in 4 plies"),
+        (Value(Outcome.WIN, 2), "a direct win of order 2"),
+        (Value(Outcome.LOSS, 1, 1), "a loss of order 1, 1 ply from a direct win"),
+    ],
+)
+def test_values_in_words(value, text):
+    assert describe(value) == text
 
 
 def test_verify_reads_codes_of_every_width(tables):
