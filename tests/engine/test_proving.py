@@ -18,7 +18,7 @@ from tbgen.indexing import Move, Position
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
 from tbgen.referee import Rules, Verdict, judge
-from tbgen.rules import is_terminal
+from tbgen.rules import is_legal, is_terminal, legal_moves
 from tbgen.tables import Outcome, Tablebase
 from tbgen.tables.names import RuleSet
 from tests.engine.test_search import short_wins
@@ -261,16 +261,37 @@ def test_a_proven_win_is_played(searcher: Searcher, krkn: GameTablebase) -> None
         )
 
 
-def test_a_proof_is_followed_without_a_search(searcher: Searcher, krkn: GameTablebase) -> None:
-    """After the opponent's reply, the next move comes from the last proof's graph."""
+def quiet_beginning(position: Position) -> tuple[Position, Move] | None:
+    """Return a position and a quiet move of the opponent from it into `position`; None if none."""
+    opponent = position.side.other
+    for move in legal_moves(Position(position.board, opponent)):
+        before = Position(position.board, opponent).after(*move)
+        earlier, back = Position(before.board, opponent), Move(move.target, move.source)
+        if is_legal(earlier) and back in legal_moves(earlier) and earlier.after(*back) == position:
+            return earlier, back
+    return None
+
+
+@pytest.mark.parametrize("begins_before", [False, True])
+def test_a_proof_is_followed_without_a_search(
+    searcher: Searcher, krkn: GameTablebase, begins_before: bool
+) -> None:
+    """After the opponent's reply, the next move comes from the last proof's graph.
+
+    begins_before : the game begins with a quiet move before the position of the proof
+    """
     followed = 0
     for start in short_wins(krkn, True, 6):
         searcher.clear_stop()
-        *_, last = searcher.think([start], [], nodes=60_000, rule_set=CHECK)
+        earlier = quiet_beginning(start) if begins_before else None
+        game, moves = ([earlier[0], start], [earlier[1]]) if earlier else ([start], [])
+        if begins_before != bool(moves):
+            continue
+        *_, last = searcher.think(game, moves, nodes=60_000, rule_set=CHECK)
         if last.lines[0].score != scores.PROVEN_WIN:
             continue
-        moves = [last.lines[0].moves[0]]
-        game = [start, start.after(*moves[0])]
+        moves.append(last.lines[0].moves[0])
+        game.append(start.after(*moves[-1]))
         reply = krkn.best_move(game[-1], game[:-1])
         assert reply is not None
         moves.append(reply.move)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.engine.search.graph import NODES, WON, Graph, new_graph, number_of
+from tbgen.engine.search.graph import LOST, NODES, WON, Graph, new_graph, number_of
 from tbgen.engine.search.proof_search import prove
 from tbgen.engine.search.state import MAX_PLY, unpacked
 from tbgen.indexing import Move
@@ -96,22 +96,22 @@ class Prover:
         """Return the winning move of the last completed proof for the current position, or None.
 
         All positions of the game since the root of the proof must be won nodes of its graph.
-        Earlier ones, back to the last capture or pawn's advance, must not be in the graph.
+        Earlier ones, back to the last capture or pawn's advance, must be lost in the graph, where
+        `prove` enters the positions before its root, or missing from it: the proof never plays to
+        them.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:
             return None
         numbers = [int(number_of(graph, key)) for key in state["keys"][0, : root + 1]]
-        begin = max((row for row in range(root + 1) if numbers[row] == 0), default=None)
-        if begin is None:
+        statuses = [graph.nodes[number].status if number >= 0 else LOST for number in numbers]
+        first_won = max((row + 1 for row in range(root + 1) if statuses[row] != WON), default=0)
+        begin = next((row for row in range(first_won, root + 1) if numbers[row] == 0), None)
+        if begin is None or graph.nodes[numbers[root]].defender:
             return None
-        seen = range(int(state["log"][0, root, FIRST]), begin)
-        if any(numbers[row] >= 0 for row in seen):
-            return None
-        inside = numbers[begin:]
-        if any(number < 0 or graph.nodes[number].status != WON for number in inside):
-            return None
-        return None if graph.nodes[inside[-1]].defender else winning_move(graph, inside[-1])
+        before = statuses[int(state["log"][0, root, FIRST]) : begin]
+        reachable = any(status != LOST for status in before)
+        return None if reachable else winning_move(graph, numbers[root])
 
 
 def _children(graph: Graph, number: int) -> list[tuple[np.record, Move]]:
