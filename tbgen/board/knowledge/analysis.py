@@ -32,14 +32,16 @@ MAX_RUNGS = 24
 class Rung:
     """A step of a ladder: a position of the loser in a loop, and the loser's moves from it.
 
-    moves : from the start of the ladder to `position`, at the last rung out of the last loop
-    order : order of the loss; 0 at the last rung, which has no loop
-    plies : at the last rung, number of plies to the end, which `metric` defines
-    metric : metric of the distances from the position
-    loop : line of play that ends in the loop; None at the last rung
-    turn : index of the ply in `loop` that is played from the position
-    keeps : the loser's moves that stay in the loop
-    leaves : the loser's best move out of the loop; None if every move stays in it
+    The last rung may be of order 0, without a loop: the position to which the last loop is left.
+
+    moves : from the start of the ladder to `position`
+    order : order of the loss
+    plies : at order 0, number of plies from `position` to the end, which `metric` defines
+    metric : metric of the table
+    loop : line of play that ends in the loop; None at order 0
+    turn : index in `loop.moves` of the ply that is played from `position`
+    keeps : the loser's moves of the same order, which stay in the loop
+    leaves : the loser's best move to another order, out of the loop; None if there is none
     """
 
     moves: tuple[Move, ...]
@@ -58,7 +60,8 @@ class Mistake:
     """A mistake: the last move of a game had a worse outcome than the best move.
 
     `before` is the position before the move, `lost` the value of that position, `got` the value of
-    the move. `reply` is the opponent's best answer, None if the opponent has no move.
+    the move, both for the side that moved. `best` is a best move. `reply` is the opponent's best
+    answer to the mistake, None if the opponent has no move.
     """
 
     before: Position
@@ -71,9 +74,9 @@ class Mistake:
 def heat_map(store: TableStore, position: Position, square: int) -> dict[int, ProbeResult]:
     """Return the values of a position with one piece moved, by the piece's new square.
 
-    `square` is where the piece stands now; the result has an entry for this square, too. Occupied
-    squares, squares outside the area of the piece, and illegal positions are left out. Empty if no
-    piece stands on `square`, or if a table is missing or damaged. Raises `OSError`.
+    The piece stands on `square`, which has an entry, too. Occupied squares, squares outside the
+    area of the piece, and illegal positions are left out. Empty if no piece stands on `square`, or
+    if the table is missing or damaged. Raises `OSError`.
     """
     code, found = position.board[square], dict[int, Position]()
     if code == EMPTY:
@@ -94,9 +97,9 @@ def heat_map(store: TableStore, position: Position, square: int) -> dict[int, Pr
 
 
 def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> list[ProbeResult]:
-    """Return the value of a position under each rule set that has a table here.
+    """Return the value of a position under each rule set that has a table for it.
 
-    `own` is the value under the rule set in use. It comes first; the others follow by rule set.
+    `own`, the value under the rule set in use, comes first; the others follow by name of rule set.
     """
     found = []
     for tables in store.others():
@@ -108,9 +111,9 @@ def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> 
 def last_mistake(
     store: TableStore, positions: Sequence[Position], moves: Sequence[Move]
 ) -> Mistake | None:
-    """Return the `Mistake` that the last move of a game made, if any.
+    """Return the last move of a game as a `Mistake`.
 
-    None if the move kept the outcome of the best move, if a value is unknown, or if the game has no
+    None if the move has the outcome of the best move, if a value is unknown, or if the game has no
     moves. Raises like `TableStore.probe`.
 
     positions : positions of the game, one more than there are moves
@@ -131,7 +134,8 @@ def last_mistake(
 def ladder(store: TableStore, start: Position) -> list[Rung]:
     """Return the rungs of the ladder from a position that is decided by repetition.
 
-    Empty for draws and for positions of order 0. Raises like `Tablebase.probe`.
+    At most `MAX_RUNGS`; empty for draws and for positions of order 0, and if best play from `start`
+    ends in no loop that a side loses. Raises like `Tablebase.probe`.
     """
 
     def find() -> list[Rung]:
@@ -163,10 +167,10 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
 def _turning_point(
     store: TableStore, line: Mainline
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
-    """Return `Rung.turn`, `keeps` and `leaves` for the loop at the end of a line.
+    """Return `turn`, `keeps` and `leaves` of a `Rung` for the loop at the end of a line.
 
-    The turn is the loser's ply from which the move out of the loop is best for the loser. None for
-    a line without a loop that a side loses.
+    The turn is the loser's ply of the loop at which the best move out of the loop is best for the
+    loser. None for a line without a loop that a side loses.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

@@ -25,7 +25,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest planned cost of a build that a reader may start."""
+    """Greatest planned cost of a build that a visitor of the board may start."""
 
     seconds: float
     memory_bytes: int
@@ -44,10 +44,11 @@ class Stage(StrEnum):
 class BuildProgress:
     """Progress of the last build.
 
-    `wanted` are the requested materials. `done` of `total` tables are finished; `running` are the
-    materials that are being built. `share` (0 to 1) is the part of the planned time that is done;
-    `seconds` have passed. `compares` is true while the tables that `serve --demo` compares with,
-    without repetition rules, are built. `problem` is the reason why a build has failed.
+    `wanted` are the requested materials. `done` of `total` tables are finished, supporting tables
+    included; `running` are names of materials that are being built. `share` (0 to 1) is the part of
+    the planned time that is done; `seconds` have passed. `compares` is true once the build, after
+    its other tables, is at those that `serve --demo` compares with: tables without repetition
+    rules. `problem` is the reason of a failure, else empty.
     """
 
     wanted: tuple[Material, ...]
@@ -70,28 +71,28 @@ class BuildService(Protocol):
     """Interface of a service that builds tables into the served directory, one build at a time."""
 
     limits: Limits | None
-    """Largest cost of a build that readers may start; None if readers may not build."""
+    """Greatest cost of a build that visitors may start; None if visitors may not build."""
 
     starters: Mapping[str, Sequence[Material]]
-    """Sets of materials that the board offers as a first build. The message with key `start_KEY` is
-    the name of the set KEY.
+    """Sets of materials that the board offers as a first build, by key. The message `start_KEY` of
+    texts.csv is the name of the set KEY.
     """
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building; None if it cannot be estimated."""
+        """Return the cost of building the missing tables; None if it cannot be estimated."""
 
     def progress(self) -> BuildProgress | None:
         """Return the progress of the last build; None before the first one."""
 
     def start(self, materials: Sequence[Material]) -> bool:
-        """Start a build in other processes; return False if one is running already."""
+        """Start a build in other processes; return False, and do nothing, if one is running."""
 
     def cancel(self) -> None:
         """Cancel the build, if there is one; finished tables stay."""
 
 
 def may_build(workshop: BuildService, cost: Cost) -> bool:
-    """Return whether readers may start a build of that cost."""
+    """Return whether visitors may start a build of that cost."""
     limits = workshop.limits
     if limits is None:
         return False
@@ -99,9 +100,9 @@ def may_build(workshop: BuildService, cost: Cost) -> bool:
 
 
 def closure_bound(material: Material) -> int:
-    """Return an upper bound of the number of materials reachable from a material by captures.
+    """Return an upper bound of the number of materials that captures lead to from a material.
 
-    The bound follows from piece counts alone, and includes the material itself.
+    The material itself is counted. The bound follows from the numbers of pieces of each kind alone.
     """
     size = 1
     for army in material.armies:

@@ -16,4 +16,4 @@ class NothingFoundError(UnansweredError):
 
 
 class NoReplyError(UnansweredError):
-    """Error of an opponent that cannot return a move now."""
+    """Error of an opponent without a move, such as an engine that does not answer."""

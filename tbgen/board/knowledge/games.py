@@ -29,13 +29,14 @@ def game_text(
     notation: str = "iccs",
     language: str = "en",
 ) -> str:
-    """Return the PGN text of a game, two moves to a line; without moves, that of best play.
+    """Return the PGN text of a game, two plies to a line; without moves, that of best play.
 
     positions : positions of the game, one more than there are moves; best play starts at the first
-    notation : notation of the moves, one of `MOVE_NOTATIONS`
+    notation : notation of the moves, one of `tbgen.notation.MOVE_NOTATIONS`
     language : language of comments and of the name of the endgame
 
-    Raises like `Tablebase.probe`. If the table for best play is missing, the text has no moves.
+    Raises `PositionError` for an illegal position, and like `TableStore.probe`. If the table for
+    best play is missing, the text has no moves.
     """
     start = positions[0]
     check_legal(start)
@@ -81,7 +82,7 @@ def game_text(
 def _end_of_game(
     store: TableStore, positions: Sequence[Position], moves: Sequence[Move], language: str
 ) -> tuple[str, str]:
-    """Return result and reason of a game; `*` and an empty reason if it is not over."""
+    """Return result (as in PGN) and reason of a game; `*` and "" if the game is not over."""
     facts = store.probe_game(positions, moves)
     over = facts.over
     if over is None:

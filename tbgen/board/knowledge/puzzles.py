@@ -1,7 +1,7 @@
 """Puzzles made from tables, positions of the day, and moves of opponents of several strengths.
 
-material, aim, level  ->  positions of that outcome in which exactly one move, no capture, keeps it:
-                          first of a sample, else of the whole table
+material, aim, level  ->  a position with the outcome `aim`, which exactly one move, no capture,
+                          keeps: `find_puzzle` from a sample, `search_puzzle` from the whole table
 the game so far       ->  state of the puzzle: open, right, lost or solved
 facts, a strength     ->  a move: best      the best move
                                   varied    a random move that keeps the outcome
@@ -38,13 +38,13 @@ LEVELS = ("easy", "medium", "hard")
 """Levels of difficulty, the easiest first."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
-"""Numbers of legal moves above which a puzzle is more difficult, and still more difficult."""
+"""Two numbers of legal moves; to exceed each of them makes a puzzle more difficult."""
 
 LONG = 13
 """Number of plies; a puzzle with a longer win is more difficult."""
 
 PER_ROUND, ROUNDS = 24, 6
-"""Most positions of each kind examined in a round, and maximum number of rounds.
+"""Most positions of each kind taken in a round of `find_puzzle`, and maximum number of rounds.
 
 The kinds are positions decided by repetition, and other positions.
 """
@@ -57,7 +57,10 @@ SEARCH_SECONDS = 20.0
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
-    """Return the level of a puzzle: by number of moves, length, and whether repetition decides."""
+    """Return one of `LEVELS`, by number of legal moves, length, and whether repetition decides.
+
+    `result` is the value of `position`.
+    """
     choices = len(legal_moves(position))
     points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
     points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)
@@ -78,7 +81,7 @@ def find_puzzle(
     puzzle, and like `Tablebase.probe`.
 
     aim : a win or a draw, for the side to move
-    seed : seed of the random choice; an equal seed gives an equal puzzle, None a random one
+    seed : seed of the random choice: equal seeds give equal puzzles; None for a random seed
     level : one of `LEVELS`, "" for any
     """
     chance = random.Random(seed)
@@ -101,8 +104,8 @@ def search_puzzle(
 ) -> Position:
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
-    Loads the compiler. Raises `NothingFoundError` if no puzzle is found; its hint suggests another
-    level if the material has a puzzle of one, else another endgame.
+    Loads the compiler. Raises `NothingFoundError` if no puzzle is found. Its hint suggests another
+    level if there is a puzzle of another level, else another endgame.
     """
     chance = random.Random()
     for kind in _kinds(aim, level):
@@ -118,9 +121,10 @@ def search_puzzle(
 
 
 def _kinds(aim: Outcome, level: str) -> list[Query]:
-    """Return queries for the positions that may be puzzles of a level, "" for any level.
+    """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
 
-    First the positions decided by repetition, except for the easy level, then the others.
+    The first is for positions decided by repetition; the easy level does without it. The second is
+    for other positions.
     """
     least = SHORTEST if aim == Outcome.WIN else 0
     plies = (LONG + 1 if level == LEVELS[-1] else least, LONG if level == LEVELS[0] else NO_END)
@@ -129,7 +133,10 @@ def _kinds(aim: Outcome, level: str) -> list[Query]:
 
 
 def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) -> bool:
-    """Return whether one move alone keeps `aim` and is no capture, and `level` ("": any) fits."""
+    """Return whether exactly one move keeps `aim`, is no capture, and `level` ("": any) fits.
+
+    False if the position has only one move, or if the value of a move is unknown.
+    """
     if level and level_of(position, store.tables.probe(position)) != level:
         return False
     moves = store.tables.probe_root(position)
@@ -146,6 +153,7 @@ def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
     table or by the end of the game. Right: a win is kept so far. Solved: `human` has won the game,
     or a draw is kept after the first move.
 
+    facts : of the last position of the game
     human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
     """
@@ -172,9 +180,9 @@ def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> 
     """Return the opponent's move in a position, at the strength "best", "varied" or "beginner".
 
     "best" plays the suggested move, which `facts` must have. "varied" plays a random move that
-    keeps the outcome. "beginner" does, too, but with probability `BEGINNER_SHARE` plays any legal
-    move. Moves that lose at once by repetition are excluded; if none is left, the suggested move is
-    played.
+    keeps the outcome. "beginner" plays any legal move with probability `BEGINNER_SHARE`, else like
+    "varied". Both leave out moves that lose at once by repetition; if no move is left, they play
+    the suggested one. `chance` is the source of random numbers, None for a new one.
     """
     assert facts.suggested is not None
     if strength == "best":
@@ -191,13 +199,13 @@ SECONDS = 1.0
 """Time limit in seconds of the search of one table for the day's position won only by the rules."""
 
 FEWEST_MEN = 4
-"""Fewest pieces of a table that gives puzzles of the day."""
+"""Fewest pieces, kings included, of a table that gives puzzles of the day."""
 
 ATTEMPTS = 4
 """Maximum number of tables tried for a position of the day."""
 
 DAILY_STRIDE = 7
-"""Step in the list of tables from one day's puzzle to the next; neighbours there are similar."""
+"""Step in the list of tables from one day's puzzle to the next day's: neighbours are similar."""
 
 ONLY_BY_RULES = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
 """Query for positions of the day: wins by repetition that are no wins under another rule set."""
@@ -209,7 +217,10 @@ def today() -> date:
 
 
 def comparable(store: TableStore) -> list[Material]:
-    """Return the materials that have a table of the rule set in use and one of another rule set."""
+    """Return the materials that have a table of the rule set in use and one of another rule set.
+
+    Empty as long as no table has determined the rule set in use.
+    """
     if store.tables.rule_set.rules is None:
         return []
     others = {name.material for tables in store.others() for name in tables.available()}
@@ -219,7 +230,8 @@ def comparable(store: TableStore) -> list[Material]:
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the day's position that is won by repetition, but is no win under another rule set.
 
-    At most `ATTEMPTS` readable tables are searched; None if they have no such position.
+    At most `ATTEMPTS` tables with positions decided by repetition are searched, each for `SECONDS`.
+    None if no position is found.
     """
     number = day.toordinal()
 
@@ -242,7 +254,7 @@ def rules_of_the_day(store: TableStore, day: date) -> Position | None:
 
 
 def materials_of_puzzles(store: TableStore) -> list[Material]:
-    """Return the materials whose tables give puzzles of the day."""
+    """Return the materials that have a table and at least `FEWEST_MEN` pieces."""
     return [material for material in store.materials() if material.men >= FEWEST_MEN]
 
 

@@ -27,7 +27,9 @@ from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
-"""Default time limit of a search in seconds; a request has more (`http.SEARCH_SECONDS`)."""
+"""Default time limit of a search in seconds; that of its request is longer
+(`http.SEARCH_SECONDS`).
+"""
 
 SHOWN = 24
 """Default number of positions in a page or an answer."""
@@ -36,8 +38,8 @@ MOST_SHOWN = 200
 """Maximum number of positions in an answer."""
 
 FIRST_PER_TILE = 8
-"""Minimum number of placements examined in each tile (a part of the table) before the search goes
-on to the next tile. So the first positions found come from many tiles.
+"""Minimum number of slots that the first round examines in each tile (a part of the table), if the
+tile has as many.
 """
 
 MOST_WINS = 2_000_000
@@ -46,8 +48,8 @@ step) are searched: ten seconds of work.
 """
 
 CACHE_BYTES = 128 << 20
-"""Memory in bytes for the unpacked values of one side to move, and for unpacked blocks of the
-tables after one move.
+"""Memory in bytes for the values of a table with one side to move, unpacked, and as much again for
+blocks of the tables after one move.
 """
 
 
@@ -57,8 +59,8 @@ class FoundPositions:
 
     `candidates` is the number of positions of the table whose value matches the query; other
     conditions may exclude some. `share` (0 to 1) estimates which part of all matching positions was
-    found; at 1 there are no others, but a sorted search returns only the first. `lengths` are, for
-    studies, the plies for which each solution is unique.
+    found; at 1 there are no others, but a sorted search returns only the first. `lengths` has, for
+    each position of a search of studies, the number of plies for which the solution is unique.
     """
 
     positions: tuple[Position, ...]
@@ -68,7 +70,10 @@ class FoundPositions:
 
 
 def can_search_studies(store: TableStore, material: Material) -> bool:
-    """Return whether a search of studies is possible: with 1 to `MOST_WINS` wins in the table."""
+    """Return whether studies can be searched: the table has from 1 to `MOST_WINS` won positions.
+
+    Raises like `Tablebase.probe`.
+    """
     figures, _ = store.statistics(material)
     return 0 < Query(outcome=Outcome.WIN).candidates(figures) <= MOST_WINS
 
@@ -82,15 +87,15 @@ def search(
     seconds: float = SECONDS,
     sort: str | None = None,
 ) -> FoundPositions:
-    """Return at most `most` positions of a table; another `seed` gives other positions, if any.
+    """Return at most `most` positions that match `wanted`; another `seed` may give others.
 
     seconds : time limit
     sort : one of `tbgen.finding.query.SORTS`; the positions found in time are sorted, and the first
         `most` returned
 
     Mirror images are left out. Kernels are compiled on first use. Raises like `Tablebase.probe` and
-    `tbgen.find`, and `InputError` for `differs` without a table of another rule set, and if studies
-    would take too long.
+    `tbgen.find`, and `InputError` for `differs` without a table of another rule set, and for
+    `study` if `can_search_studies` is false.
     """
     if wanted.study and not can_search_studies(store, material):
         raise InputError(
@@ -126,10 +131,10 @@ def positions_of_value(
     most: int = SHOWN,
     seconds: float = SECONDS,
 ) -> FoundPositions:
-    """Return at most `most` positions with a value in `wanted`, found within `seconds`.
+    """Return at most `most` positions whose value matches `wanted`, found within `seconds`.
 
-    Another `seed` gives other positions. Of the conditions of `wanted`, only value, `zugzwang` and
-    `differs` are tested. Raises like `Tablebase.probe`.
+    Another `seed` may give other positions. Of the conditions of `wanted`, only those on the value,
+    `zugzwang` and `differs` are tested. Raises like `Tablebase.probe`.
     """
 
     def find() -> FoundPositions:
@@ -157,11 +162,13 @@ def positions_of_value(
 class _TileScan:
     """Search for positions of a table with a matching value, in an order that depends on a seed.
 
-    The table is searched by tiles, sets of its slots (numbers of placements). A few placements of
-    each tile come first, for variety; later rounds take more of each tile.
+    The table is searched by tiles: parts of its slots, the numbers of positions in the table. For
+    variety, the first round takes a few slots of each tile; later rounds take more.
 
+    file : the table
     value_filter : selects the slots with a matching value
-    first : number of placements to examine in the first round, in all tiles together
+    first : number of slots to examine in the first round, in all tiles together; a tile has at
+        least `FIRST_PER_TILE`
     """
 
     def __init__(self, file: TableFile, value_filter: ValueFilter, seed: int, first: int) -> None:
@@ -176,7 +183,7 @@ class _TileScan:
 
     @property
     def share(self) -> float:
-        """Estimated part of all matching placements that has been examined."""
+        """Estimated part (0 to 1) of all matching slots that `positions` has examined."""
         if not self._tiles:
             return 1.0
         whole = sum(self._all.values())
@@ -205,7 +212,10 @@ class _TileScan:
             each *= 4
 
     def _slots(self, side: Side, number: int) -> NDArray[np.int64]:
-        """Return the slots of a tile with a matching value, shuffled; some hold no position."""
+        """Return the slots of a tile with a matching value, shuffled.
+
+        Some of them have no position, since a file has arbitrary values for unused slots.
+        """
         found = []
         for first, codes in self._file.tile(side, number):
             slots = np.arange(first, first + len(codes))

@@ -1,7 +1,7 @@
 """Access of the board to tables: answers about games and materials, cached.
 
     positions, moves  ->  Facts(result, moves, suggested, judgement)
-    materials         ->  statistics and proofs of their tables
+    materials         ->  statistics of their tables, and the status of their proofs
 
 A missing table is no error for `probe` and `probe_game`: the facts that need it are None. Other
 methods raise `MissingTableError`. Thread-safe.
@@ -51,7 +51,7 @@ MAX_LINE = 1000
 """Greatest number of plies of a line of best play."""
 
 MAX_CACHED = 128
-"""Number of cached answers; only answers that are expensive to compute are cached."""
+"""Maximum number of cached answers; only answers that are expensive to compute are cached."""
 
 RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
 """Results in PGN by winner, None for a draw."""
@@ -77,12 +77,12 @@ class GameEnd:
 class Facts:
     """Last position of a game and the known facts about it.
 
-    `result` is the value of the position. If its table is missing, `result` is None, `missing` the
-    error, and `moves` may still contain values after captures. `suggested` is the move to play,
-    given the history of the game; None if no move is known to be best. `judgement` is the referee's
-    verdict if the position is a repetition. `forbidden` maps moves that lose at once by repetition
-    to the referee's judgement; None if no history is given. `rules` is the rule set of these
-    judgements.
+    `result` is the value of the position, `moves` are all its legal moves, best first. If its table
+    is missing, `result` is None, `missing` the error, and moves to other tables, such as captures,
+    may still have values. `suggested` is the move to play, given the history of the game; None if
+    no move is known to be best. `judgement` is the referee's verdict if the position is a
+    repetition. `forbidden` maps each move that loses at once by repetition to the judgement; None
+    if facts are about a position without a game. `rules` is the rule set of the judgements.
     """
 
     position: Position
@@ -96,7 +96,7 @@ class Facts:
 
     @property
     def over(self) -> GameEnd | None:
-        """End of the game, by the board or by the referee; None if it goes on."""
+        """End of the game, by mate, stalemate, repetition or lack of attackers; None if none."""
         if not self.moves:
             why = "mate" if in_check(self.position) else "stalemate"
             return GameEnd(self.position.side.other, why)
@@ -108,7 +108,7 @@ class Facts:
 
     @property
     def final(self) -> str:
-        """Result as in PGN: of the game if it is over, else of best play; `*` if unknown."""
+        """Result as in PGN: that of the game if it is over, else of best play; `*` if unknown."""
         if self.over is not None:
             return RESULTS[self.over.winner]
         if self.result is None:
@@ -117,7 +117,7 @@ class Facts:
 
 
 def winner_of(side: Side, outcome: Outcome) -> Side | None:
-    """Return the winner of an outcome for `side`; None for a draw."""
+    """Return the winner if `outcome` is that of `side`; None for a draw."""
     return {Outcome.WIN: side, Outcome.LOSS: side.other}.get(outcome)
 
 
@@ -157,12 +157,12 @@ class TableStore:
         self._lock = Lock()
         self._reader: Thread | None = None
         self.readings = 0
-        """Number of times that all files have been read (`start_reading`)."""
+        """Number of times that a thread of `start_reading` has read all files."""
 
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, position: Position) -> Facts:
-        """Return the value of a position and of its moves.
+        """Return the value of a position and of its moves, without any history.
 
         Raises `IllegalPositionError`, `RulesMismatchError`, `CorruptTableError` and `OSError`.
         """
@@ -175,8 +175,9 @@ class TableStore:
     def probe_game(self, positions: Sequence[Position], moves: Sequence[Move]) -> Facts:
         """Probe the last position of a game; add a suggested move and the referee's judgement.
 
-        The referee's part covers repetitions, which tables do not contain: a move with a good value
-        may lose because it repeats a position of this game (`Facts.forbidden`).
+        The referee judges repetitions of this game, which no table contains. A move with a good
+        value may lose because it repeats a position (`Facts.forbidden`). `positions` has one item
+        more than `moves`. Raises like `probe`.
         """
         plain = self.probe(positions[-1])
         history = positions[:-1]
@@ -210,7 +211,10 @@ class TableStore:
         return self.cached(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
-        """Return best play of both sides, at most `plies` plies; raises like `Tablebase.probe`."""
+        """Return best play of both sides, at most `plies` or `MAX_LINE` plies, the fewer.
+
+        Raises like `Tablebase.probe`.
+        """
         plies = min(plies, MAX_LINE)
         return self.cached(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
@@ -239,9 +243,9 @@ class TableStore:
         return found
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the moves of a position without a table, best first.
+        """Return the legal moves of a position whose table is missing, best first.
 
-        A move without a value, for lack of the table after it, comes after wins and draws, and
+        A move to a position without a table has no value, and comes after wins and draws, and
         before losses.
         """
         found = []
@@ -261,7 +265,7 @@ class TableStore:
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
         """Return the referee's judgement of a game, under the rule set of the tables.
 
-        Until there are tables that determine the rule set, it is under `wxf`.
+        Until a table has determined the rule set, the rules are `wxf`.
         """
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
@@ -275,8 +279,8 @@ class TableStore:
     def others(self) -> list[GameTablebase]:
         """Return a tablebase for each rule set of the directories, except the rule set in use.
 
-        Tables that are limited to some orders are left out. Of two metrics, the one that was chosen
-        for the tables in use is preferred, or else DTM.
+        Tables that are limited to some orders are left out. If a material has tables of two
+        metrics, the metric chosen for the tables in use is preferred, or DTM if none was chosen.
         """
         _ = self.fingerprint
         metric = self.tables.metric or Metric.DTM
@@ -297,7 +301,7 @@ class TableStore:
         return None if self.workshop is None else self.workshop.progress()
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building tables and their missing supporting tables.
+        """Return the cost of building the missing tables of materials and of their captures.
 
         None if the cost cannot be estimated, or without a workshop.
         """
@@ -307,7 +311,7 @@ class TableStore:
         return self.cached(("cost", asked), lambda: workshop.cost(asked))
 
     def paths(self) -> dict[TableName, Path]:
-        """Return the path of every table, of any rules, fewest pieces first."""
+        """Return the path of every table of any rule set by name, fewest pieces first."""
         found = {}
         for name in self.tables.available():
             with contextlib.suppress(KeyError):  # removed meanwhile
@@ -324,22 +328,23 @@ class TableStore:
         return [name.material for name in self.available()]
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
-        """Return the statistics of a table, and facts of its file by name of a JSON field.
+        """Return the statistics of a table, and facts of its file as a JSON object.
 
-        Raises like `Tablebase.probe`.
+        The object has `minor_chases`, `bytes_on_disk`, `build_seconds` (None if not recorded) and
+        `digest`. Raises like `Tablebase.probe`.
         """
         _, figures, file = self._figures_of(material)
         return figures, file
 
     def proof(self, material: Material) -> ProofStatus:
-        """Return the state of a table's proof; raises like `Tablebase.probe`."""
+        """Return the status of a table's proof; raises like `Tablebase.probe`."""
         return self._proofs.status(self._figures_of(material)[0])
 
     def proof_so_far(self, material: Material) -> ProofStatus | None:
-        """Return the state of a table's proof, if it is known without reading whole files.
+        """Return the status of a table's proof, if it is known without reading whole files.
 
-        Files that were copied or changed since their proof must be read whole: a thread starts to
-        read them, and the result is None.
+        Files that were copied or changed since their proof must be read whole. Then a thread starts
+        to read them, and the result is None. Raises like `Tablebase.probe`.
         """
         status = self._proofs.status_so_far(self._figures_of(material)[0])
         if status is None:
@@ -347,7 +352,7 @@ class TableStore:
         return status
 
     def start_reading(self) -> Thread:
-        """Start the thread that reads all statistics and proofs, unless it runs; return it."""
+        """Start a thread that reads all statistics and proofs, unless one is running; return it."""
 
         def read_all() -> None:
             for material in self.all_statistics():
@@ -374,7 +379,7 @@ class TableStore:
         return found
 
     def _figures_of(self, material: Material) -> tuple[TableName, TableStatistics, dict[str, Any]]:
-        """Return a table's name and the result of `statistics`; cached until the table changes."""
+        """Return a table's name and both results of `statistics`; cached until they change."""
         _ = self.fingerprint
         kept = self._statistics
         if material not in kept:
@@ -422,8 +427,8 @@ class TableStore:
     def first_position(self) -> Position:
         """Position that the board shows first: a longest win with Red to move.
 
-        Only wins of order 0 in the 64 tables with most pieces are compared. Without any, it is a
-        fixed position.
+        It is the longest of the wins of order 0 in the 64 tables with most pieces, or a fixed
+        position if there is none.
         """
 
         def find() -> Position:

@@ -1,10 +1,10 @@
-"""Translation of error messages about a request into the reader's language.
+"""Translation of error messages about a request into the language of the board's visitor.
 
     "Red has 3 pieces of the kind B"  ->  红方有3个相，太多
 
 Messages are created in English. Those that a page can show are translated into Chinese by their
 pattern (error_messages.csv). A message without a pattern is replaced by a general sentence in
-Chinese, never shown in English. Text typed by the reader stands between 「 and 」.
+Chinese, never shown in English. Text typed by the visitor stands between 「 and 」.
 """
 
 from __future__ import annotations
@@ -31,17 +31,18 @@ _EITHER = dict(
 """Names of pieces in messages that do not name the side."""
 
 _PATTERNS = read_csv("error_messages.csv")
-"""Translations of error messages: pairs of a pattern for a whole English message or hint, and its
-translation into simplified Chinese.
+"""Translations of error messages: pairs of a regular expression for a whole English message or
+hint, and a text in simplified Chinese, in which `{0}` is the first group of the expression.
 """
 
 _GENERAL_MESSAGE = "无法理解这个请求"
 
 
 def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
-    """Return an error message and its hint in the reader's language.
+    """Return an English error message and its hint in a language, one of `LANGUAGES`.
 
-    A message without a translation becomes a general sentence, a hint without one becomes empty.
+    In English both are capitalised. In Chinese a message without a translation becomes a general
+    sentence, and a hint without a translation becomes empty.
     """
     if language == "en":
         return _sentence(message), _sentence(hint)
@@ -50,16 +51,16 @@ def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
 
 
 def _sentence(english: str) -> str:
-    """Capitalise an English error message.
+    """Capitalise the first letter of an English error message or hint.
 
-    A message that begins with a square, a parameter or a command is returned unchanged.
+    A text that begins with a square, a parameter (`name=`) or a command is returned unchanged.
     """
     named = re.match(r"[a-i][0-9]|\w+=|pip |tbgen ", english)
     return english if named else english[:1].upper() + english[1:]
 
 
 def _translated(message: str) -> str | None:
-    """Translate an English message into simplified Chinese; None if no pattern fits."""
+    """Translate an English message or hint into simplified Chinese; None if no pattern fits."""
     for pattern, chinese in _PATTERNS:
         match = re.fullmatch(pattern, message, re.DOTALL)
         if match:
@@ -70,12 +71,14 @@ def _translated(message: str) -> str | None:
 
 
 def _word(found: str, side: Side | None) -> str:
-    """Translate a word of an error message, which the message's pattern captured, into Chinese.
+    """Translate a part of an English message, captured by a group of its pattern, into Chinese.
 
-    side : the first side that the message names, which decides between names such as 相 and 象
-    Sides and pieces are translated; a number, and a command after `run: `, are kept. Squares are
-    named by file and rank, as the board shows them, and by coordinates. Anything else is put in
-    corner brackets, without quotes of its own.
+    found : the captured text
+    side : the first side that the message names, None if it names none; decides between 相 and 象
+
+    Sides and pieces are translated. A number is kept, and a command without its `run: `. A square
+    is named by file and rank, with its coordinates in brackets. Any other text is put between
+    「 and 」, without quotes of its own; the two sides of an ` or ` are put there separately.
     """
     if found in _SIDES:
         return "红黑"[_SIDES[found]] + "方"

@@ -2,8 +2,9 @@
 
     text("zh-Hant", "moves")   ->   著法
 
-Messages have a short key in `texts.csv`, with English and simplified Chinese. Traditional Chinese
-is derived from simplified Chinese by words (`_WORDS`), then by characters.
+Messages have a short key in `texts.csv`, with English and simplified Chinese. To derive traditional
+from simplified Chinese, words are replaced (`_WORDS`), then characters (`_PAIRS`).
+`language` is a key of `LANGUAGES`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tbgen.indexing import Side
 from tbgen.indexing.rulesets import Rules
 
 LANGUAGES = {"en": "English", "zh-Hans": "简体", "zh-Hant": "繁體"}
-"""Languages of the board: tag and the name of the language in itself."""
+"""Languages of the board by language tag; each is named in its own language."""
 
 _PAIRS = (
     "习習题題丢丟约約许許运運这這暂暫为為从從体體决決减減则則动動单單变變后後启啟响響图圖复複将將对對导導库庫开開执執换換择擇数數无無时時杀殺标標残殘毙斃没沒浅淺点點"
@@ -25,7 +26,7 @@ _PAIRS = (
     "统統见見览覽试試该該详詳读讀谁誰里裡钟鐘错錯闭閉闲閒随隨与與译譯围圍验驗证證书書检檢亏虧预預击擊戏戲级級连連胁脅仅僅网網画畫达達宽寬顽頑挡擋竖豎横橫须須会會难難实實册冊赛賽"
     "却卻参參范範凭憑于於几幾并並余餘视視满滿种種损損坏壞亚亞缩縮组組断斷纳納鱼魚带帶机機东東给給叠疊占佔"
 )
-"""Pairs of characters, simplified then traditional, for every character that the package uses."""
+"""Pairs of characters, simplified then traditional: those in texts of the board that differ."""
 
 _TRADITIONAL = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
 
@@ -36,13 +37,15 @@ _WORDS = {
     "数据": "資料", "字节": "位元組", "字符": "字元", "导出": "匯出", "运行": "執行",
     "全屏": "全螢幕", "回车": "「Enter」鍵", "位图": "點陣圖", "响应": "回應", "文本": "文字",
 }  # fmt: skip
-"""Words that traditional Chinese replaces by others; 程序接口 comes before its beginning 程序."""
+"""Simplified words for which traditional Chinese has other words. 程序接口 precedes 程序, since the
+first word that fits is replaced.
+"""
 
 _WORD = re.compile("|".join(_WORDS))
 
 
 def read_csv(path: str | Path) -> list[list[str]]:
-    """Return the rows of a CSV file, given by path or by name in this package."""
+    """Return all rows of a CSV file; a relative path is relative to this package."""
     with (Path(__file__).parent / path).open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
 
@@ -50,7 +53,7 @@ def read_csv(path: str | Path) -> list[list[str]]:
 TEXTS = {key: (english, chinese) for key, english, chinese in read_csv("texts.csv")} | {
     f"rules_{rules}": (rules.meaning, rules.terms.in_chinese) for rules in Rules
 }
-"""Messages by key, in English and simplified Chinese, including the terms of rule sets."""
+"""Messages by key, in English and simplified Chinese, and the meaning of each rule set."""
 
 
 def traditional(simplified: str) -> str:
@@ -59,14 +62,17 @@ def traditional(simplified: str) -> str:
 
 
 def localise(language: str, english: str, chinese: str) -> str:
-    """Return `english`, or `chinese`, which has simplified characters, in the language's script."""
+    """Return `english` for English, else `chinese` (simplified) in the script of `language`."""
     if language == "en":
         return english
     return traditional(chinese) if language == "zh-Hant" else chinese
 
 
 def text(language: str, key: str, **fields: object) -> str:
-    """Return the message of a key with its `{fields}` filled in; a `Side` becomes its name."""
+    """Return the message of a key of `TEXTS` in a language.
+
+    `{name}` in the message is replaced by the keyword argument `name`, a `Side` by its name.
+    """
     for name, value in fields.items():
         if isinstance(value, Side):
             fields[name] = text(language, value.name.lower())

@@ -6,7 +6,7 @@ R, e4       the rook on e4                                             五路车
 9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
 
 `tbgen.notation.materials` parses the names of endgames. `Chinese` and `Traditional` are subclasses
-of `tbgen.answers.reasons.Words`.
+of `tbgen.answers.reasons.Words`. `language` is a tag: "en", "zh-Hans" or "zh-Hant".
 """
 
 from __future__ import annotations
@@ -41,20 +41,26 @@ def piece_name(code: int, language: str) -> str:
 
 
 def point_name(square: int, language: str) -> str:
-    """Return the name of a square: `e4`, or in Chinese file and rank as Red counts: `五路第5线`."""
+    """Return the name of a square: `e4`, in Chinese `五路第5线`.
+
+    The Chinese name has file and rank as Red counts them, from 1; the first rank is `底线`.
+    """
     rank = square // 9 + 1
     line = "底线" if rank == 1 else f"第{rank}线"
     return localise(language, square_name(square), f"{file_name(Side.RED, square)}{line}")
 
 
 def file_name(side: Side, square: int) -> str:
-    """Return the file of a square as its side counts it: `三路` for Red, `３路` for Black."""
+    """Return the Chinese name of a square's file as `side` counts it: Red `三路`, Black `３路`."""
     number = file_number(side, square)
     return f"{_DIGITS[number - 1] if side == Side.RED else chr(ord('０') + number)}路"
 
 
 def army_name(army: Army, side: Side, language: str) -> str:
-    """Return the name of an army: `knight and two pawns`, `马双兵`; `bare king`, `单将`."""
+    """Return the name of an army: `knight and two pawns`, `马双兵`; `bare king`, `单将`.
+
+    `side` chooses between the Chinese names of pieces, such as 兵 (Red) and 卒 (Black).
+    """
     counts = [(kind, army.count(kind)) for kind in NAME_ORDER if army.count(kind)]
     if language == "en":
         words = [
@@ -77,7 +83,7 @@ def army_name(army: Army, side: Side, language: str) -> str:
 
 
 def material_name(material: Material, language: str) -> str:
-    """Return the name of a material: `Rook and knight against rook`, `车马对车`."""
+    """Return the name of a material, the first army as Red: `Rook against rook`, `车对车`."""
     first = army_name(material.first, Side.RED, language)
     second = army_name(material.second, Side.BLACK, language)
     english = f"{first} against {second}"
@@ -85,7 +91,7 @@ def material_name(material: Material, language: str) -> str:
 
 
 class Chinese(reasons.Words):
-    """Sentences of reasons in simplified Chinese."""
+    """Sentences in simplified Chinese that give the reason for the value of a position."""
 
     sentences: ClassVar[Mapping[str, str]] = reasons.read_sentences(2)
 
@@ -98,11 +104,11 @@ class Chinese(reasons.Words):
         return f"{plies}步"
 
     def distance(self, plies: int) -> str:
-        """Return a distance, such as `9步（5回合）`."""
+        """Return a distance in plies and in moves, such as `9步（5回合）`."""
         return f"{plies}步（{(plies + 1) // 2}回合）"
 
     def chase(self, mechanism: Mechanism) -> str:
-        """Return a phrase on a perpetual chase, such as `炮长捉五路车`."""
+        """Return a phrase with the chasers and the victim of a chase, such as `炮长捉五路车`."""
         victim = mechanism.victim
         assert victim is not None
         chasers = dict.fromkeys(character(piece.side, piece.kind) for piece in mechanism.by)
@@ -111,10 +117,10 @@ class Chinese(reasons.Words):
 
 
 class Traditional(Chinese):
-    """Sentences of reasons in traditional Chinese, derived from the simplified ones."""
+    """Sentences of `Chinese`, converted to traditional Chinese."""
 
     def sentence(self, reason: reasons.Reason) -> str:
-        """Return the sentence of a reason in traditional Chinese; overrides the simplified one."""
+        """Return the sentence of a reason in traditional Chinese."""
         return traditional(super().sentence(reason))
 
 
@@ -123,9 +129,10 @@ WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
 
 
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
-    """Return the referee's sentence on a repetition under `rules`: conducts, verdict and article.
+    """Return the referee's sentence on a repetition under `rules`, in a language.
 
-    The conduct of a side is what it does in the loop, such as a perpetual check.
+    It has the conduct of each side, the verdict, and the article of the rules. The conduct of a
+    side is what it does in the loop, such as a perpetual check.
     """
     if language == "en":
         return judgement.reason
@@ -174,9 +181,11 @@ def _conduct(conduct: Conduct) -> str:
 
 
 def _cited(articles: Sequence[str], rules: Rules) -> str:
-    """Return articles of the rules, such as `art. 15`, as `（亚洲规则第15条）`.
+    """Cite articles of the rules in Chinese: `（亚洲规则第15条）` for `art. 15`.
 
-    The rule book is named only under the rules `wxf`. `point 3` is a point of docs/referee.md.
+    articles : `Conduct.article` of sides: `art. 15`; `point 4`, a point of docs/referee.md; or a
+        text with `root`, on victims without protection
+    rules : the rule book is named, once, only under `wxf`
     """
     named, book = [], "亚洲规则" if rules == Rules.WXF else ""
     for article in articles:
@@ -199,7 +208,7 @@ def result_name(winner: Side | None, language: str) -> str:
 
 
 def time_in_words(seconds: float, language: str) -> str:
-    """Return a time as text, such as `12 s` or `12秒`."""
+    """Return a time as text, such as `12 s` or `12秒`, in seconds, minutes or hours."""
     for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):
         if seconds < most:
             return localise(language, format_duration(seconds), f"{seconds / length:.0f}{unit}")
@@ -219,7 +228,7 @@ def percent(share: float) -> str:
 def proof_in_words(status: ProofStatus | None, language: str) -> str:
     """Return the proof status of a table as text, such as `proven from the rules, but for KRK`.
 
-    None is the status of a table whose files are still being read.
+    KRK is here an unproven table after a capture. The status is None while files are being read.
     """
     if status is None:
         return text(language, "proof_unread")
@@ -233,8 +242,8 @@ def proof_in_words(status: ProofStatus | None, language: str) -> str:
 
 
 def order_value(order: int | None, value: int | None) -> str:
-    """Return order and value of a position as two and three digits, such as `01-254`.
+    """Return order and value (`Value.number`) as two and three digits, such as `01-254`.
 
-    This is the notation of the query system of Jih-tung Pai. `--` if one of them is unknown.
+    This is the notation of the query system of Jih-tung Pai. `--` if order or value is None.
     """
     return "--" if order is None or value is None else f"{order:02}-{value:03}"
