@@ -61,7 +61,11 @@ class Frame:
 
 
 def frames_of_line(line: Mainline) -> list[Frame]:
-    """Return the frames of a line; chases are labelled only in the loop that was judged."""
+    """Return the frames of a line.
+
+    The plies of the referee's verdict on its loop have the labels of the verdict. Of other plies
+    only checks are labelled.
+    """
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
         first = line.loop_start - line.verdict.span[0]
@@ -79,9 +83,11 @@ def loser_of(line: Mainline) -> Side | None:
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """Return a caption for each ply: its label, or for the last ply the mate or stalemate it gives.
+    """Return a caption for each ply: the text of its label, empty without a label.
 
-    loser : side that loses by the loop, whose checks and chases are numbered; None without one
+    If the last ply ends the game, its caption says so: mate or stalemate.
+
+    loser : side that loses by the loop, whose checks and chases are numbered; None for no numbers
     """
     found, offences = [], 0
     for frame in frames:
@@ -172,7 +178,10 @@ class PiecePath:
     taken: float | None = None
 
     def at(self, second: float, pace: Pace, flip: bool) -> tuple[float, float] | None:
-        """Return x and y of the piece at a second, as `place` does; None once it is captured."""
+        """Return x and y of the piece at a second, as `place` does; None once it is captured.
+
+        Between two squares the piece moves at constant speed.
+        """
         if self.taken is not None and second >= self.taken:
             return None
         x, y = map(float, place(self.square, flip))

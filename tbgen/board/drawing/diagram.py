@@ -159,7 +159,10 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Link on a square, shown as a disc: an address, an outcome ("win", ...), a short text."""
+    """Link on a square, shown as a disc: its address, its colour, and a short text on the disc.
+
+    `outcome` chooses the colour: "win", "draw", "loss" or "unknown"; empty for a plain disc.
+    """
 
     href: str
     outcome: str = ""
@@ -364,8 +367,8 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
 def _disc(square: int, css: str, point: Point, look: Look) -> str:
     """Return the SVG of a disc with a short text, inside a link.
 
-    The link is labelled with the square, the outcome and the text, for screen readers. `css` and
-    the outcome are its classes.
+    The link has the classes `css` and `point.outcome`. Its label for screen readers is the square,
+    the outcome and the text.
     """
     x, y = place(square, look.flip)
     name = point_name(square, look.language)

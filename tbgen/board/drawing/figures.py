@@ -23,7 +23,7 @@ _WIDEST = 1600
 
 
 def orders_of(figures: TableStatistics) -> list[int]:
-    """Return the orders that won or lost positions of a table have, ascending.
+    """Return the orders of the won and lost positions of a table, ascending.
 
     Order 0 ends by mate or conversion; higher orders are decided by the repetition rules.
     """

@@ -57,7 +57,8 @@ _CHARACTERS: dict[tuple[Side, PieceType], list[_Part]] = {
 def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
     """Return the heavy and the thin strokes of a piece, each as the `d` of an SVG path.
 
-    The strokes are centred on the origin, 100 units wide. Only "zh" of `PIECE_SETS` has thin ones.
+    The strokes are centred on the origin, 100 units wide. `piece_set` is one of `PIECE_SETS`; only
+    "zh" has thin strokes, for the others the second string is empty.
     """
     if piece_set == "zh":
         return strokes_path(*_CHARACTERS[side, kind])
@@ -68,7 +69,8 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 def strokes_path(*parts: _Part) -> tuple[str, str]:
     """Return the heavy and the thin strokes of a character, each as the `d` of an SVG path.
 
-    Each part of the character is fitted into its box. Near-horizontal lines are thin.
+    Each part of the character is fitted into its box. The character is centred on the origin, 100
+    units wide. Near-horizontal lines are thin.
     """
     heavy: list[str] = []
     thin: list[str] = []
@@ -93,7 +95,7 @@ def even_path(name: str) -> str:
 
 
 def _strokes(name: str) -> Iterator[list[tuple[float, float]]]:
-    """Yield the strokes of an entry of `strokes.csv`, each as its points (x, y)."""
+    """Yield the strokes of an entry of `strokes.csv`, each as the list of its points (x, y)."""
     for stroke in _STROKES[name].split(";"):
         corners = (point.split(",") for point in stroke.split())
         yield [(float(x), float(y)) for x, y in corners]

@@ -30,7 +30,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (\w+))", re.MULT
 
 
 class Asset(NamedTuple):
-    """Static file: its bytes, media type and fingerprint."""
+    """Static file; `fingerprint` is the start of the SHA-256 of its content, in hexadecimal."""
 
     content: bytes
     media_type: str

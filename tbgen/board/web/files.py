@@ -31,7 +31,10 @@ ADDRESS = "/files"
 
 
 class FileEndpoint:
-    """Endpoint of the files that the index of `directory` lists; counts answers in `requests`."""
+    """Endpoint of the index of `directory` and the files that the index lists.
+
+    requests : counts answers under ("file", HTTP status)
+    """
 
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:
         self._directory = directory
@@ -39,7 +42,7 @@ class FileEndpoint:
         self._listed: tuple[tuple[int, ...], frozenset[str]] = (), frozenset()
 
     async def answer(self, request: Request) -> Response:
-        """Answer a request for a file, whole or a range of its bytes."""
+        """Answer a request for a file, whole or a range of its bytes; an error is sent as JSON."""
         answer: Response
         try:
             answer = await run_in_threadpool(self._answer, request.path_params["name"])

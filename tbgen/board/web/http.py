@@ -189,9 +189,9 @@ class EndpointRunner:
     ) -> Callable[[Request], Any]:
         """Return a Starlette endpoint that runs `function` in the pool of its lane.
 
-        name : under which requests are counted
+        name : name under which requests are counted in `requests`
         on_error : converts the JSON answer of an error, for example into a page
-        cached : whether answers have an ETag
+        cached : whether answers have an ETag and may be stored by browsers
         lane : the lane, or a function that returns the lane of a request
         """
 
@@ -225,7 +225,10 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Call `_run`, or raise `RequestError` if the client has too many requests in progress."""
+        """Call `_run`, unless the client has too many requests in progress, or another search.
+
+        Raises `RequestError` in these cases, and like `_run`.
+        """
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")

@@ -63,8 +63,9 @@ class RequestLimits:
     """ASGI middleware: refuses requests beyond the limits, and adds headers to every answer.
 
     posts : paths that accept POST
-    loopback_only : refuse requests for other host names. Otherwise a foreign site could make its
-        name resolve to this machine (DNS rebinding), and its scripts could read the answers
+    loopback_only : refuse requests whose host is not a loopback name, as `is_loopback` tests.
+        Otherwise a foreign site could make its name resolve to this machine (DNS rebinding), and
+        its scripts could read the answers
     """
 
     def __init__(self, app: ASGIApp, posts: Container[str], loopback_only: bool = False) -> None:
@@ -112,7 +113,10 @@ def _with_host(scope: Scope, host: str) -> dict[str, Any]:
 
 
 def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether a request, of which `headers` are names and values, has passed a proxy."""
+    """Return whether the headers of a request show that a proxy has forwarded it.
+
+    headers : pairs of name, in lower case, and value
+    """
     return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
 
 
@@ -129,8 +133,8 @@ def is_loopback(host: str) -> bool:
 def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
     """Return the refusal of a request beyond the limits, or the answer to OPTIONS; else None.
 
-    loopback_only : refuse host names of other machines; post : the request is a POST to a path that
-        accepts one
+    loopback_only : whether to refuse hosts that are not `is_loopback`
+    post : whether the request is a POST to a path that accepts one
     """
     headers = dict(scope["headers"])
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
@@ -190,7 +194,7 @@ class ForwardedHeaders:
 
 
 def _prefixing(send: Send, prefix: str) -> Send:
-    """Return an ASGI function that calls `send`, with `prefix` put before the paths of all links.
+    """Return a replacement of `send` that puts `prefix` before the paths of links and redirects.
 
     `prefix` is the proxy's path prefix. A page is sent only when complete, as its length changes.
     """

@@ -75,9 +75,10 @@ class View:
 
     `moves` were played from `start`. `CHOICES` has the values of `mode`, `pieces`, `theme`,
     `board`, `task`, `strength` and `hint`. `flip` puts Black at the bottom; `notation` is that of
-    moves. `human` is the reader's side in play mode. `chosen` is the square of the selected piece,
+    moves. `human` is the visitor's side in play mode. `chosen` is the square of the selected piece,
     `where` that of the piece whose heat map is shown; None for none. In line mode, the board after
-    `ply` plies is shown; `plays` starts the film by itself, `ladder` shows all loops to mate.
+    `ply` plies of best play is shown; `plays` starts the film by itself, `ladder` shows all loops
+    of a loss by repetition, to mate.
     """
 
     start: Position
@@ -115,7 +116,7 @@ class View:
 
     @property
     def readers_turn(self) -> bool:
-        """True if the reader's side is to move."""
+        """True if the visitor's side is to move."""
         return self.position.side == self.human
 
     def after(self, move: Move) -> View:
@@ -225,10 +226,11 @@ def position_text(query: Mapping[str, str]) -> str | None:
 
 
 def read_view(query: Mapping[str, str], default: Position, accept_language: str = "") -> View:
-    """Return the view that a query describes; `default` is the start if it names no position.
+    """Return the view that a query describes; its game starts at `default` if no position is given.
 
     `fen` and `pos` take any notation of positions. Unknown values of settings count as their
-    defaults. Raises `InputError` with a hint for a malformed position, move or square.
+    defaults. `accept_language` is the header, for a query without `lang`. Raises `InputError` with
+    a hint for a malformed position or square, and for a malformed or illegal move.
     """
     text, start, viewpoint = position_text(query), default, Side.RED
     if text is not None:
@@ -259,9 +261,9 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
 
 
 def read_moves(start: Position, text: str) -> tuple[Move, ...]:
-    """Parse at most `MAX_MOVES` ICCS moves, separated by commas or blanks.
+    """Parse at most `MAX_MOVES` ICCS moves from `start`, separated by commas or blanks.
 
-    Raises `InputError` for more moves, and for an illegal one.
+    Raises `InputError` for more moves, and for a malformed or illegal one.
     """
     words = text[: 8 * MAX_MOVES].replace(",", " ").split()
     if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
@@ -272,7 +274,10 @@ def read_moves(start: Position, text: str) -> tuple[Move, ...]:
 
 
 def preferred_language(accepted: str) -> str:
-    """Return the first supported language of an `Accept-Language` header; English by default."""
+    """Return the tag of the first supported language of an `Accept-Language` header.
+
+    Weights are ignored; the default is English.
+    """
     for entry in accepted[:200].split(","):
         tag = entry.split(";")[0].strip().lower()
         if tag.startswith("zh"):
