@@ -112,7 +112,7 @@ def _title(facts: Facts, view: View) -> str:
 def _description(store: TableStore, facts: Facts, view: View) -> str:
     """Return outcome and reason of the position or game, as text.
 
-    In play mode, where values are hidden, return the reader's task.
+    In play mode, where values are hidden, return the visitor's task.
     """
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")

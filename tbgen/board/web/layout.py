@@ -55,7 +55,7 @@ def details(summary: str, content: str, css: str = "", *, is_open: bool = False)
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
-    """Return a <table> element with class `css`; `head` is plain text, cells are HTML."""
+    """Return a <table> element with class `css`; `head` is plain text, cells of `rows` are HTML."""
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     return (

@@ -233,7 +233,10 @@ def _rung(view: View, rung: Rung) -> str:
 
 
 def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Arrow]]:
-    """Return the loser's choices, to stay in the loop or to leave it, as phrases and as arrows."""
+    """Return the loser's choices, to stay in the loop or to leave it, as phrases and as arrows.
+
+    Between the two choices, a phrase names the winner's reply in the loop. `loop` is `rung.loop`.
+    """
     kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
     arrows = [Arrow(*kept.choice.move, "check" if in_check(kept.choice.after) else "chase")]
     names = [view.move_name(rung.position, move.move) for move in rung.keeps]
@@ -254,5 +257,8 @@ def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Ar
 
 
 def _lost_in(view: View, rung: Rung, plies: int) -> str:
-    """Return how and when the loser loses: `mated in 5 moves`, or converted, as `metric` counts."""
+    """Return a phrase on a loss in `plies`: `mated in 5 moves`, or one on conversion.
+
+    `rung.metric` decides whether distances count to mate or to conversion.
+    """
     return view.text(f"lost_{rung.metric}", n=moves_in_words(plies, view))

@@ -73,9 +73,11 @@ class Pages:
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
         """Return the editor page for the requested arrangement of pieces.
 
-        Links to other modes lead to the edited position; if that is illegal, to the first position.
+        Links to other modes lead to the edited position; if that is illegal, to the position that
+        the board shows first.
 
-        error : error of a request in another mode; raised again if the edited position is legal
+        error : error of a request in another mode, which makes the status 400; raised again if the
+            edited position is legal
         """
         reading = read_sketch(request.query_params, self._store.first_position)
         if error is not None and reading.problem is None and not reading.sketch.faults():
@@ -89,13 +91,18 @@ class Pages:
     def of_settings(
         self, page: Callable[[TableStore, View], Answer]
     ) -> Callable[[Request], Answer]:
-        """Return the endpoint that calls `page` with the store and a view of settings only."""
+        """Return the endpoint that calls `page` with the store and a view without a game.
+
+        The view has the request's settings (`SETTINGS`), and the position that the board shows
+        first.
+        """
         return lambda request: page(self._store, self._settings_only(request))
 
     def endgame(self, request: Request) -> Answer:
         """Return the page of an endgame, or of its positions of one value if the query has `plies`.
 
-        Without a table, return the page that offers to build it. Redirect other spellings (`knkr`).
+        Without a table, return the page that offers to build it. Redirect other spellings of the
+        name, such as `knkr`.
         """
         view = self._settings_only(request)
         asked = request.path_params["material"]
@@ -147,6 +154,7 @@ class Pages:
         """Redirect to a puzzle of the requested material, task and level.
 
         find : returns the puzzle's position; the default searches the whole table
+        Raises `RequestError` for an unknown level, and like `find`.
         """
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"
@@ -164,10 +172,10 @@ class Pages:
         return _shown_puzzle(self._settings_only(request), position, "win")
 
     def reply(self, request: Request) -> Answer:
-        """Redirect to the position after the table's reply, chosen by the requested strength.
+        """Redirect to the position after the table's reply, of the requested strength.
 
         Without a table the engine replies. If the game is over, or if there is no engine either,
-        redirect to the same position.
+        redirect to the position of the request.
         """
         view = self._view(request)
         facts = self._store.probe_game(view.positions, view.moves)
@@ -213,7 +221,7 @@ class Pages:
         return _redirect(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
-        """Redirect to the board after a game that was typed as text.
+        """Redirect to the last position of a game that was typed as text.
 
         If the text has a wrong move or result, return the board before the wrong move or after the
         game, with a notice. Raises the error of the move if it is the first one.

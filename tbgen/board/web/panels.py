@@ -48,7 +48,7 @@ position's page is made.
 
 
 def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
-    """Return the position's value under each rule set with a table, the one in use first.
+    """Return the position's value under each rule set with a table, first the rule set in use.
 
     Empty if fewer than two values are known, a side has no attackers, or the game has ended.
     """
@@ -74,7 +74,10 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
 
 def _other_outcomes(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
-    """Return rules and result of the values in `known` with another outcome than the first."""
+    """Return a phrase with rule set and result for each of the values `known` that differs.
+
+    A value differs if its outcome is not that of the first value.
+    """
     return [
         view.text(
             "only_rules_else",
@@ -93,7 +96,7 @@ def _more_link(material: Material, view: View) -> str:
 
 
 def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
-    """Return the outcomes in `known` (of `rules_known`) as a list, open if they differ."""
+    """Return the values `known` (of `rules_known`) as a folded list, open if outcomes differ."""
     if not known:
         return ""
     rows = [
@@ -111,7 +114,13 @@ def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
 def rules_boards(
     store: TableStore, material: Material, figures: TableStatistics, view: View
 ) -> str:
-    """Return boards, as HTML, of a table's longest wins whose outcome other rules change."""
+    """Return boards, as HTML, of wins by repetition whose outcome other rules change.
+
+    They are a table's longest wins of the highest orders, with the winner to move, at most
+    `RULES_BOARDS`. Empty if there is no table of other rules.
+
+    figures : statistics of the table
+    """
     if material not in comparable(store):
         return ""
     found = []
@@ -151,9 +160,10 @@ def where_panel(facts: Facts, view: View) -> str:
 
 
 def heat_points(store: TableStore, view: View) -> dict[int, Point]:
-    """Return the points of the heat map of the piece on `view.where` by square; empty without it.
+    """Return the points of the heat map by square; empty if `view.where` is None.
 
-    A point is a link to the position with the piece on this square, with its outcome and value.
+    A point is a link to the position in which the piece on `view.where` stands on the point's
+    square, with the outcome and value of that position.
     """
     if view.where is None:
         return {}
@@ -224,9 +234,10 @@ def longest_boards(
     """Return the longest win of each side and order as small boards; empty if there is no win.
 
     Statistics have the position of longest distance for each order and side to move. If a side has
-    no win of order 0 among these, the table is searched for one, unless it has more than
-    `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
+    no win of order 0 among these positions, the table is searched for one, unless the table has
+    more than `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
 
+    figures : statistics of the table
     most : maximum number of boards; None for all
     """
     limit = MAX_SLOTS if most is None else QUICK_SLOTS
@@ -304,7 +315,7 @@ def pairs(items: Sequence[str], view: View) -> str:
 
 
 def share_panel(facts: Facts, view: View) -> str:
-    """Return a section with links to other forms of the position or game, and codes to copy.
+    """Return a section with links to other forms of the position or game, and texts to copy.
 
     The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In play mode JSON is
     left out, since it shows values. PGN and animation of a game without moves show best play: they

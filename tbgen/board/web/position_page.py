@@ -174,7 +174,7 @@ def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | N
 
 
 def _effect(view: View, move: RootMove) -> tuple[str, str, str]:
-    """Return the address after a move, and the move's outcome and value: empty in play mode."""
+    """Return the address after a move, its outcome and its short value; in play mode both empty."""
     href = view.after(move.move).href()
     if view.mode == "play":
         return href, "", ""
@@ -223,8 +223,9 @@ def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
 def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
-    Empty if no reply is due, or if neither a table nor an engine can reply. For the best move of
-    the table it is the address of the position itself, otherwise of `/reply`, which chooses a move.
+    Empty if no reply is due, or if neither a table nor an engine can reply. At strength "best" it
+    is the address of the position after the table's best move, otherwise `/reply`, which chooses a
+    move.
     """
     due = view.mode == "play" and not view.readers_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
@@ -235,7 +236,10 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _back_href(view: View) -> str:
-    """Return the address of the board before the last move; in play mode, the reader's last one."""
+    """Return the address of the board before the last move, in play mode the visitor's last move.
+
+    If the opponent has replied to that move, the reply is taken back, too.
+    """
     alone = view.mode != "play" or not view.readers_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
@@ -321,7 +325,10 @@ def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _solution(store: TableStore, view: View) -> str:
-    """Return a folded link to the move that keeps a lost puzzle's outcome; empty if unknown."""
+    """Return a folded link to the move that would have kept a lost puzzle's outcome, as HTML.
+
+    It stands for the visitor's first mistake; empty if no mistake is found.
+    """
     for number in range(1, len(view.moves) + 1):
         played = view.back(len(view.moves) - number)
         mistake = last_mistake(store, played.positions, played.moves)
@@ -356,10 +363,10 @@ def _practice(store: TableStore, view: View) -> str:
 
 
 def _score(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the number of moves that the reader took to win, and the least possible, as HTML.
+    """Return the number of moves that the visitor took to win, and the least possible, as HTML.
 
-    Empty unless the game began with the reader's win of order 0, whose distance counts to mate, and
-    ended by mate or stalemate.
+    Empty unless the visitor has won by mate or stalemate, from a win of order 0 whose table counts
+    distances to mate.
     """
     over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":

@@ -187,7 +187,8 @@ def _route(
 ) -> Route:
     """Return a route whose endpoint refuses query parameters that are not in `known`.
 
-    name : under which requests are counted; how : arguments of `EndpointRunner.endpoint`
+    name : name under which requests are counted
+    how : further arguments of `EndpointRunner.endpoint`
     """
 
     def checked(request: Request) -> Answer:
@@ -198,9 +199,10 @@ def _route(
 
 
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
-    """Answer a POST of the search box, as `find` answers a GET with the fields as its query.
+    """Answer a POST of the search box, whose form fields are the query of a GET.
 
-    If the fields fit in an address, redirect to it, so that the page can be reloaded.
+    If the fields fit in an address, redirect to it, so that the page can be reloaded; otherwise
+    call `find`, the endpoint of the GET.
     """
     try:
         fields = await body_of(request)
@@ -251,14 +253,17 @@ def _robots(request: Request) -> Answer:
 
 
 def _lane_of_board(request: Request) -> Lane:
-    """Return the lane of the board: `LONG` for a heat map, `PROMPT` for the editor, else `PAGE`."""
+    """Return the lane (queue) of the board: heat map `LONG`, editor `PROMPT`, others `PAGE`."""
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
 
 
 def _lane_of_game(request: Request) -> Lane:
-    """Return the lane of a probe or verdict: `LONG` for a long game or with `explain`."""
+    """Return the lane (queue) of a probe or verdict.
+
+    `LONG` for a long game or with `explain`, else `PROMPT`.
+    """
     query = request.query_params
     is_long = "explain" in query or len(query.get("moves", "")) > _PROMPT_GAME
     return Lane.LONG if is_long else Lane.PROMPT

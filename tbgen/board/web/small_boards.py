@@ -170,7 +170,10 @@ so later requests show boards of more tables.
 
 
 def first_page_boards(store: TableStore, view: View) -> str:
-    """Return the boards of the first page as HTML; empty if there are too few (`FEWEST`)."""
+    """Return the boards of the first page as HTML.
+
+    Empty if there is no position of the day and fewer than `FEWEST` wins are known.
+    """
     figures = store.all_statistics(CHOSEN_SECONDS)
     chosen = store.cached(("chosen", len(figures)), lambda: _chosen(store, figures.values()))
     shown = []

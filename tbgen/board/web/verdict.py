@@ -207,7 +207,7 @@ def move_link(facts: Facts, view: View, move: RootMove) -> str:
 
 
 def forbidden(facts: Facts, view: View, move: Move) -> str:
-    """Return a mark with the referee's reason if a move loses by repetition; else an empty text."""
+    """Return a mark with the referee's reason, as HTML, if a move loses by repetition; else ""."""
     judgement = (facts.forbidden or {}).get(move)
     if judgement is None:
         return ""
@@ -250,7 +250,7 @@ def referee(facts: Facts, view: View) -> str:
 
 
 def end_in_words(over: GameEnd, view: View) -> str:
-    """Return the winner (or draw) of a finished game and the reason, as text."""
+    """Return the result of a finished game and its reason, as text."""
     result = result_name(over.winner, view.language)
     loser = "" if over.winner is None else over.winner.other
     why = view.text(f"over_{over.why}", side=loser)
@@ -258,9 +258,9 @@ def end_in_words(over: GameEnd, view: View) -> str:
 
 
 def chase_arrows(position: Position, mechanism: Mechanism | None) -> list[Arrow]:
-    """Return arrows to the chased piece, from those chasing pieces that attack it now.
+    """Return arrows to the chased piece from the chasing pieces that attack it in `position`.
 
-    Empty unless the position is decided by a chase whose target is known.
+    Empty unless `mechanism`, the offence that decides the position, is a chase.
     """
     if mechanism is None or mechanism.offence != Offence.CHASE or mechanism.victim is None:
         return []
