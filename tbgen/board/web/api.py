@@ -143,7 +143,7 @@ class Api:
         return Answer({"tables": [self._entry(name) for name in names]})
 
     def table(self, request: Request) -> Answer:
-        """Return the statistics of one table and the state of its proof.
+        """Return the statistics of one table and the status of its proof.
 
         The fields are those of `tbgen stats --json` except `file`, `values` and `checked`.
         """
@@ -269,7 +269,10 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
 
     The board adds to a position `terminal`, and for a game `suggested` (a move) and `judgement`. It
     adds to a move `fen` after it, `text` if the view's notation is not ICCS, and `forbidden` (the
-    referee's reason) if it loses by repetition. Field `mechanism` and reasons name the offence.
+    referee's reason) if it loses by repetition.
+
+    mechanism : the perpetual check or chase that decides the position, for the field `mechanism`
+        and the reasons; None if unknown
     """
     position, result, moves = facts.position, facts.result, []
     for each in facts.moves:
@@ -333,10 +336,10 @@ def _material(request: Request) -> Material:
 
 
 def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[str, Material]]]]]:
-    """Return the material in the path, and the captures from all materials reachable from it.
+    """Return the material in the path, and the captures from it and all materials that it leads to.
 
-    A capture is the FEN letter of the captured piece, and the material after it. Raises
-    `RequestError` if the graph is too large.
+    The captures are a list with each material and its captures. A capture is the FEN letter of the
+    captured piece, and the material left. Raises `RequestError` if the graph is too large.
     """
     material = _material(request)
     if closure_bound(material) > 10 * MAX_NODES:

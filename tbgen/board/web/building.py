@@ -141,7 +141,7 @@ class BuildEndpoints:
     ) -> Response:
         """Call `change` with the fields of a permitted form; redirect to the path in field `back`.
 
-        If that is no path of this server, redirect to `/`. Without permission, or if `change`
+        If `back` is no path of this server, redirect to `/`. Without permission, or if `change`
         raises `InputError` or `RequestError`, return an error page.
         """
         try:
@@ -325,7 +325,7 @@ def running_build(store: TableStore) -> BuildProgress | None:
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
     """Return a notice that the last build failed or was cancelled; empty if it did not.
 
-    material : also empty if the build did not include this material; None for any build
+    material : material that the build must have been started for; None for any build
     """
     progress = store.build_progress
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):

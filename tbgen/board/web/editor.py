@@ -2,10 +2,10 @@
 
     text  ->  Sketch (a board that may be illegal)  ->  picture, changes as links, faults
 
-Changes are links to the changed arrangement. Without scripts the reader chooses a piece or the
-eraser in the palette. Then the empty points are links that place the piece, or the occupied points
-are links that remove theirs. Typed text is kept even if it is malformed. A legal position is shown
-with its outcome.
+Changes are links to the changed arrangement. Without scripts the visitor chooses a piece or the
+eraser in the palette. With a piece, the empty points are links that place it; with the eraser, the
+occupied points are links that clear them. Typed text is kept even if it is malformed. A legal
+position is shown with its outcome.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Sketch(Position):
     def with_piece(self, square: int, code: int) -> Sketch:
         """Return the arrangement with a square set to a piece code or `EMPTY`.
 
-        A king is moved there, as each side has only one.
+        To set a king moves the side's king, as each side has only one.
         """
         board = bytearray(self.board)
         if code != EMPTY and piece_kind(code) == PieceType.KING:
@@ -232,7 +232,7 @@ def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
 
 
 def _palette(view: View, sketch: Sketch, chosen: str) -> str:
-    """Return links that choose a piece or the eraser, the letter `chosen` as pressed, as HTML."""
+    """Return links that choose a piece or the eraser, as HTML; `chosen` is shown as pressed."""
     found = []
     for letter in (*LETTERS, *LETTERS.lower(), ERASER):
         if letter == ERASER:

@@ -4,7 +4,8 @@
                     piece type: class, longest win, shares, proof
 /endgames/KRKN      longest wins per order, results, distances, captures, files
 
-`tbgen.finding.handbook` determines whether an endgame is won, drawn or open.
+`tbgen.finding.handbook` determines whether an endgame is won, drawn or open. `figures` are the
+statistics of a table.
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ def _properties(
 
 
 def _puzzle(figures: TableStatistics, view: View) -> str:
-    """Return links to puzzles and the search, as HTML; empty if the side to move never wins."""
+    """Return links to puzzles and the search, as HTML; empty if the table has no wins."""
     if not figures.red_to_move.wins + figures.black_to_move.wins:
         return ""
     path, search = f"/puzzle/{figures.material}", f"/search/{figures.material}"
@@ -236,7 +237,10 @@ def _by_winner(figures: TableStatistics, side: Side) -> list[int]:
 
 
 def _captures(store: TableStore, view: View, material: Material) -> str:
-    """Return an HTML list of captures: piece, then material left, linked if it has a table."""
+    """Return an HTML list of captures: the piece taken, and the material left.
+
+    The material is a link if its table is present.
+    """
     present, items = set(store.materials()), ""
     for taken, child in material.captures().items():
         name = material_name(child, view.language)

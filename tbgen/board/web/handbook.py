@@ -5,7 +5,8 @@ the attacker to move. An exception is a position with the attacker to move that 
 in a drawn endgame a win, in a won or open one a draw or loss. A chapter has the endgames of one
 attacker.
 
-/handbook        all attackers: each defence with class, shares, longest win, share of rule wins
+/handbook        all attackers: each defence with class, shares of outcomes, longest win, and share
+                 of positions that the repetition rules decide
 /handbook/KRN    one attacker: also diagrams of the longest win and of exceptions
 /handbook/all    all attackers with diagrams, as one document
 
@@ -35,7 +36,9 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 EXCEPTIONS = 3
-"""Most diagrams of wins in a drawn endgame; in others, one fewer of draws and of losses each."""
+"""Most diagrams of wins in a drawn endgame. Other endgames have one fewer for draws, and one fewer
+for losses.
+"""
 
 CANDIDATES = 24
 """Number of exceptions of one outcome that a search finds; the quietest of them are shown."""
@@ -156,7 +159,7 @@ def _table(entries: list[HandbookEntry], view: View) -> str:
 def _sections(
     store: TableStore, view: View, entries: Sequence[HandbookEntry], until: float
 ) -> tuple[str, int]:
-    """Return a section for each endgame as HTML, and the number of those with unknown exceptions.
+    """Return sections on endgames as HTML, and the number of endgames with unknown exceptions.
 
     A section has a sentence, and diagrams of the longest wins and of exceptions. After the time
     `until` (of `time.monotonic()`) no search for exceptions begins.
@@ -204,8 +207,8 @@ def _exceptions(
 ) -> list[tuple[Position, Outcome]] | None:
     """Return the exceptions of an endgame, from the cache or by a search.
 
-    None if they are not cached and it is later than `until` (a time of `time.monotonic()`), or if
-    the table cannot be read.
+    Each exception is a position and its outcome. None if the exceptions are not cached and it is
+    later than `until` (a time of `time.monotonic()`), or if the table cannot be read.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
     if entry.material not in kept:
@@ -217,7 +220,10 @@ def _exceptions(
 
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions; return the quietest, with few legal captures (see `EXCEPTIONS`)."""
+    """Search for exceptions; return some (`EXCEPTIONS`) with their outcomes.
+
+    Of the exceptions found with each outcome, those with fewest captures are returned.
+    """
     shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     if entry.kind == "drawn":
         shares = {Outcome.WIN: entry.wins}

@@ -91,7 +91,7 @@ def _sheet(
 ) -> Answer:
     """Return the page of the positions found as numbered exercises, without their values.
 
-    Solutions are folded, and printed (from a new page on) only if the reader has unfolded them.
+    Solutions are folded, and printed (from a new page on) only if the visitor has unfolded them.
 
     asked : search fields of the query; seed : number that selects the sample of a large table
     """

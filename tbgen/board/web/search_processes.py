@@ -71,8 +71,9 @@ class SearchProcess:
     ) -> Any:
         """Run an endpoint in the process, and return its `Answer`.
 
-        name : of the endpoint, "page", "json" or "puzzle"; asked : ASGI scope of the request
-        store : tables of the server; sent to the process only if they have changed
+        name : name of the endpoint: "page", "json" or "puzzle"
+        asked : ASGI scope of the request
+        store : store of the server; its tables are sent to the process only if they have changed
         go_on : called repeatedly; raises `AbandonedError` once the client has disconnected
         Raises `EOFError` or `OSError` if the process has ended.
         """
