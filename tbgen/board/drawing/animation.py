@@ -63,8 +63,8 @@ class Frame:
 def frames_of_line(line: Mainline) -> list[Frame]:
     """Return the frames of a line.
 
-    The plies of the referee's verdict on its loop have the labels of the verdict. Of other plies
-    only checks are labelled.
+    Plies in the referee's verdict on the loop have the referee's labels. Of other plies only checks
+    are labelled.
     """
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:

@@ -103,7 +103,7 @@ def gif(start: Position, frames: Sequence[Frame], look: Look, width: int) -> byt
 
 
 def moments_of(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
-    """Yield the moments of a game: the start, then several for each move."""
+    """Yield the moments of a game: the start, then `GLIDES` + 1 for each move."""
     yield Moment(0.0, pace.opening, None, ())
     step = pace.glide / (GLIDES + 1)
     for number, frame in enumerate(frames):

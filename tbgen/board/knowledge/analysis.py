@@ -169,8 +169,9 @@ def _turning_point(
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
     """Return `turn`, `keeps` and `leaves` of a `Rung` for the loop at the end of a line.
 
-    The turn is the loser's ply of the loop at which the best move out of the loop is best for the
-    loser. None for a line without a loop that a side loses.
+    The turn is the ply of the loop at which the loser's best move out of the loop is best; if no
+    ply has a move out, it is the loser's first ply, and `leaves` is None. Returns None for a line
+    without a loop that a side loses.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

@@ -1,4 +1,4 @@
-"""Errors of requests to the board that have no answer; each has a hint for the reader."""
+"""Errors of requests to the board that have no answer; each has a hint for the visitor."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ date                  ->  a table, a seed  ->  a puzzle
                                            ->  a position that the rules of repetition decide
 
 The level of a puzzle depends on the number of moves to choose from, the length of the win, and
-whether repetition decides. Positions of the day are equal for all visitors until midnight (UTC).
-They are not stored: the seed is the number of the day, so a link to an earlier day stays valid.
+whether repetition decides (order 1 and above; order 0 is mate or conversion). Positions of the day
+are equal for all visitors until midnight (UTC). They are not stored, but found again: the seed of
+the search is the number of the day.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ SEARCH_SECONDS = 20.0
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
-    """Return one of `LEVELS`, by number of legal moves, length, and whether repetition decides.
+    """Return the level of a puzzle, one of `LEVELS`.
 
+    It depends on the number of legal moves, the length of the win, and whether repetition decides.
     `result` is the value of `position`.
     """
     choices = len(legal_moves(position))
@@ -104,8 +106,8 @@ def search_puzzle(
 ) -> Position:
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
-    Loads the compiler. Raises `NothingFoundError` if no puzzle is found. Its hint suggests another
-    level if there is a puzzle of another level, else another endgame.
+    Loads the compiler. Raises `NothingFoundError` if no puzzle is found, and like `search`. The
+    hint of `NothingFoundError` is another level if it has a puzzle, else another endgame.
     """
     chance = random.Random()
     for kind in _kinds(aim, level):

@@ -77,9 +77,9 @@ class GameEnd:
 class Facts:
     """Last position of a game and the known facts about it.
 
-    `result` is the value of the position, `moves` are all its legal moves, best first. If its table
-    is missing, `result` is None, `missing` the error, and moves to other tables, such as captures,
-    may still have values. `suggested` is the move to play, given the history of the game; None if
+    `result` is the value of the position, `moves` are all its legal moves, best first. If the table
+    is missing, `result` is None, `missing` the error, and moves to other tables (captures) may
+    still have values. `suggested` is the move to play, given the history of the game; None if
     no move is known to be best. `judgement` is the referee's verdict if the position is a
     repetition. `forbidden` maps each move that loses at once by repetition to the judgement; None
     if facts are about a position without a game. `rules` is the rule set of the judgements.
@@ -96,7 +96,7 @@ class Facts:
 
     @property
     def over(self) -> GameEnd | None:
-        """End of the game, by mate, stalemate, repetition or lack of attackers; None if none."""
+        """End of the game, on the board or by the referee's verdict; None if the game goes on."""
         if not self.moves:
             why = "mate" if in_check(self.position) else "stalemate"
             return GameEnd(self.position.side.other, why)
@@ -211,7 +211,7 @@ class TableStore:
         return self.cached(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
-        """Return best play of both sides, at most `plies` or `MAX_LINE` plies, the fewer.
+        """Return best play of both sides, cut off after `plies` plies, or after `MAX_LINE`.
 
         Raises like `Tablebase.probe`.
         """
@@ -301,7 +301,7 @@ class TableStore:
         return None if self.workshop is None else self.workshop.progress()
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building the missing tables of materials and of their captures.
+        """Return the cost of building tables, and the missing tables that they need (captures).
 
         None if the cost cannot be estimated, or without a workshop.
         """
@@ -379,7 +379,7 @@ class TableStore:
         return found
 
     def _figures_of(self, material: Material) -> tuple[TableName, TableStatistics, dict[str, Any]]:
-        """Return a table's name and both results of `statistics`; cached until they change."""
+        """Return a table's name, and both results of `statistics`; cached until a file changes."""
         _ = self.fingerprint
         kept = self._statistics
         if material not in kept:

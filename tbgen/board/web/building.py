@@ -75,7 +75,9 @@ ENTRY = f"/enter/{KEY}"
 
 
 class BuildEndpoints:
-    """Endpoints of one application that start, cancel and report builds; `routes` has their routes.
+    """Endpoints of one application that start, cancel and report builds.
+
+    The attribute `routes` is the list of their Starlette routes.
 
     workshop : runs the builds; closing : returns whether the server is shutting down
     on_error : turns a JSON error into a page
@@ -200,7 +202,10 @@ def _not_permitted() -> RequestError:
 
 
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a section on a position's missing table as HTML: needed tables, cost, build button."""
+    """Return a section on a position's missing table as HTML: needed tables, cost, build button.
+
+    `facts` are about the position.
+    """
     material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, material, view, back, note, can_be_built(facts))
@@ -227,7 +232,8 @@ def _material_card(
 ) -> str:  # fmt: skip
     """Return a section on the tables that a material needs, with button or command to build them.
 
-    If they are being built, it has their progress; if the table is too large, only a sentence.
+    While the tables are being built, the section has the progress. If the table is too large, the
+    section is only a sentence.
 
     back : address to return to after the build; note : HTML at the end of the section
     can_exist : whether the format has a table of this material

@@ -10,7 +10,8 @@ attacker.
 /handbook/KRN    one attacker: also diagrams of the longest win and of exceptions
 /handbook/all    all attackers with diagrams, as one document
 
-`tbgen.finding.handbook` determines the classes. All pages can be printed.
+`tbgen.finding.handbook` determines the classes. All pages can be printed. The order of a win is 0
+if it ends by mate or conversion, 1 or more if repetition decides.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ A *film* is a game that the board plays ply by ply, with a caption and arrows fo
                 orange for a chase), and the loser's way out (green); text with the winner's reply
 
 At each *rung* of a ladder the loser leaves a loop for a loss of lower order; the last one leads to
-mate (`knowledge.analysis`). Each ply is a link to the board after it (`at=`), also without scripts.
+mate or conversion (`knowledge.analysis`). Each ply is a link to the board after it (`at=`), also
+without scripts. `View` is a page's address, parsed; `Facts` are the value and moves of a position.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
 
 
 def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: int) -> str:
-    """Return the moves of a film as links to the boards after them; those of the loop are marked.
+    """Return the moves of a film as links to the boards after them; moves of the loop are marked.
 
     name : key of the heading; loop : plies before the loop, or None; ply : plies played so far
     """
@@ -189,7 +190,10 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
 
 
 def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
-    """Yield each ply of the ladder with its caption: each loop once, then the line to mate."""
+    """Yield each ply of the ladder with its caption: each loop once, then the line after the last.
+
+    Without a way out of the last loop, that loop is the end.
+    """
     position, made, order = view.position, 0, None
     for rung in ladder(store, view.position):
         for move in rung.moves[made:]:

@@ -94,7 +94,7 @@ class Endpoint:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Parameters accepted in the query; with `fen`, also all parameters of the board."""
+        """Parameters accepted in the query; with `fen`, also all those of a board page (`VIEW`)."""
         return (*self.parameters, *(VIEW if "fen" in self.parameters else ()))
 
 

@@ -1,6 +1,8 @@
 """Panels beside a position: sections of a page as HTML, each an empty string without content.
 
-A heat map shows the value of a position for each square that one piece might stand on.
+A heat map shows the value of a position for each square that one piece might stand on. The order of
+a value is 0 if mate or conversion decides, 1 or more if repetition does. `View` is a page's
+address, parsed; `Facts` are the value and moves of a position.
 """
 
 from __future__ import annotations
@@ -180,7 +182,7 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     """Return a notice that the last move gave up a win or a draw; empty if it did not.
 
     The notice names the better move, and the reply that exploits the mistake. Also empty if the
-    referee has decided the game, whose verdict outweighs the table.
+    game has ended by the referee's verdict, which outweighs the table.
     """
     if facts.over is not None and facts.over.why == "repetition":
         return ""
@@ -201,8 +203,8 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
 def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return a folded section on the endgame: histogram, longest wins, proof and links.
 
-    The histogram marks the bar of the position. Empty if its value is not from a table, or if the
-    table's statistics cannot be read.
+    The histogram marks the bar of the position. Empty if the position's value is not from a table,
+    or if the table's statistics cannot be read.
     """
     if facts.result is None or facts.result.metric is None:
         return ""
@@ -265,7 +267,7 @@ def longest_boards(
 
 
 def game_record(store: TableStore, view: View) -> str:
-    """Return the moves played, in pairs; each links to the position after it.
+    """Return the moves played, in pairs, as HTML; each move links to the position after it.
 
     In mode `read`, each move has the referee's label (check, chase or none), and the last
     `VALUED_MOVES` have their values for the side that moved, if the tables cover them. Moves of a

@@ -7,7 +7,8 @@
 
 Every move is a link to the position after it, so pages work without scripts. A piece on the board
 is a link that selects it (`from=`). With a selected piece, the squares to which it can move are
-links, each with the value of the move. In play mode values of moves are not shown.
+links, each with the value of the move. In play mode values of moves are not shown. `View` is a
+page's address, parsed; `Facts` are the value and moves of a position.
 """
 
 from __future__ import annotations

@@ -199,10 +199,10 @@ def _route(
 
 
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
-    """Answer a POST of the search box, whose form fields are the query of a GET.
+    """Answer the POST of the search box as a GET of `/find` with the form fields as its query.
 
-    If the fields fit in an address, redirect to it, so that the page can be reloaded; otherwise
-    call `find`, the endpoint of the GET.
+    Redirect to this address, so that the page can be reloaded; if the address is too long, call
+    `find`, the endpoint of the GET.
     """
     try:
         fields = await body_of(request)

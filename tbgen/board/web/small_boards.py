@@ -5,6 +5,8 @@
                 longest wins of three endgames, wins of the highest orders of three
 
 A rare value needs a scan of the whole table, so bars of a table are links only up to `MAX_SLOTS`.
+The order of a win is 0 if mate or conversion ends it, 1 or more if repetition decides. `figures`
+are the statistics of a table.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def linked_histogram(
 
     Bars are links to their positions if the table has at most `MAX_SLOTS` slots per side.
 
-    figures : statistics of the table; here : winner and plies of the bar to mark
+    here : winner and plies of the bar to mark
     """
 
     def address(winner: Side, plies: int) -> str:

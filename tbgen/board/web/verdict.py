@@ -1,7 +1,9 @@
 """Outcome of a position and its moves, as parts of a page.
 
 `headline` is the outcome, `move_groups` the moves by outcome with a folded section of orders and
-stored values, `referee` the verdict on a repetition.
+stored values, `referee` the verdict on a repetition. The order of a value is 0 if mate or
+conversion decides, 1 or more if repetition does. `View` is a page's address, parsed; `Facts` are
+the value and moves of a position; `Mechanism` is the offence (check or chase) that decides it.
 """
 
 from __future__ import annotations
@@ -134,9 +136,9 @@ def _endgame(view: View) -> str:
 def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return all moves in sections by outcome, as HTML; empty after the end of a game.
 
-    Only the section with the outcome of the position is open; if that is unknown, of the best move.
-    Winning or losing moves in it are a table with reasons; all other moves are lists with values.
-    If no move has a known outcome, all are in one list without values.
+    Only the section with the outcome of the position is open, or of the best move if the outcome is
+    unknown. If its moves win or lose, they are a table with reasons; all other moves are lists with
+    values. If no move has a known outcome, all are in one list without values.
     """
     if facts.over is not None:
         return ""
