@@ -43,7 +43,7 @@ LOOP_ROUNDS = 3
 """Number of times that an animation shows a loop."""
 
 _PIXELS = 480
-"""Width of an animated SVG."""
+"""Width of an animated SVG in pixels."""
 
 
 @dataclass(frozen=True, slots=True)

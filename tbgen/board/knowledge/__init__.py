@@ -8,5 +8,5 @@
     builds     builds of tables, and their cost
     errors     errors of requests that have no answer
 
-Tables are accessed through `store`. A *reader* is a visitor of the board.
+Tables are accessed through `store`.
 """

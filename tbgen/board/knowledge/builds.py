@@ -16,7 +16,10 @@ from tbgen.indexing.squares import PieceType
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of building some tables, including the supporting tables that are missing."""
+    """Planned cost of building some tables, and the missing tables that their captures lead to.
+
+    `seconds` is the time if tables are built one at a time, `memory_bytes` that of the largest.
+    """
 
     seconds: float
     memory_bytes: int
@@ -92,7 +95,7 @@ class BuildService(Protocol):
 
 
 def may_build(workshop: BuildService, cost: Cost) -> bool:
-    """Return whether visitors may start a build of that cost."""
+    """Return whether visitors may start a build: its time and memory are within the limits."""
     limits = workshop.limits
     if limits is None:
         return False

@@ -225,7 +225,7 @@ class _TileScan:
 
 
 def _other_tables(store: TableStore, file: TableFile) -> tuple[TableFile, ...]:
-    """Return the readable tables of the same material under other rule sets."""
+    """Return the readable tables of the material of `file` under other rule sets."""
     material, found = file.header.spec.name.material, []
     for tables in store.others():
         with contextlib.suppress(TablebaseError, OSError):

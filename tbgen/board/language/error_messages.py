@@ -41,8 +41,8 @@ _GENERAL_MESSAGE = "无法理解这个请求"
 def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
     """Return an English error message and its hint in a language, one of `LANGUAGES`.
 
-    In English both are capitalised. In Chinese a message without a translation becomes a general
-    sentence, and a hint without a translation becomes empty.
+    In English both are capitalised (`_sentence`). In Chinese a message without a translation
+    becomes a general sentence, and a hint without a translation becomes empty.
     """
     if language == "en":
         return _sentence(message), _sentence(hint)

@@ -51,7 +51,10 @@ def point_name(square: int, language: str) -> str:
 
 
 def file_name(side: Side, square: int) -> str:
-    """Return the Chinese name of a square's file as `side` counts it: Red `三路`, Black `３路`."""
+    """Return the Chinese name of a square's file as `side` counts it.
+
+    For example, `三路` for Red is `７路` for Black.
+    """
     number = file_number(side, square)
     return f"{_DIGITS[number - 1] if side == Side.RED else chr(ord('０') + number)}路"
 

@@ -282,7 +282,7 @@ def starter_cards(store: TableStore, view: View, back: str) -> str:
 def _progress_card(store: TableStore, progress: BuildProgress, view: View, back: str) -> str:
     """Return the progress of the build as HTML; the script updates it, and reloads at the end.
 
-    back : address to return to after cancelling, or without scripts to look again
+    back : address of the page, to return to after cancelling; without scripts, a link reloads it
     """
     stop = ""
     if store.workshop is not None and store.workshop.limits is not None:
@@ -309,7 +309,10 @@ def progress_in_words(progress: BuildProgress, language: str) -> str:
 
 
 def build_state(store: TableStore) -> str:
-    """Return a text for ETags that changes when pages show another state of the build."""
+    """Return a text for ETags that changes with the state of the build that pages show.
+
+    It also changes with each start of the server, since pages contain `TOKEN`.
+    """
     progress = store.build_progress
     if progress is None:
         return TOKEN

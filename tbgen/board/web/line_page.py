@@ -153,7 +153,8 @@ def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
 def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: int) -> str:
     """Return the moves of a film as links to the boards after them; moves of the loop are marked.
 
-    name : key of the heading; loop : plies before the loop, or None; ply : plies played so far
+    name : text key of the heading
+    loop : plies before the loop, or None; ply : plies played so far
     """
     position, items = view.position, []
     for number, frame in enumerate(frames, 1):

@@ -44,8 +44,8 @@ RULES_BOARDS = 8
 """Most boards on an endgame's page that show positions won only because of the rules."""
 
 QUICK_SLOTS = 2_000_000
-"""Most slots (numbers of placements) per side of a table that is searched for a longest win while a
-position's page is made.
+"""Most slots (places for positions) per side to move of a table that is searched for a longest win
+while a position's page is made.
 """
 
 
@@ -324,10 +324,10 @@ def share_panel(facts: Facts, view: View) -> str:
     are left out in play mode, and without a table.
     """
     playing = view.mode == "play"
-    # Pictures are opened where the reader's own language is not known.
+    # Pictures are opened where the visitor's own language is not known.
     view = replace(view, chosen=None, where=None, hint="", asked_language=True)
     shown, embedded = replace(view, mode="read"), view.href("/embed")
-    # Without moves these would show best play.
+    # Without moves, PGN and animation would show best play.
     untold = (playing or facts.result is None) and not view.moves
     permanent = view if playing else shown.at(view.position)
     found = [(permanent.href(), view.text("permalink"))]

@@ -209,7 +209,10 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
-    """Return the button that asks for a hint; once asked, the hint: the piece, then the move."""
+    """Return the button that asks for a hint, or the hint if `view.hint` asks for one, as HTML.
+
+    The hint names first the piece of the move `suggested`, then the move.
+    """
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
     piece = piece_name(facts.position.board[suggested.move.source], view.language)

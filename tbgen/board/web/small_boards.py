@@ -32,7 +32,7 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 MAX_SLOTS = 40_000_000
-"""Most slots (numbers of placements) per side of a table that is scanned: about a second."""
+"""Most slots (places for positions) per side to move of a table that is scanned: about a second."""
 
 
 def linked_histogram(

@@ -24,7 +24,7 @@ from tbgen.rules.attacks import attacks
 from tbgen.tables import Metric, Outcome, RuleSet, Value
 
 MOST_LISTED = 12
-"""Most moves of the best outcome that are shown; further ones are folded."""
+"""Most rows of the table of moves with the position's outcome; further moves are folded."""
 
 MOST_NAMED = 12
 """Most pieces of an endgame that is named in words; a larger one is named by letters."""
