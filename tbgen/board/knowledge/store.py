@@ -301,7 +301,7 @@ class TableStore:
         return None if self.workshop is None else self.workshop.progress()
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building tables, and the missing tables that they need (captures).
+        """Return the cost of building tables, with missing supporting tables (after captures).
 
         None if the cost cannot be estimated, or without a workshop.
         """

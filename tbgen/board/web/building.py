@@ -101,7 +101,7 @@ class BuildEndpoints:
         ]
 
     async def enter(self, request: Request) -> Response:
-        """Set the cookie if the path has `KEY`, and redirect to the board."""
+        """Set the cookie and redirect to the board if the path has `KEY`, else answer 403."""
         if not _is_equal(request.path_params["key"], KEY):
             return self._refuse(request, _not_permitted())
         answer = RedirectResponse("/", 303, NOT_STORED)

@@ -72,7 +72,7 @@ class Sketch(Position):
         return position
 
     def faults(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return all faults of the arrangement; each is the key of a message and its fields."""
+        """Return the faults of the arrangement; each is the key of a message and its fields."""
         found: list[tuple[str, dict[str, Any]]] = []
         counts = Counter(code for code, _ in self.pieces())
         for code, square in self.pieces():

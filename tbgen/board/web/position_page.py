@@ -249,7 +249,7 @@ def _back_href(view: View) -> str:
 
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
-    """Return data for the script, by name of the attribute: addresses for keys, values of moves."""
+    """Return the attributes `data-NAME` for the script by NAME: addresses, moves with values."""
     data = {
         "mode": view.mode,
         "moves": json.dumps(

@@ -201,8 +201,8 @@ def _route(
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
     """Answer the POST of the search box as a GET of `/find` with the form fields as its query.
 
-    Redirect to this address, so that the page can be reloaded; if the address is too long, call
-    `find`, the endpoint of the GET.
+    Redirect to this address, so that the page can be reloaded; if the address is too long or has
+    control characters, call `find`, the endpoint of the GET.
     """
     try:
         fields = await body_of(request)
