@@ -65,7 +65,7 @@ _HALF = 54
 
 
 class Moment(NamedTuple):
-    """One picture of a GIF, shown from `second` of the animation on for `shown` seconds.
+    """One picture of a GIF: the animation at the time `second`, shown for `shown` seconds.
 
     `move` is the move whose squares are marked, None before the first move.
     """

@@ -127,7 +127,7 @@ def failure(error: Exception) -> Answer:
 
 
 class AbandonedError(Exception):
-    """Raised to end the work on a request whose client has disconnected."""
+    """Raised to end the work on a request whose answer is no longer needed."""
 
 
 class Lane(StrEnum):
@@ -167,7 +167,10 @@ class EndpointRunner:
         self.requests: Counter[tuple[str, int]] = Counter()
 
     def checkpoint(self) -> None:
-        """Raise `AbandonedError` if the client of this thread's request has disconnected."""
+        """Raise `AbandonedError` if the answer to this thread's request is no longer needed.
+
+        The client has disconnected, the request has timed out, or the server ends.
+        """
         abandoned: Event | None = getattr(self._at_work, "abandoned", None)
         if abandoned is not None and abandoned.is_set():
             raise AbandonedError
@@ -202,7 +205,7 @@ class EndpointRunner:
                 return Response(status_code=304, headers={"etag": tag})
             queue = lane if isinstance(lane, Lane) else lane(request)
 
-            def work(abandoned: Event) -> Answer:  # the event is set when the client has gone
+            def work(abandoned: Event) -> Answer:  # the event: the answer is not needed
                 self._at_work.abandoned = abandoned
                 try:
                     return function(request)

@@ -74,7 +74,7 @@ class SearchProcess:
         name : name of the endpoint: "page", "json" or "puzzle"
         asked : ASGI scope of the request
         store : store of the server; its tables are sent to the process only if they have changed
-        go_on : called repeatedly; raises `AbandonedError` once the client has disconnected
+        go_on : called repeatedly; raises `AbandonedError` once the answer is no longer needed
         Raises `EOFError` or `OSError` if the process has ended.
         """
         if self._pending:  # discard the answer to an abandoned request
