@@ -107,7 +107,7 @@ def search_puzzle(
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
     Loads the compiler. Raises `NothingFoundError` if no puzzle is found, and like `search`. The
-    hint of `NothingFoundError` is another level if it has a puzzle, else another endgame.
+    hint of `NothingFoundError` is to try another level if any has a puzzle, else another endgame.
     """
     chance = random.Random()
     for kind in _kinds(aim, level):

@@ -71,7 +71,7 @@ class Api:
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, request: Request) -> Answer:
-        """Return value and moves of a position or of a game's last one; 404 without a table.
+        """Return value and moves of a position, or of a game's last position; 404 without a table.
 
         With `explain=1` the answer has the deciding offence (`mechanism`).
         """
@@ -87,7 +87,7 @@ class Api:
         return Answer(answer | {"error": described.message, "hint": described.hint}, status=404)
 
     def mainline(self, request: Request) -> Answer:
-        """Return best play of both sides from a position, at most `plies` plies of it."""
+        """Return best play of both sides from a position, at most `plies` plies (a parameter)."""
         view = _view(request)
         plies = _number(request, "plies", DEFAULT_PLIES, (1, MAX_LINE))
         line = self._store.line(view.position, plies)
@@ -132,7 +132,7 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """Return the main statistics of all tables, or of one endgame's (`name`, in any spelling).
+        """Return the main statistics of all tables, or of the endgame `name`, in any spelling.
 
         A table that cannot be read is listed with its error.
         """

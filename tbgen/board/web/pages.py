@@ -224,7 +224,7 @@ class Pages:
         """Redirect to the last position of a game that was typed as text.
 
         If the text has a wrong move or result, return the board before the wrong move or after the
-        game, with a notice. Raises the error of the move if it is the first one.
+        game, with a notice. If the first move is wrong, raises its error.
         """
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:

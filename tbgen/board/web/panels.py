@@ -61,7 +61,7 @@ def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
 
 
 def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
-    """Return a paragraph on rule sets with another outcome than the one in use; empty if none.
+    """Return a paragraph on rule sets under which the outcome differs; empty if none differs.
 
     It has a link to more positions whose outcome depends on the rules. `known` is the result of
     `rules_known`.
