@@ -46,7 +46,7 @@ which the opponent's last move may have been the offence. This does not depend o
 """
 
 LossFilter = Callable[[Frontier], object]
-"""Function `loss_filter(losses)` that removes positions in no pattern from a frontier.
+"""Function `loss_filter(losses)` that removes positions from a frontier that are in no pattern.
 
 The offender is to move in these positions, and all their captures must lose. The function tests
 only moves that do not lose yet. So a removed position is in no pattern until one more move loses.
@@ -101,7 +101,8 @@ class Search:
     win_candidates, loss_candidates : frontiers; candidates that have not been pruned
     unwon : the winner's positions without a value that no capture wins at this order; only they can
         be candidates
-    unwon_storage : array of `unwon` if a capture wins at this order; scratch otherwise, or later
+    unwon_storage : array of `unwon` if a capture wins at this order; scratch otherwise, and after
+        `initialise` and `prune`
     escapes : the winner's positions into which the offender can move to avoid the loss: not won,
         and not (or no longer) candidates
     possible_losses : the offender's positions that had no escape to begin with and that no filter
@@ -231,8 +232,8 @@ class Search:
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
         """Set `newly_losing` to the offender's losable positions with one more losing move.
 
-        That is a move into a position won since the last search, or a best capture that loses at
-        this order.
+        That is a move into a position that is won since the last search, or that a capture wins at
+        this order; or a best capture of the offender that loses at this order.
         """
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
@@ -272,7 +273,7 @@ class Search:
         sets.unite(losses.rows, self.possible_losses)
 
     def _find_escapes(self, captures_wait: bool) -> None:
-        """Set `escapes`; remove win candidates that a capture wins at this order.
+        """Set `escapes`; remove from `win_candidates` those that a capture wins at this order.
 
         captures_wait : as for `initialise`
 
@@ -291,7 +292,7 @@ class Search:
             sets.intersect(self.unwon, wins)
 
     def prune(self) -> None:
-        """Prune wins without a loss and losses with an escape in turn, to the greatest fixpoint.
+        """Prune in turn wins without a move to a loss, and losses with an escape, to the fixpoint.
 
         The first two sweeps test all candidates: many are pruned, and sweeps backwards from these
         would take longer.

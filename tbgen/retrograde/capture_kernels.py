@@ -64,7 +64,7 @@ def _raise_bits(numbers, base, lo, hi, number):
 def _raise_row(numbers, base, view, source, lo, hi, saved):
     """Raise `numbers` at base + square, for the squares (lo, hi), to those of a row of the view.
 
-    For many squares, the whole row is raised at once, and the others are restored (`saved`).
+    For many squares, the whole row is raised at once, and the other squares are restored.
 
     source : int64, index in `view` of the first square of the view's row
     """
@@ -96,7 +96,7 @@ def _capture_by_attackers(
 ):
     """Raise numbers of a row to the values of captures on `victim` by attackers of `side`.
 
-    first : int64, the first row of the view's lead
+    first : int64, the first row, in `view`, of the lead after the capture
     rest : int64, the view's mid with all men on their squares, the captured one left out
     victim : int64, the square of the captured piece
     lo, hi : uint64, the occupied squares of lead and mid
@@ -119,7 +119,7 @@ def _capture_by_attackers(
 
 @part
 def _view_mid(mid, without, frame, strides):
-    """Return the mid of the view, by its `strides`, with the men on the squares of a frame's mid.
+    """Return the view's mid that has the men on the same squares as a mid of `frame`.
 
     without : int64, a group that is left out (as if its rank were 0); -1 for none
     """

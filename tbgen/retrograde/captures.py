@@ -56,6 +56,7 @@ def _dropped_leads(
 
     parent, view : layout of the table that is solved, and of the view
     columns : columns of `Frame.lead_squares`, one for each defender of the captured kind
+    victim_side : side of these defenders
     """
     red_pieces = parent.defenders[Side.RED].pieces
     result = np.zeros((parent.leads, len(columns)), np.int64)
@@ -71,7 +72,10 @@ def _dropped_leads(
 
 
 def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
-    """Return the view's stride of each group of the parent, 0 if it has none, int64 (groups,)."""
+    """Return the stride, in the view, of each group of the parent: int64 (parent's groups,).
+
+    0 for a group that the view lacks.
+    """
     of = {(g.side, g.kind): s for g, s in zip(view.groups, view.strides, strict=True)}
     return np.array([of.get((g.side, g.kind), 0) for g in parent.groups], np.int64)
 
@@ -95,10 +99,12 @@ class Captures:
     ) -> None:
         """Load the tables that captures with `side` to move lead to.
 
+        layout, frame, code_space, metric : of the table that is solved
         supporting : opens the table of a material after a capture
         ready : called with the palette before any plane is allocated
 
-        Raises `LimitExceededError` if a capture's value has no code.
+        Raises `LimitExceededError` if a capture's value has no code, and the errors of opening and
+        reading tables.
         """
         self._layout, self._frame, self._side = layout, frame, side
         victim_side = side.other
@@ -135,7 +141,7 @@ class Captures:
     def _of_attackers(
         self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
     ) -> FindCaptures:
-        """Return a function that finds the captures of one attacker type, by one view."""
+        """Return a function that finds the captures of attackers of one type, from one view."""
         side, frame, strides = int(self._side), self._frame, _strides(self._layout, view)
         plane, view_frame = maker.whole(workers), maker.frame
         if view.inner is None:
@@ -207,7 +213,10 @@ def capture_width(
     code_space: CodeSpace,
     metric: Metric,
 ) -> int:
-    """Return the bytes of a number in a plane of best captures, for the side that needs more."""
+    """Return the bytes of a number in a plane of best captures, for the side that needs more.
+
+    Parameters are those of `Captures`.
+    """
     return max(
         _captured_kinds(layout, side, supporting, code_space, metric)[1].dtype.itemsize
         for side in Side

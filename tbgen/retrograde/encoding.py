@@ -3,9 +3,9 @@
 
 It takes a quarter of the time, by two passes over the codes of a block:
 
-    first pass    the codes that occur: the palette
-    second pass   the index of every slot's code; a slot without a position gets the index of the
-                  code before it
+    first pass    the codes that occur, ascending: the palette
+    second pass   the palette index of every slot's code, a byte each; a slot without a position
+                  gets the index of the position before it, or of the block's first position
 
 `tbgen.tables` does not import the compiler, so a builder passes `encode` to its writer.
 """
@@ -20,7 +20,9 @@ from tbgen.tables.blocks import MAX_PALETTE, Codes, encode_filled
 
 @borrowing_kernel
 def _k_encode(codes, palette, index_of, out):
-    """Write a palette block; return its size, 0 without codes or with more than 256 different ones.
+    """Write a palette block: its palette, then the palette indices of the slots' codes.
+
+    Returns the bytes written, 0 if there are no positions or more than 256 different codes.
 
     codes : unsigned (slots,), in; the codes of a block, 0 where there is no position
     palette : unsigned (256,), scratch of the same type
@@ -66,7 +68,7 @@ def encode(codes: Codes, otherwise: int) -> bytes:
     """Return the same block of a file as `encode_filled`, in a quarter of the time.
 
     codes : unsigned (slots,), 0 for slots without a position
-    otherwise : code of all slots of a block without positions
+    otherwise : code to store for all slots if the block has no positions
     """
     width = codes.itemsize
     if width <= 2:

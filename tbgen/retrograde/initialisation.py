@@ -32,7 +32,8 @@ from tbgen.tables.palettes import Palette
 def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame):
     """Sort the positions of a side by their captures; return the number of those in `slots`.
 
-    numbers : unsigned (rows of the leads * 90,), in; the best captures that `Captures.find` wrote
+    numbers : unsigned (rows of the leads * 90,), in; the best captures that `Captures.find` wrote;
+        0 for none
     draw : int, the number of a draw
     losable : Rows of the leads, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, as
@@ -69,7 +70,8 @@ def sort_by_captures(
     """Find the best captures of the legal positions of a side, and sort the positions by them.
 
     palette : the codes of the numbers that `find` writes
-    find : `Captures.find`, or a function like it
+    find : function with the parameters of `Captures.find`; writes the number of the best capture of
+        each legal position of some leads
 
     Returns the positions without any capture, and those whose best capture wins or loses.
     """

@@ -73,7 +73,7 @@ def _k_fill(data, codes, numbers):
 
 
 class Journal:
-    """Record of the settled positions of one side to move, with their codes, in order of settling.
+    """Settled positions of one side to move, with their codes, as records in order of settling.
 
     Each chunk of leads has records of its own; one thread at a time writes those of a chunk.
     """
@@ -86,7 +86,7 @@ class Journal:
         """All codes that have been added."""
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
-        """Append a record of positions of one chunk of leads that have a code."""
+        """Append a record of positions of one chunk of leads, all settled with `code`."""
         self.codes.add(code)
         segment = self._open[chunk]
         segment += _HEADER.pack(code, len(record))
@@ -104,7 +104,7 @@ class Journal:
         ]
 
     def records_after(self, chunk: int, cursor: Cursor, code: int) -> list[Bytes]:
-        """Return one chunk's records after a cursor whose codes are better (larger) than `code`."""
+        """Return the records of one chunk after a cursor, of codes better (larger) than `code`."""
         number, at = cursor
         found = []
         for segment in self._unpacked(chunk, number):
@@ -131,14 +131,14 @@ class Journal:
                 yield chunk, packer.compress(segment)
 
     def append_segment(self, chunk: int, segment: bytes) -> None:
-        """Append a segment of a saved journal, as `segments` returned it, to a chunk of leads.
+        """Append a compressed segment, which `segments` of a saved journal yielded, to a chunk.
 
         The caller restores `codes`, the codes of all records.
         """
         self._packed[chunk].append(self._storage.store(segment))
 
     def fill(self, chunk: int, palette: Palette, numbers: NDArray[Any]) -> None:
-        """Write the codes of a chunk's positions, as numbers in a palette, to a plane.
+        """Write the codes of a chunk's positions, as numbers in a palette, to `numbers`.
 
         palette : must have all codes of the journal
         numbers : unsigned (rows of the chunk * 90,), inout; other elements are not changed
@@ -186,7 +186,8 @@ class Waiting:
         """Add the waiting positions of one chunk of leads, given as a list.
 
         numbers : unsigned (n,), the code that each position waits for, as its number in the palette
-        slots : uint32 (n,), the positions, row * 90 + square, rows counted from the chunk's first
+        slots : uint32 (n,), the positions, ascending: row * 90 + square, rows counted from the
+            chunk's first one
         """
         if not len(numbers):
             return
@@ -213,5 +214,5 @@ class Waiting:
         return self._records.get(code, StoredRecords(self._storage))
 
     def drop(self, code: int) -> None:
-        """Remove the positions that wait for a code."""
+        """Remove the positions that wait for a code, if any."""
         self._records.pop(code, None)

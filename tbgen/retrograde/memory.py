@@ -102,6 +102,7 @@ def memory_needed(
 ) -> MemoryNeed:
     """Return the memory for solving a material under some rules.
 
+    codes : code space of the table
     width : bytes of one element of a plane of captures (`captures.capture_width`)
 
     The peak is in one of three phases: finding captures (the supporting tables of a side, and a few
@@ -135,6 +136,8 @@ def memory_needed(
 
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     """Return the bytes of supporting tables in memory while captures of one side are found.
+
+    width : bytes of one element of a plane of captures
 
     The result is for the side that needs more. A table after the capture of a defender is kept as a
     plane, beside views of a few leads. A table after the capture of an attacker is kept as views,

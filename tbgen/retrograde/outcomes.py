@@ -26,7 +26,7 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcom
 
 @borrowing_kernel
 def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
-    """Set the slots of the leads [lead_0, lead_1) without a canonical legal position to zero.
+    """Set the outcomes to 0 in the slots of some leads that are no canonical legal position.
 
     outcomes : uint8 (slots,), inout; of all leads
     """
@@ -43,14 +43,14 @@ def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
 
 @borrowing_kernel
 def _k_pack(codes, before, out):
-    """Pack the outcomes of a block into bytes; return whether all of them are equal.
+    """Pack the outcomes of a block into bytes, in base 3; return whether all of them are equal.
 
     A slot without a position gets the outcome of the last position before it. Slots before the
     first position get `before`.
 
     codes : uint8 (slots,), in; outcome codes, 0 where there is no position
     before : int, the outcome code of the block's first position
-    out : uint8 (bytes,), out; `SLOTS_PER_BYTE` slots each
+    out : uint8 (bytes,), out; `SLOTS_PER_BYTE` slots each, the first one the lowest digit
     """
     first, same = before, True
     at = 0
@@ -72,7 +72,8 @@ def _k_pack(codes, before, out):
 def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
     """Return the block of a file for outcome codes (slots,), in less time than `encode_outcomes`.
 
-    otherwise : outcome code of all slots of a block without positions
+    codes : 0 where there is no position
+    otherwise : outcome code to store for all slots if the block has no positions
     """
     held = int((codes != 0).argmax())
     first = int(codes[held])

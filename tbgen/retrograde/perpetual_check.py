@@ -43,9 +43,8 @@ def declare_perpetual_checks(
 ) -> StoredRecords | None:
     """Find the direct wins of one side at one order, and seed the propagation with them.
 
-    state : of searches whose mark is `k_mark_in_check`
-
-    Returns the remaining loss candidates, which lose at this order, if `keep_losses`; else None.
+    state : the winner's searches for checks; its `mark` is `k_mark_in_check`
+    keep_losses : return the remaining loss candidates, all of which lose at this order; else None
     """
     with state.search(order) as search:
         if search.initialise(captures_wait=True):
@@ -59,9 +58,10 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Declare unknown positions in check direct wins if a capture wins at this order.
+    """Make unknown positions direct wins if the winner is in check and can win by a capture.
 
-    The offender has checked, and the capture wins (docs/values.md, "Patterns, exactly").
+    The capture wins at this order, after what may have been the offender's last check
+    (docs/values.md, "Patterns, exactly", condition 2).
     """
     p, sets, winner = search.propagation, search.sets, search.winner
     with search.idle_frontier() as won_by_capture, search.idle_frontier() as in_check:

@@ -45,9 +45,11 @@ of the propagation with the number of positions settled in it.
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame):
-    """Record the positions on a frontier, and remove them from two sets; return their number.
+    """Write a record of the positions on `front` for each chunk; remove them from two sets.
 
-    unknown, losable : Rows, inout
+    Returns the number of positions.
+
+    unknown, losable : Rows, inout; the two sets
     """
     mids, leads = frame.mids, frame.leads
     settled, at = 0, 0
@@ -73,9 +75,9 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 class Propagation:
     """Sets and journals of one material, and the steps that settle its positions.
 
-    Attributes with two entries have one for each side to move. `frontiers` have the positions that
-    the last step settled. The next step writes those of Red to `spare_frontier`, since it still
-    reads Red's last frontier.
+    Attributes with two entries have one for each side to move. `waiting` has the positions whose
+    capture is not due yet. `frontiers` have the positions that the last step settled. The next step
+    writes those of Red to `spare_frontier`, since it still reads Red's last frontier.
     """
 
     def __init__(
@@ -135,7 +137,9 @@ class Propagation:
     def _step(self, order: int, number: int) -> int:
         """Settle one ply, wins at odd steps, losses at even ones; return the number of positions.
 
-        number : the step: the distance in plies at order 0, one more at higher orders
+        number : the step, from 1 on: the plies of the value at order 0, plies + 1 at higher orders
+
+        Raises `LimitExceededError` if there are positions to settle but the plies have no code.
         """
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
@@ -165,8 +169,9 @@ class Propagation:
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
         """Set `found` to the positions that wait for a value; return whether any waited.
 
-        If none waited, `found` is unchanged. Otherwise the positions no longer wait and, if the
-        value is a loss, are losable from now on.
+        Positions that another move has settled are left out, but count as waiting. If none waited,
+        `found` is unchanged. Otherwise no position waits for the value any more and, if it is a
+        loss, the unknown ones become losable.
         """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
@@ -180,7 +185,7 @@ class Propagation:
         return True
 
     def _settle(self, value: Value) -> int:
-        """Give the positions on both frontiers a value; report and return their number."""
+        """Record the positions on both frontiers with a value; report and return their number."""
         code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
@@ -222,14 +227,17 @@ class Propagation:
         return LaterRecords(self.journals[side], self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Yield the records of the positions that wait for wins (or losses) of an order."""
+        """Yield, for each win (or loss, as `outcome` says) of an order, the positions that wait."""
         for code, value in self._waiting_values(side):
             if value.order == order and value.outcome == outcome:
                 yield self.waiting[side].records(code)
 
     @contextmanager
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
-        """Context manager: meanwhile, positions whose best capture loses at `order` are losable."""
+        """Context manager: meanwhile, positions whose best capture loses at `order` are losable.
+
+        Positions already settled stay out of `losable`.
+        """
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
             self.sets.add(records, losable, within=self.unknown[side])
@@ -254,13 +262,13 @@ class Propagation:
 
     @property
     def last_order(self) -> int:
-        """Highest order of a waiting capture, 0 if none waits."""
+        """Highest order of a value for which positions wait, 0 if none wait."""
         return max(
             (value.order for side in Side for _, value in self._waiting_values(side)), default=0
         )
 
     def _last_due(self, order: int) -> int:
-        """Return the step at which the last waiting capture of an order is due, 0 for none."""
+        """Return the step at which the last waiting positions of an order are due, 0 for none."""
         values = (value for side in Side for _, value in self._waiting_values(side))
         return max((v.plies + (order > 0) for v in values if v.order == order), default=0)
 

@@ -4,7 +4,8 @@
 `Solution`        codes of a material from the journals, a chunk of leads or a plane at a time
 `CountedPlanes`   planes and their statistics for a writer of files; one plane is in memory
 
-Planes contain numbers of codes: a palette (`tables/palettes.py`) lists the codes that occur.
+A palette (`tables/palettes.py`) is the ascending list of the codes that occur. Planes contain
+*numbers*, the indices of codes in the palette. Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class CodeCount(NamedTuple):
 
 @borrowing_kernel
 def _k_empty_unused(lead_0, lead_1, numbers, frame):
-    """Set the slots that are not the canonical ones of their positions to zero."""
+    """Set the numbers to 0 in all slots but the canonical one of each position."""
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         if not (frame.self_mirrored[lead] or frame.twin >= 0):
@@ -54,7 +55,7 @@ def _k_tally(numbers, slot_0, counts, firsts):
 
     numbers : unsigned (n,), in; those of the slots from `slot_0` on
     slot_0 : int
-    counts, firsts : int64 (numbers,), inout; count and first slot of each number
+    counts, firsts : int64 (size of the palette,), inout; count and first slot of each number
     """
     for i in range(numbers.size):
         number = numbers[i]
@@ -93,7 +94,7 @@ class Solution:
         return self.journals[side].codes | {self.code_space.draw}
 
     def _chunk(self, side: int, chunk: int) -> tuple[int, Plane]:
-        """Return the first slot of a chunk of leads, and its numbers in the side's palette."""
+        """Return a chunk's first slot, and the number of each slot in the side's palette."""
         layout, palette = self.layout, self.palettes[side]
         lead_0, lead_1 = self.chunks.lead_range(chunk)
         rows = (lead_1 - lead_0) * layout.mids
@@ -109,7 +110,10 @@ class Solution:
         return self.chunks.number
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
-        """Return a chunk of leads, as one run; implements `SupportingTable.tile`."""
+        """Return a chunk as one run: its first slot, and each slot's code mapped by `numbers_of`.
+
+        Implements `SupportingTable.tile`.
+        """
         first, numbers = self._chunk(side, number)
         return [(first, numbers_of(self.palettes[side].all_codes).take(numbers))]
 
@@ -118,7 +122,10 @@ class Solution:
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """Return a side's palette numbers by slot, (slots,), and the counts of its codes."""
+        """Return a side's palette numbers by slot, (slots,), and the counts of its codes.
+
+        Slots without a canonical position have the number 0, and are not counted.
+        """
         palette = self.palettes[side]
         plane: Plane = self.workers.storage.zeros(self.layout.slots, palette.dtype)
         size = self.workers.threads, len(palette.codes)

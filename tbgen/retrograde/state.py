@@ -4,7 +4,8 @@
     Checkpoint    storage of the state of one build
     resume_state  read the state that an interrupted build has saved
 
-A checkpoint is a sequence of *parts* (bytes). The first is the head (JSON); then come sections:
+A checkpoint is a sequence of *parts* (bytes). The first is the head, numbers as JSON
+(`BuildState.parts`). Then come sections:
 
     for each side     unknown, losable, frontier: three sets; waiting positions; the journal
     for each search   the two sets of its `SearchState`
@@ -93,7 +94,7 @@ class BuildState:
         return self.changed
 
     def parts(self) -> Iterator[bytes]:
-        """Yield the state's parts; the state must not change before the last part is read."""
+        """Yield the checkpoint's parts; the state must not change before the last part is read."""
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
         order_starts = self.propagation.order_starts
@@ -120,7 +121,7 @@ class BuildState:
             yield _entries(one.possible_losses)
 
     def add_searches(self, search_states: Sequence[SearchState]) -> None:
-        """Set `search_states` to new, empty ones; if resuming, fill these from the checkpoint."""
+        """Set `search_states` to new, empty states; if resuming, fill them from the checkpoint."""
         self.search_states = search_states
         if self._unread is None:
             return
@@ -173,7 +174,7 @@ def _section(parts: Iterator[bytes]) -> Iterator[Entry]:
 
 
 def _set_entries(sets: Sets, members: Rows) -> list[Entry]:
-    """Return the records of a set, compressed by all threads."""
+    """Return the records of a set as entries of a section, compressed by all threads."""
     entries: list[Entry] = []
 
     def add(chunk: int, record: Bytes) -> None:
@@ -184,7 +185,7 @@ def _set_entries(sets: Sets, members: Rows) -> list[Entry]:
 
 
 def _entries(records: Records, code: int = 0) -> Iterator[Entry]:
-    """Yield the records of a set, or of the positions that wait for a code."""
+    """Yield records as entries of a section, all with `code` (0 for a set)."""
     for chunk, of_chunk in records[:]:
         for record in of_chunk:
             yield chunk, code, packer.compress(record.data)

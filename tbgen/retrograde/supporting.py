@@ -71,11 +71,13 @@ class SupportingTable(Protocol):
         """Return the number of tiles of a side; a tile has one or more leads, read at once."""
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
-        """Return a tile as runs of consecutive leads: of each, its first slot, and its numbers.
+        """Return a tile as runs of consecutive leads: for each, its first slot, and its numbers.
 
-        Slots without a canonical position have numbers of arbitrary codes.
+        Numbers are by slot, in index order. Slots without a canonical position have numbers of
+        arbitrary codes.
 
-        numbers_of : maps distinct codes (n,) to the numbers (n,) that are returned
+        number : the tile, from 0 on
+        numbers_of : maps distinct codes (n,) to the numbers (n,) that are returned for them
         """
 
 
@@ -90,7 +92,7 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
     slot_of_square : int64 (90,), the inner slot of each square, -1 if there is none
     plane : unsigned (rows * 90,), or (rows,) without an inner piece, out; of all leads
 
-    Returns whether every legal position has a number.
+    Returns whether every legal position has a number; not tested without an inner piece.
     """
     complete = True
     mids = frame.mids
@@ -124,12 +126,14 @@ def load_plane(
 ) -> Plane:
     """Load one side of a supporting table, as values of the captures that lead to it.
 
-    side : to move after the capture
+    side : to move after the capture, in the table's colours
     conversion : unsigned (codes of the table,), for each code the number (in the palette of
         captures) of a capture that leads to it; 0 for codes that should not occur
+    frame : of the table
 
-    Returns an array by row and square, (rows * 90,), or (rows,) if the table has no inner piece.
-    Raises `TablebaseError` if a code occurs that should not.
+    Returns an array by row and square, (rows * 90,), or (rows,) if the table has no inner piece;
+    illegal positions have 0. Raises the errors of reading the table, and `TablebaseError` if a code
+    occurs that should not.
     """
     layout = table.layout
     plane: Plane = workers.storage.zeros(
@@ -165,17 +169,18 @@ def _k_view(
 
     first, last : int64, the rows of the leads chosen[first : last] are filled
     chosen : int64 (n,), the leads of the view to lay out, one after the other
-    view : unsigned (rows * 90,) or (rows,) of these leads, out
-    squares : int64 (MOST_MEN * groups of the table,), scratch: the squares of its groups
-    count : int64 (groups of the table,), scratch: number of squares written for each
+    view : unsigned (rows * 90,) or (rows,), out; of the leads `chosen` only
+    squares : int64 (MOST_MEN * groups of the table,), scratch: the squares of the table's groups
+    count : int64 (groups of the table,), scratch: number of squares written for each group
     frame, table : Frame of the view and of the supporting table
-    plane : unsigned (rows of the table * 90,) or (rows,), addressed by squares
+    plane : unsigned (rows of the table * 90,) or (rows,), by row and square (`load_plane`)
     descriptor : int64 (words,), of the table's layout (`tbgen.indexing.slots`)
-    leads, mirrored : int64 and bool (leads of the view,), the table's lead of each view lead, and
-        whether it has the mirror image
+    leads, mirrored : int64 and bool (leads of the view,), for each lead of the view the table's
+        lead, and whether that stands for the mirror image
     roles : int64 (men of the view,), the table's group to which each man belongs, or AS_INNER
     receiver : int64, the table's group to which the view's inner piece belongs, or AS_INNER
-    seen_as : int64 (2, 90), the table's square for each square, and its mirror image
+    seen_as : int64 (2, 90), the table's square for each square of the view; row 1 for leads that
+        stand for the mirror image
     """
     mids, table_mids = frame.mids, table.mids
     has_inner = frame.inner_kind >= 0
@@ -237,7 +242,10 @@ def _k_view(
 def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the table's lead for each lead of the view, and whether it has the mirror image."""
+    """Return the table's lead for each lead of the view, and whether it is the mirror image.
+
+    swapped : whether the table's Red is the parent's Black
+    """
     ranks = []
     for side in Side:
         source = side.other if swapped else side
@@ -275,7 +283,10 @@ class ViewMaker:
     def __init__(
         self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane
     ) -> None:
-        """Prepare the conversion of one side's plane to a view."""
+        """Prepare the conversion of `plane`, one side of `table`, to the index `view`.
+
+        swapped : whether the table's Red is the parent's Black
+        """
         self.frame = make_frame(view, with_moves=False)
         self._plane = plane
         self._lead_size = view.mids * (STRIDE if view.inner else 1)
@@ -300,7 +311,7 @@ class ViewMaker:
         return view
 
     def _fill(self, first: int, last: int, leads: NDArray[np.int64], view: Plane) -> None:
-        """Write the rows of leads[first : last] into a view."""
+        """Write the rows of leads[first : last] into `view`, which has those of all `leads`."""
         squares = np.zeros(MOST_MEN * self._groups, np.int64)
         count = np.zeros(self._groups, np.int64)
         _k_view(first, last, leads, view, squares, count, self.frame, self._plane, *self._arguments)
@@ -328,6 +339,6 @@ class DrawnTable:
         return 1
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
-        """Return all leads, as one run, in which all codes are the draw."""
+        """Return all leads as one run, each slot with the number of the draw."""
         draw = numbers_of(np.array([self.code_space.draw], self.code_space.dtype))
         return [(0, np.full(self.layout.slots, draw, draw.dtype))]

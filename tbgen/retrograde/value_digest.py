@@ -4,8 +4,9 @@
     tile of codes  ->  a word for each legal position, in index order  ->  SHA-256 of each lead
     SHA-256 of all leads, Red's side, then Black's                     ->  16 bytes
 
-docs/format.md, "Digest of the values", defines it. Leads are hashed separately, since files have
-their own order of leads. Parameters of kernels: `tbgen.retrograde`.
+A *word* is 32 bits: outcome, plies and order. A *tile* has one or more leads, which are read at
+once. Leads are hashed separately, since files have their own order of leads. The definition is in
+docs/format.md, "Digest of the values". Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ _HASH_BYTES = 32
 def _k_select(lead_0, lead_1, side, words, area, frame, ends):
     """Move the words of canonical legal positions to the front, over the words of other slots.
 
-    words : uint32 (slots of the leads,), inout
-    ends : int64 (leads of the range,), out; end of each lead's words in `words`
+    words : uint32 (slots of the leads,), inout; in, a word for each slot in index order
+    ends : int64 (leads of the range,), out; end of each lead's remaining words in `words`
     """
     mids = frame.mids
     at, slot = 0, 0
@@ -62,8 +63,10 @@ def _k_select(lead_0, lead_1, side, words, area, frame, ends):
 
 
 def _words_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint32]:
-    """Return the word of each code, uint32 (n,); raise `LimitExceededError` for orders too high."""
-    # Slots without a position have the code 0.
+    """Return the word of each code, uint32 (n,); a slot without a position gets that of a draw.
+
+    Raises `LimitExceededError` for orders above 32767.
+    """
     outcome, order, plies = value_columns(np.where(codes == 0, space.draw, codes), space)
     if (order > _MOST_ORDERS).any():
         raise LimitExceededError(f"order {order.max()} has no word of 32 bits")
@@ -103,11 +106,11 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
 
 
 def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
-    """Hash the words of consecutive leads, and write the hashes to their places.
+    """Write the SHA-256 of the words of each of some consecutive leads to `hashes`.
 
     words, ends : words of the canonical legal positions, and the end of each lead (`_k_select`)
     lead : the first of these leads
-    hashes : a digest for each lead of the table, out
+    hashes : 32 bytes for each lead of the table, out
     """
     content, start = words.astype("<u4", copy=False).data.cast("B"), 0
     for end in (4 * ends).tolist():

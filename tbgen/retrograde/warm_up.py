@@ -38,7 +38,7 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether `warm_up` has finished before with these arguments: it only loads kernels."""
+    """Return whether `warm_up` has compiled for these arguments before, so that it only loads."""
     return jit.is_compiled(str(rules if ordered else Rules.NONE))
 
 
@@ -50,7 +50,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     to the system before a table is solved (`trim_process`).
 
     rules : the rule set of the whole build
-    ordered : whether kernels for rule-decided orders are needed now
+    ordered : whether kernels for rule-decided orders are needed too, not of order 0 alone
     alone : whether this process compiles everything, for lack of memory for two
     """
     with jit.compile_lock():
@@ -137,7 +137,7 @@ def _solve_all(rules: Rules) -> None:
 
 @cache
 def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
-    """Start the second process, at most once; return it, or None if it cannot be started."""
+    """Start the second process, once for each rule set; return it, or None if it cannot start."""
     return jit.start_beside(_compile_all if rules.judges_chases else compile_captures)
 
 

@@ -156,8 +156,9 @@ def _k_reach_calm(graph, safe, inside, reaching):
 def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside: Bools) -> Bools:
     """Return the reply nodes from which the winner can force calm replies again and again.
 
-    This is the greatest subset of `inside` from which the winner can force a calm reply without
-    leaving it or `safe`. A least fixpoint (`_k_reach_calm`) is repeated until it removes nothing.
+    The result is the greatest subset of `inside` from which the winner can force a calm reply
+    without leaving the subset or `safe`. A least fixpoint (`_k_reach_calm`) is repeated until it
+    removes nothing.
     """
     safe = safe.copy()
     while True:

@@ -45,9 +45,9 @@ than the search.
 
 @borrowing_kernel
 def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
-    """Set `found` to positions of `within` in which a piece of `side`, not in check, is attacked.
+    """Set `found` to the positions of `within` in which `side` has a piece under attack.
 
-    `side` is to move. The attacker is no king or pawn, the attacked piece no king (`sieve.py`).
+    `side` is to move, and not in check. `attacked_row` defines the attacks that count.
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):
@@ -108,7 +108,7 @@ def declare_perpetual_chases(
     converter : between slots of the table and boards
     chase_rules : bits of the rule set (`tbgen.indexing.rulesets`)
 
-    Returns the number of direct wins.
+    Returns the number of direct wins, each position counted once.
     """
     with state.search(order) as search:
         # `unwon` lacks direct wins by check, and captures that win, since these come before chases.

@@ -87,11 +87,11 @@ def _guard_columns(side, frame):
 
 @part
 def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame):
-    """Return the inner squares for which the piece of `side` on `source` attacks an enemy piece.
+    """Return the inner piece's squares for which a piece of `side` attacks an enemy piece.
 
     The enemy king does not count, nor do men that may be chased freely (`may_be_victim`).
 
-    source : int64, NOWHERE for the inner piece
+    source : int64, square of the attacking piece; NOWHERE for the inner piece
     """
     victim_side = 1 - side
     lo, hi = EMPTY, EMPTY
