@@ -84,7 +84,7 @@ class NotEnoughMemoryError(TablebaseError):
     def __init__(
         self, material: str, needed: int, available: int, limit: str, *, how: str = _ON_DISK
     ) -> None:
-        """Store material and figures; `how` says how the build would run with `needed` bytes."""
+        """Store material and figures; `how` is the clause of the message that explains `needed`."""
         self.material = material
         self.needed = needed
         self.available = available
@@ -99,8 +99,8 @@ class NotEnoughMemoryError(TablebaseError):
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
     """Return the least memory of a build in bytes, and a clause that explains the figure.
 
-    If kernels are still to be compiled, and the compiler needs more than the table, the figure is
-    the need of the compiler.
+    If kernels are still to be compiled, and the compiler needs more than the table and more than
+    `available`, the figure is the need of the compiler; otherwise it is `least`.
 
     least : bytes that the table takes at least
     available : bytes that the process may use
@@ -186,7 +186,7 @@ class Builder:
     state_seconds: float = STATE_SECONDS
 
     def build_job(self, start: Start) -> Built:
-        """Build the table of a job, unless it is finished.
+        """Build the table of a job, unless it is finished; then remove its checkpoints.
 
         Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `PostponedError` if another
         build has locked the table, `MissingTableError` if a supporting table is missing,
@@ -282,7 +282,7 @@ class Builder:
         return DiskStorage(self.directory, available - need.working)
 
     def _load_kernels(self, material: Material) -> None:
-        """Compile or load the kernels of the solver."""
+        """Compile or load the kernels that the solver needs for arrays of one byte per number."""
         kernels = import_permanently("tbgen.retrograde.warm_up")
         self.progress.phase("compile", 0, 0, 0)
         alone = usable_memory(self.memory).memory < TWO_COMPILERS_BYTES
@@ -377,7 +377,7 @@ class Builder:
     def _supporting_tables(
         self, material: Material, metric: Metric
     ) -> Iterator[dict[str, TableFile]]:
-        """Open the finished supporting tables, yield them by name of material, then close them.
+        """Context manager: yields the open supporting tables, by name of material.
 
         A DTM table needs DTM tables; any metric serves a DTC table. The order of the work ensures
         that they exist. Raises `MissingTableError` if another program has removed one.
@@ -394,9 +394,9 @@ class Builder:
 
     @contextlib.contextmanager
     def _lock(self, material: Material) -> Iterator[None]:
-        """Lock a table, and remove its temporary files that killed builds have left.
+        """Context manager: locks a material's tables; removes temporary files of killed builds.
 
-        Raises `PostponedError` if another build has locked the table.
+        The lock is one for both metrics. Raises `PostponedError` if another build has it.
         """
         written = set()
         for name in (self._name(material, metric) for metric in Metric):
@@ -428,7 +428,7 @@ def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
 
 
 def _size(count: int) -> str:
-    """Format bytes, rounded up: `213 MiB`, or `1,024 GiB` from 10 GiB on."""
+    """Format bytes, rounded up to MiB (`213 MiB`), or to GiB from 10 GiB on (`1,024 GiB`)."""
     if count < 10 << 30:
         return f"{-(-count // (1 << 20)):,} MiB"
     return f"{-(-count // (1 << 30)):,} GiB"

@@ -76,9 +76,10 @@ class Traits:
 class WinBounds:
     """Bounds of the share of positions that a side wins, from its supporting tables.
 
-    `most` is the upper bound: the lowest share after capturing a piece, but at least `least`.
-    `least` is the lower bound: the highest share after losing a piece. `taking` and `losing` are
-    the mean shares after capturing and after losing a piece.
+    `most` is the upper bound: the lowest share after capturing a piece, but at least `least`. If
+    there is nothing to capture, it is 1 for a side with attackers. `least` is the lower bound: the
+    highest share after losing a piece. `taking` and `losing` are the mean shares after capturing
+    and after losing a piece. Without such captures, these three are 0.
     """
 
     most: float

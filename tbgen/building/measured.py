@@ -61,7 +61,7 @@ class Measured:
 
 
 def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
-    """Return the date and machine of the measurements, and the measured costs.
+    """Return the first line, which names machine and date, and the measured costs.
 
     Raises `OSError`, `KeyError` for a missing column, and `ValueError` for a malformed number.
     """

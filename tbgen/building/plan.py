@@ -45,7 +45,7 @@ class PlannedTable:
     index_size: int
     """Number of slots (entries of the table) for each side to move."""
     placements: int
-    """Number of slots that hold a placement of the pieces; the other slots are empty."""
+    """Number of slots that have a placement of the pieces; the other slots are holes."""
     memory_bytes: int
     """Bytes of memory that a build of this table needs with its arrays in memory."""
     least_bytes: int
@@ -57,8 +57,8 @@ class PlannedTable:
     seconds: float
     """Estimated wall seconds.
 
-    They refer to this machine if the directory given to `plan` has finished tables with a build
-    time, else to the machine of the measurements.
+    They refer to this machine if the directory given to `plan` has finished tables whose build
+    times can be compared with measured ones, else to the machine of the measurements.
     """
 
     @property

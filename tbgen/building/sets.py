@@ -118,8 +118,9 @@ def materials_among(
 ) -> list[Material]:
     """Return the materials among `present` that words and bounds select.
 
-    All of `present` without words and bounds. A material that is named by itself is included even
-    if it is not present. Raises like `materials_of`.
+    Without words, the bounds select, and without bounds all of `present` are selected, sorted by
+    men and name. A material that is named by itself is selected even if it is not present. Raises
+    the errors of `materials_of`.
     """
     return _chosen(words, Bounds(men, attackers), frozenset(present))
 
@@ -157,7 +158,10 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
 
 
 def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]:
-    """Return the materials that match a pattern, with either side first; an error if none does."""
+    """Return the materials that match a pattern, with either side first.
+
+    Raises `InputError` if none matches, or if the pattern is too long.
+    """
     if len(pattern) > MAX_PATTERN:
         # Compiling a pattern takes time quadratic in its brackets.
         raise InputError(
@@ -182,7 +186,10 @@ def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]
 
 
 def _listed(path: Path) -> list[str]:
-    """Return the words of a file without comments (`#`); a list cannot refer to another list."""
+    """Return the words of a file without comments (`#`).
+
+    Raises `OSError`, and `InputError` for a file without words or with the name of another list.
+    """
     if path.is_dir():
         raise InputError(f"@{path} is a directory, no list of materials", "name a text file")
     with path.open(encoding="utf-8-sig", errors="replace") as file:

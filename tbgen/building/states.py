@@ -94,7 +94,7 @@ class StateFile:
 
     @contextlib.contextmanager
     def errors_of_state(self) -> Iterator[None]:
-        """Return a context in which a table is solved after `load`.
+        """Context manager, in which the caller solves the table after `load`.
 
         If a checkpoint was loaded, unexpected errors are attributed to it, and become `InputError`.
         """
@@ -190,7 +190,7 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 
 def remove_state(directory: Path, name: TableName) -> None:
-    """Remove the state of a finished table after the table's name is synced to the disk."""
+    """Remove the state of a finished table, if any, once the table's name is synced to the disk."""
     path = state_path(directory, name)
     if path.exists():
         # Else a power failure might lose both the table's name and its state.

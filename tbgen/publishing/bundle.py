@@ -49,9 +49,10 @@ _STAMP = (1980, 1, 1, 0, 0, 0)
 
 
 def bundled_names(directory: Path, rule_set: RuleSet) -> list[WdlName]:
-    """Return the win-draw-loss files of a directory, sorted by men and name.
+    """Return the names of the win-draw-loss files in a directory, sorted by men and name.
 
-    Raises `InputError` if one has other rules than `rule_set`: an index is for one rule set.
+    Raises `InputError` if a file has other rules than `rule_set`, since a bundle is for one rule
+    set, and `OSError`.
     """
     paths = directory.iterdir() if directory.exists() else ()
     found = [name for path in paths if isinstance(name := parse_name(path.name), WdlName)]
@@ -68,8 +69,8 @@ def bundled_names(directory: Path, rule_set: RuleSet) -> list[WdlName]:
 def write_bundle(directory: Path, rule_set: RuleSet) -> tuple[Path, int]:
     """Add index, checksums, texts and archive to a directory of win-draw-loss files.
 
-    Returns the path of the archive, and the number of win-draw-loss files in it. Raises like
-    `bundled_names`, and `OSError`.
+    Returns the path of the archive, and the number of win-draw-loss files in it. Raises the errors
+    of `bundled_names` and of reading the files, and `OSError`.
     """
     names = bundled_names(directory, rule_set)
     men = max((name.material.men for name in names), default=0)

@@ -2,10 +2,10 @@
 
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
-An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. If
-the complete file has a wrong hash, it is emptied. If it had bytes of an earlier download, the same
-source is tried once more; else the next source. If all sources fail, but have sent enough bytes,
-they are tried again. The table is locked during a download, as during a build.
+An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. A
+complete file with a wrong hash is emptied. If it had bytes of an earlier download, the same source
+is tried once more; else the next source. If all sources fail, but have sent enough bytes, they are
+tried again. The table is locked during a download, as during a build.
 """
 
 from __future__ import annotations

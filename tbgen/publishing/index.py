@@ -194,7 +194,7 @@ def read_index(text: str) -> list[Entry]:
 
 
 def _file(value: object) -> str:
-    """Return `value` if it is the file name of a table or certificate; else raise an error."""
+    """Return `value` if it is the file name of a table or certificate; else raise `SchemaError`."""
     if not isinstance(value, str) or table_of(value) is None:
         raise checked_json.SchemaError("a name that no table has")
     return value

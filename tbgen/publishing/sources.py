@@ -254,7 +254,7 @@ Source = DirectorySource | WebSource
 
 @contextlib.contextmanager
 def _source_errors(what: str, transfer: _Transfer) -> Iterator[None]:
-    """Return a context that converts errors of all lower layers to a `SourceError`.
+    """Context manager: converts errors of files, connections and HTTP to a `SourceError`.
 
     what : the address, named in the error's message
     transfer : if it has shut the connection down, its reason is in the message

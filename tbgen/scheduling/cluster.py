@@ -121,7 +121,7 @@ class Cluster(Executor):
         self._opened.close()
 
     def workers(self) -> dict[str, Any]:
-        """Return the scheduler's workers by address: `resources`, `nthreads`, `pid`."""
+        """Return dask's data on each worker by its address: `resources`, `nthreads`, `pid` etc."""
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def submit(self, start: Start) -> Future[Any]:
@@ -144,8 +144,9 @@ class Cluster(Executor):
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Wait until a future is done, or `timeout` seconds; return the futures that are done.
 
-        Implements `Executor.wait`. If the scheduler is lost, all futures get a `PostponedError`, so
-        that their jobs are retried.
+        Implements `Executor.wait`, but waits at most `_CHECK_SECONDS`. If the scheduler is lost,
+        all futures get a `PostponedError`, so that their jobs are retried. Raises `OSError` if no
+        new scheduler is reached.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)

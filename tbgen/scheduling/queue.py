@@ -148,7 +148,10 @@ class ReadyQueue:
         del self.left_out[key]
 
     def retry(self, key: str) -> bool:
-        """Make a job whose worker was lost ready again; return False after `MAX_TRIES` starts."""
+        """Make a job whose worker was lost ready again, unless it was lost `MAX_TRIES` times.
+
+        Returns whether the job is ready. If not, it counts as running until `fail` is called.
+        """
         self._tries[key] = self._tries.get(key, 0) + 1
         if self._tries[key] >= MAX_TRIES:
             return False

@@ -125,7 +125,10 @@ class Observer:
     """Longest time in seconds without an event before `waiting` is called; None for no limit."""
 
     def waiting(self) -> None:
-        """Called if no job has ended for `every` seconds, or when a postponed job is due again."""
+        """Called if no job has ended for `every` seconds, or when a postponed job is due again.
+
+        An executor may wait for a shorter time (`Cluster.wait`); then it is called more often.
+        """
 
     def started(self, start: Start) -> None:
         """Called when a job begins; it may begin again after `retried`."""
