@@ -220,14 +220,15 @@ class BlockMap:
         return [(run, slots) for run, slots in runs.tolist()]
 
     def to_file_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a copy of a tile's codes (slots,), given in the order of `runs`, in file order."""
+        """Copy a tile's codes (slots,) from the order of `runs` to file order; return the copy."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
     def block_in_file_order(self, tile: int, codes: NDArray[Any], number: int) -> NDArray[Any]:
         """Return the codes of block `number` of a tile, counted from 0 in the tile.
 
-        They are a part of `to_file_order(tile, codes)`, computed without reordering the whole tile.
+        The result is a part of `to_file_order(tile, codes)`, computed without reordering the whole
+        tile.
         """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
@@ -238,7 +239,7 @@ class BlockMap:
         return part[first % slab :][: end - first]
 
     def to_index_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a tile's codes (slots,), given in file order, in that of `runs`."""
+        """Return a tile's codes (slots,), which are in file order, in the order of `runs`."""
         axes, shape = self.arrangement.axes, self._shape(tile)
         shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
         return np.ascontiguousarray(shaped).ravel()

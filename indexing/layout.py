@@ -289,7 +289,7 @@ class Layout:
         return int(slot_of_squares(squares, self._descriptor_list))
 
     def slots_of_boards(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """int64 (n,): slots of boards, uint8 (n, 90); raises like `slots_of_pieces`."""
+        """int64 (n,): slots of boards, uint8 (n, 90); raises the errors of `slots_of_pieces`."""
         n, pieces = len(boards), len(self.piece_codes)
         taken = boards != 0  # numpy scans booleans twice as fast
         if (np.count_nonzero(taken, axis=1) != pieces).any():

@@ -169,8 +169,8 @@ class Material:
 def needed_materials(materials: Iterable[Material]) -> list[Material]:
     """List the given materials and all that sequences of captures lead to, each once.
 
-    Sorted by number of pieces, so that tables can be built in this order. Materials that need no
-    table are left out.
+    Sorted by number of pieces, then by name, so that tables can be built in this order. Materials
+    that need no table are left out.
     """
     found: dict[str, Material] = {}
     waiting = [material for material in materials if material.needs_table]

@@ -182,7 +182,10 @@ class Position:
         return type(self)(b"".join(rank[::-1] for rank in ranks), self.side)
 
     def after(self, source: int, target: int) -> Self:
-        """Return the position after a move from `source` to `target`; legality is not checked."""
+        """Return the position after a move from `source` to `target`; legality is not checked.
+
+        Raises `PositionError` if a king is captured, or the piece may never stand on `target`.
+        """
         board = bytearray(self.board)
         board[target] = board[source]
         board[source] = EMPTY
@@ -209,7 +212,7 @@ def rank_texts(board: bytes, letters: str = LETTERS_BY_CODE) -> list[str]:
 
 
 def _parse_board(text: str) -> list[int]:
-    """List the ninety piece codes of a FEN's first field."""
+    """List the ninety piece codes, by square, of a FEN's first field; raises `PositionError`."""
     rows = text.split("/")
     if len(rows) != RANKS:
         raise PositionError(

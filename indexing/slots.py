@@ -1,7 +1,8 @@
 """The index of one position: squares -> slot, and back.
 
-The scalar functions below read a *descriptor*, a flat integer array that describes a layout
-completely (`Layout.descriptor`). So plain Python and compiled kernels share one definition.
+The scalar functions below read a *descriptor*, their parameter `d`: a flat integer array that
+describes a layout completely (`Layout.descriptor`). So plain Python and compiled kernels share one
+definition. A piece's *slot* is the index of its square in its area.
 
     0                  the words named below: sizes, and the offsets of tables
     FIRST_GROUP        `GROUP_WORDS` for each mid group, `MAX_GROUPS` of them
@@ -78,7 +79,7 @@ def group_rank(
 ) -> int:  # fmt: skip
     """Return the rank of a group's placement: its pieces are on squares[first : first + count].
 
-    The squares may be in any order: for each, the smaller slots are counted.
+    The squares may be in any order: counting the smaller slots gives a piece's place among them.
 
     count : int, number of pieces
     vacated, taken : int, the piece on `vacated` counts as standing on `taken`, both squares after

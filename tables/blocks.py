@@ -82,7 +82,10 @@ def encode_block(codes: Codes) -> bytes:
 
 
 def encode_filled(codes: Codes, otherwise: int) -> bytes:
-    """Return the content of a block after `fill`, which replaces 0 by other codes (`otherwise`)."""
+    """Return the content of a block of codes, in which `fill` replaces each 0 before encoding.
+
+    otherwise : code of all slots if every code is 0
+    """
     return encode_block(fill(codes, otherwise))
 
 
@@ -106,7 +109,7 @@ def safe_slots(width: int) -> int:
 
 
 class Block:
-    """A decoded block of codes.
+    """A decoded block of codes; `nbytes` is its approximate size in memory.
 
     A block with a palette keeps the palette and an index for each slot, both as views of its
     content. A block of planes keeps the array of its codes.

@@ -90,9 +90,12 @@ def _compare(
 ) -> dict[Arrangement, float]:
     """Return a measure of the compressed size of a sample of `blocks` blocks, by arrangement.
 
-    It is the size in bytes. If the two orders of leads have different leads in their samples, it is
-    divided by the size of these leads, each compressed by itself. `read` returns the codes of a
-    tile, `compressed_sizes` the size in bytes of each block.
+    The measure is the size in bytes. If the two orders of leads have different leads in their
+    samples, the size is divided by that of these leads, each compressed by itself.
+
+    maps : one for each arrangement to compare
+    read : returns the codes of a tile
+    compressed_sizes : returns the size in bytes of each block
     """
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}

@@ -110,7 +110,10 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Let an error of `temporary`, or of a full disk that names no file, name the file `path`."""
+    """Set the file name of an `OSError` to `path`.
+
+    Only if the error names `temporary`, or means a full disk (`is_full_disk`) and names no file.
+    """
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):

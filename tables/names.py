@@ -148,7 +148,7 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set of a tablebase without a table that the choice admits.
+        """Rule set of a tablebase in which no table has a rule set that the choice admits.
 
         Where the choice has None, the rule set has unknown rules, no limit on orders, or minor
         chases. Raises `InputError` for `minor_chases` False under rules that leave no choice.
@@ -178,7 +178,7 @@ _WDL = "wdl"
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Common base of `TableName` and `WdlName`; raises `InputError` if the rules are unknown."""
+    """Common base of `TableName` and `WdlName`, which checks that the rules are known."""
 
     material: Material
     rule_set: RuleSet
@@ -208,7 +208,10 @@ class _Name:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TableName(_Name):
-    """Name of a table: material, rule set and metric; raises like `_Name`."""
+    """Name of a table: material, rule set and metric.
+
+    Raises `InputError` if the rules of the rule set are unknown.
+    """
 
     metric: Metric
 
@@ -233,7 +236,10 @@ class TableName(_Name):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WdlName(_Name):
-    """Name of a win-draw-loss file: material and rule set; raises like `_Name`."""
+    """Name of a win-draw-loss file: material and rule set.
+
+    Raises `InputError` if the rules of the rule set are unknown.
+    """
 
     @classmethod
     def of(cls, table: TableName) -> WdlName:

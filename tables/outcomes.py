@@ -71,7 +71,7 @@ def encode_outcomes(codes: Codes, otherwise: int) -> bytes:
 
 
 class OutcomeBlock:
-    """A block of outcomes, kept as its content: five slots per byte."""
+    """A block of outcomes, kept as its content; `nbytes` is its approximate size in memory."""
 
     __slots__ = ("_content", "constant", "nbytes")
 
@@ -138,7 +138,7 @@ def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
 
 
 class OutcomeCodec:
-    """Conversion between outcome codes and the content of blocks."""
+    """Conversion between outcome codes and the content of blocks, as `DistanceCodec` for values."""
 
     dtype: np.dtype[Any] = np.dtype(np.uint8)
     top = WIN

@@ -208,7 +208,10 @@ class Tablebase:
             return self._rule_set()
 
     def _rule_set(self, material: Material | None = None) -> RuleSet:
-        """Return `rule_set`; the error also lists those under which `material` is present."""
+        """Return the rule set of probes; the caller holds the lock.
+
+        Raises `RulesMismatchError`, which also lists the rule sets that `material` has files of.
+        """
         if len(self._present) > 1:
             own = {name.rule_set for name in self._paths if name.material == material}
             listed, mine = (sorted(map(str, each)) for each in (self._present, own & self._present))
@@ -379,7 +382,10 @@ class Tablebase:
     def probe_boards(
         self, boards: Boards, sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-        """Return outcomes, orders and plies (n,); takes and raises what `probe_wdl_boards` does."""
+        """Return outcomes (1 win, 0 draw, -1 loss), orders and plies of legal positions, each (n,).
+
+        Parameters and errors are those of `probe_wdl_boards`. A draw has order 0 and 0 plies.
+        """
         outcomes = np.zeros(len(sides), np.int8)
         orders, plies = np.zeros(len(sides), np.uint32), np.zeros(len(sides), np.uint32)
         for numbers, file, codes in look_up(boards, sides, self.table):

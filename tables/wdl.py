@@ -100,7 +100,10 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """Unpack `count` blocks from number `first` on, `_block_bytes` for each; None if none."""
+        """Return `count` blocks from number `first` on, unpacked, as uint8 (bytes,).
+
+        Each block takes `_block_bytes`. None if `count` is 0.
+        """
         if not count:
             return None
         data = np.zeros((count, self._block_bytes), np.uint8)

@@ -311,7 +311,10 @@ class _Writer(Generic[Spec]):
         return blocks
 
     def _shorter(self, compressor: Compressor, plain: int, content: bytes) -> bytes:
-        """Return a content compressed; unchanged if `uncompressed` or not below `plain` bytes."""
+        """Return a content compressed, or unchanged if compressing does not shrink it below `plain`.
+
+        It is also unchanged if `Packing.uncompressed` is set. `plain` is in bytes.
+        """
         data = content if self.packing.uncompressed else compressor.compress(content)
         return data if len(data) < plain else content
 
