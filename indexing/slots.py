@@ -160,7 +160,7 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 
 @scalar
 def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
-    """Return the lead, the number of a placement of all defenders, and two bools.
+    """Return the lead (the number of a placement of all defenders), and two bools.
 
     If leads are reduced, a placement and its mirror image share one lead (mirror rule, `layout`).
     The first bool is True if that is the lead of the mirror image: the attackers must then be

@@ -151,7 +151,7 @@ def set_certificate_time(table: Path, modified: int) -> None:
 
 
 def metric_suffices(above: Metric, below: Metric) -> bool:
-    """Return whether the proof of a table may rest on a supporting table of another metric.
+    """Return whether the proof of a table may rest on a supporting table, by their metrics.
 
     `above` is the metric of the proven table, `below` that of the table after a capture. A DTM
     table needs DTM tables. A DTC table counts no further than a capture, so it may use either.

@@ -47,7 +47,7 @@ def integer(least: int = 0, most: int = MAX_COUNT) -> Check:
 
 
 def non_negative(value: object) -> float:
-    """Return a finite number of at least 0, such as seconds; else raises `SchemaError`."""
+    """Return `value` if it is a number from 0 to `MAX_COUNT`; else raise `SchemaError`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:
         raise SchemaError("not a number of at least 0")
     return value

@@ -104,7 +104,10 @@ class RuleSet:
 
     @property
     def chase_rules(self) -> int:
-        """Definition of a chase as bits (`rulesets.Chases.word`), of `wxf` if rules are unknown."""
+        """Definition of a chase as bits (`rulesets.Chases.word`).
+
+        That of `wxf` if the rules are unknown, or if no chase loses.
+        """
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property

@@ -39,7 +39,10 @@ class TableFile(BlockFile[TableSpec]):
         return self._read_statistics(TableStatistics)
 
     def occurring_codes(self, side: int) -> set[int]:
-        """Return a side's codes, from the stored statistics; raises `CorruptTableError`."""
+        """Return the codes of the positions with `side` to move, from the stored statistics.
+
+        Raises `CorruptTableError`.
+        """
         try:
             return {
                 self.code_space.encode(line.exact)

@@ -241,7 +241,7 @@ class TableStatistics(FileStatistics):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Parse like `FileStatistics.from_text`; counts and histogram must agree."""
+        """Parse like `FileStatistics.from_text`; `SchemaError` if histogram and counts differ."""
         found = super().from_text(text)
         for side, counts in zip(Side, (found.red_to_move, found.black_to_move), strict=True):
             if counts != _side_counts(side, found.histogram):

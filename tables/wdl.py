@@ -148,7 +148,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @cached_property
     def statistics(self) -> WdlStatistics:
-        """Counts, and the table that the file was derived from."""
+        """Counts, and the table that the file was derived from; raises `CorruptTableError`."""
         statistics = self._read_statistics(WdlStatistics)
         name = TableName.parse(statistics.source.file)
         own = self.header.spec.name

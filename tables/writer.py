@@ -311,9 +311,9 @@ class _Writer(Generic[Spec]):
         return blocks
 
     def _shorter(self, compressor: Compressor, plain: int, content: bytes) -> bytes:
-        """Return a content compressed, or unchanged if compressing does not shrink it below `plain`.
+        """Return the bytes to store for a content: compressed, if these are fewer than `plain`.
 
-        It is also unchanged if `Packing.uncompressed` is set. `plain` is in bytes.
+        Otherwise, and if `Packing.uncompressed` is set, the content itself is returned.
         """
         data = content if self.packing.uncompressed else compressor.compress(content)
         return data if len(data) < plain else content

@@ -87,7 +87,7 @@ class TableBuilder:
     def __call__(self, start: Start) -> Built:
         """Build the table of a job, and return its `Built`.
 
-        Raises the errors of `Builder.build_job`, and `LostError` if memory is short, so that the
+        Raises the errors of `Builder.build_job`, but `LostError` if memory is short, so that the
         job is retried: with fewer tables under construction, the memory may suffice.
         """
         threads = -(-self.cores // start.jobs_at_once)
@@ -189,7 +189,9 @@ class Collection:
         return disk + sum(heapq.nlargest(jobs, scratch)), free
 
     def jobs(self, threads: int, floor: int = 0, *, by_workers: bool = True) -> list[Job]:
-        """Return the unfinished tables as jobs, with their estimated memory and seconds.
+        """Return the unfinished tables as jobs, with their estimated seconds and memory.
+
+        The memory includes a margin (`MEMORY_MARGIN`).
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given

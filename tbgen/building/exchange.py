@@ -103,7 +103,11 @@ class Exchange:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[tuple[Any, str]]:
-        """Yield the file system and folder of the address; errors inside become `ExchangeError`."""
+        """Context manager: yields the file system and the folder of the address.
+
+        Errors in its block become `ExchangeError`. Raises `InputError` if `fsspec` is not
+        installed, or does not know the address.
+        """
         try:
             import fsspec
         except ImportError:
@@ -139,9 +143,10 @@ class RemoteTableBuilder:
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
-        """Build and upload a table unless the address has it; raises the errors of `TableBuilder`.
+        """Build and upload a table, unless the address has it and the task is no `rebuild`.
 
-        The result is that of `TableBuilder`, with `size` None for a table that the address has.
+        Returns the result of `TableBuilder`, with `size` None if the table was not built. Raises
+        the errors of `TableBuilder`, and `ExchangeError`.
         """
         task = start.job.payload
         assert isinstance(task, Task)

@@ -56,14 +56,17 @@ class Traits:
     outcomes: Outcomes
 
     def numbers(self, stronger: int) -> tuple[float, ...]:
-        """Return density, rate, wins of army `stronger` and the other, logarithm of the entropy."""
+        """Return density, rate, the wins of each army, and the logarithm of the entropy.
+
+        stronger : index (0 or 1) of the army whose wins come first
+        """
         wins, entropy = self.outcomes.wins, self.outcomes.entropy
         logarithm = math.log(LEAST_ENTROPY + entropy)
         return self.density, self.rate, wins[stronger], wins[1 - stronger], logarithm
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float], stronger: int) -> Traits:
-        """Return the traits that have these `numbers`; wins are clipped to 0..1."""
+        """Return the traits that have these `numbers`; wins are clipped to 0..1, entropy at 0."""
         density, rate, strong, weak, entropy = numbers
         wins = min(max(strong, 0.0), 1.0), min(max(weak, 0.0), 1.0)
         outcomes = Outcomes(
@@ -103,7 +106,7 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """Supporting tables of a material; `traits` has their sizes, times and outcomes by name."""
+    """Supporting tables of a material; `traits` are those of tables, by name of material."""
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material

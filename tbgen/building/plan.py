@@ -69,6 +69,8 @@ class PlannedTable:
     def scratch_bytes(self, state_seconds: float = STATE_SECONDS) -> int:
         """Return the most bytes on disk that a build needs, in addition to finished files.
 
+        Arrays are assumed to be in memory.
+
         state_seconds : seconds between two checkpoints; two states exist while one is saved
         """
         states = 2 if self.seconds > state_seconds else 0
@@ -116,7 +118,7 @@ class Totals:
 def plan(
     materials: Iterable[Material], rules: Rules, directory: Path | None = None, threads: int = 2
 ) -> list[PlannedTable]:
-    """Return all tables that the materials need, bottom-up.
+    """Return the tables of the materials and all their supporting tables, bottom-up, with costs.
 
     directory : finished tables in it improve the estimates for other tables and for this machine
     threads : number of threads that build one table, each of which takes memory

@@ -83,7 +83,7 @@ class Profile(Progress):
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Add the cost since the last report to the phase of that report; begin the phase `name`.
 
-        Forwards the report; implements `Progress.phase`.
+        Adds `settled` to the phase `name`, and forwards the report; implements `Progress.phase`.
         """
         self._charge()
         self._phase = (name, order)

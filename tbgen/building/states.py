@@ -151,7 +151,8 @@ class StateFile:
     def save(self, parts: Iterable[bytes]) -> None:
         """Replace the saved state; `parts` are the solver's data.
 
-        If that fails, the old state is kept: on a full disk with a note, else by an `OSError`.
+        If writing fails, the old state is kept. A full disk is reported by `note`; other failures
+        raise `OSError`.
         """
         began = time.monotonic()
         try:

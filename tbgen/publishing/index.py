@@ -178,7 +178,7 @@ def decoded(data: bytes, source: object) -> str:
 
 
 def read_index(text: str) -> list[Entry]:
-    """Read the entries of an untrusted index; raises `BadIndexError`."""
+    """Return the entries of an index, given as untrusted JSON text; raises `BadIndexError`."""
     try:
         found = checked_json.parse_object(text, {"files": _ENTRY})
         entries: tuple[Entry, ...] = found["files"]

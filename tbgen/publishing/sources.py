@@ -65,7 +65,7 @@ class _Transfer:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch the rate in a thread during the `with` block; shut slow connections down."""
+        """Context manager: meanwhile, a thread watches rate and deadline (`_watch`)."""
         thread = threading.Thread(target=self._watch, daemon=True)
         thread.start()
         try:
@@ -151,7 +151,7 @@ class DirectorySource:
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """Open a file, and yield a stream that begins at `offset`, and the offset.
+        """Context manager: yields a stream of a file that begins at `offset`, and the offset.
 
         `seconds` is ignored. Raises `SourceError`, also while the stream is read.
         """
@@ -219,7 +219,7 @@ class WebSource:
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """Request a file, and yield a stream and the offset at which it begins.
+        """Context manager: requests a file; yields a stream of it and the offset where it begins.
 
         The stream begins at `offset`, or at 0 if the server ignores ranges. Raises `SourceError`,
         also while the stream is read. It is also raised if the whole transfer takes more than

@@ -67,6 +67,9 @@ class SearchState:
     position is tested once, and left out of `possible_losses` until one more of its moves loses. A
     pattern that the order before did not find contains a position with one more losing move. So
     later orders test only positions from which play may reach one.
+
+    `mark` is the kernel that finds the positions after a possible offence, `shared` the sets that
+    all searches of a material use in turn.
     """
 
     propagation: Propagation
@@ -170,7 +173,8 @@ class Search:
         loss_filter : applied at later orders only, and not to positions with one more losing move:
             these are many, and are left to `rule_out`
         captures_wait : whether a winner's capture that wins at this order counts only from its ply
-            on. If so, a position with such a capture is an escape, unless the offence leads to it
+            on. If so, a position with such a capture is an escape, unless it is one after a
+            possible offence
 
         Returns `found_any`.
         """
@@ -292,10 +296,11 @@ class Search:
             sets.intersect(self.unwon, wins)
 
     def prune(self) -> None:
-        """Prune in turn wins without a move to a loss, and losses with an escape, to the fixpoint.
+        """Prune the candidates down to the greatest fixpoint.
 
-        The first two sweeps test all candidates: many are pruned, and sweeps backwards from these
-        would take longer.
+        Win candidates without a move into a loss candidate, and loss candidates with an escape, are
+        removed in turn. The first two sweeps test all candidates: many are pruned, and sweeps
+        backwards from these would take longer.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.idle_frontier() as pruned_wins:

@@ -2,8 +2,9 @@
 """Kernels of phase 2b: the values of all captures of one kind of piece, read from a view.
 
 A view is a supporting table with the index of the table that is solved (`supporting.py`). It has
-the value of each capture as a number in a palette, larger if better. To *raise* a number is to
-replace it by another one if that is larger.
+the value of each capture as a number in a palette, larger if better. The array `numbers` has the
+best capture of each position so far, 90 for each row; `base` is its index of a row's first square.
+To *raise* a number is to replace it by another one if that is larger.
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one number per row

@@ -83,7 +83,8 @@ def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
 class Captures:
     """Best captures of one side, found for a range of leads at a time.
 
-    The supporting tables, which captures lead to, stay in memory as long as the object.
+    The supporting tables, which captures lead to, stay in memory as planes or views as long as the
+    object.
     """
 
     def __init__(

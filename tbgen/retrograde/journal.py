@@ -45,7 +45,7 @@ byte offset in the next segment. It stays valid when that segment is compressed.
 def _k_fill(data, codes, numbers):
     """Write the palette numbers of all positions in a segment of a journal to a plane's chunk.
 
-    data : uint8 (n,), in; an uncompressed segment, header and record in turn
+    data : uint8 (n,), in; an uncompressed segment: records, each after its code and length
     codes : int64 (codes,), in; the palette, with all codes of the journal
     numbers : unsigned (rows of the chunk * 90,), inout
     """
@@ -75,7 +75,8 @@ def _k_fill(data, codes, numbers):
 class Journal:
     """Settled positions of one side to move, with their codes, as records in order of settling.
 
-    Each chunk of leads has records of its own; one thread at a time writes those of a chunk.
+    Each chunk of leads has records of its own; one thread at a time writes those of a chunk. They
+    are compressed together in *segments* of at least 32 KiB; the last ones are not compressed yet.
     """
 
     def __init__(self, chunks: int, storage: Storage) -> None:

@@ -106,7 +106,10 @@ class BuildState:
             yield _END
 
     def _sections(self) -> Iterator[Iterable[Entry]]:
-        """Yield the records of each section, in the order that the module's docstring gives."""
+        """Yield the records of each section: sets, waiting positions and a journal for each side.
+
+        The two sets of each search follow.
+        """
         p = self.propagation
         for side in Side:
             for rows in (p.unknown[side], p.losable[side], p.frontiers[side].rows):

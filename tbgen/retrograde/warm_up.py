@@ -38,7 +38,7 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether `warm_up` has compiled for these arguments before, so that it only loads."""
+    """Return whether the kernels for these arguments are compiled: `warm_up` then only loads."""
     return jit.is_compiled(str(rules if ordered else Rules.NONE))
 
 

@@ -54,8 +54,7 @@ def is_won(row, square, setting):
 def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
     """List the pieces that attack `victim` after a move, but not before; return their number.
 
-    source, target : the move
-
+    source, target : int64, squares of the move
     attackers : int64 (PAIRS,), out; the squares of the listed pieces
     """
     side = piece_side(after[target])
