@@ -11,7 +11,8 @@ To *raise* a number is to replace it by another one if that is larger.
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
 In the first and third case, one move of one capturing piece raises the numbers of a whole row, for
-all squares of the inner piece, to those of a row of the view. Parameters: `tbgen.retrograde`.
+all squares of the inner piece, to those of a row of the view. `strides` has the view's stride of
+each group of the parent; `saved` is scratch. Other parameters: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ MANY_SQUARES = 20
 def _raise_bits(numbers, base, lo, hi, number):
     """Raise `numbers` at base + square, for the squares (lo, hi), to at least `number`.
 
+    base : int64, index in `numbers` of the first square of a row
     number : unsigned, of the type of `numbers`
     """
     while lo | hi:
@@ -67,7 +69,8 @@ def _raise_row(numbers, base, view, source, lo, hi, saved):
 
     For many squares, the whole row is raised at once, and the other squares are restored.
 
-    source : int64, index in `view` of the first square of the view's row
+    base, source : int64, index in `numbers`, and in `view`, of the first square of a row
+    saved : unsigned (90,), scratch for the numbers to restore
     """
     row = numbers[base : base + STRIDE]
     other = view[source : source + STRIDE]
@@ -97,7 +100,9 @@ def _capture_by_attackers(
 ):
     """Raise numbers of a row to the values of captures on `victim` by attackers of `side`.
 
+    base : int64, index in `numbers` of the first square of the row
     first : int64, the first row, in `view`, of the lead after the capture
+    mid : int64, of the row, before the capture
     rest : int64, the view's mid with all men on their squares, the captured one left out
     victim : int64, the square of the captured piece
     lo, hi : uint64, the occupied squares of lead and mid

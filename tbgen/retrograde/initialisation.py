@@ -8,7 +8,8 @@
                         loser resists longest
 
 Together with the positions without any move (`Propagation.start`) these are the *seeds* of the
-propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5.
+propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5. Parameters of kernels:
+`tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     numbers : unsigned (rows of the leads * 90,), in; the best captures that `Captures.find` wrote;
         0 for none
     draw : int, the number of a draw
+    legal : Rows of the leads, in; the positions to sort
     losable : Rows of the leads, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, as
         row * 90 + square, rows counted from the first lead's first one

@@ -45,7 +45,10 @@ def legal_row(lead, mid, side, frame):
 
 @borrowing_kernel
 def k_legal(lead_0, lead_1, side, legal, frame):
-    """Write the legal positions of the leads [lead_0, lead_1), `side` to move, to `legal`."""
+    """Write the legal positions of the leads [lead_0, lead_1), `side` to move, to `legal`.
+
+    legal : Rows of these leads only, out
+    """
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):

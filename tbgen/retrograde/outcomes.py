@@ -28,7 +28,10 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcom
 def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
     """Set the outcomes to 0 in the slots of some leads that are no canonical legal position.
 
+    Processes the leads [lead_0, lead_1) of the positions with `side` to move.
+
     outcomes : uint8 (slots,), inout; of all leads
+    area : int64 (inner size,), in; squares of the inner piece
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):

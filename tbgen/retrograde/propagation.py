@@ -49,7 +49,9 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 
     Returns the number of positions.
 
+    size : int64, leads per chunk
     unknown, losable : Rows, inout; the two sets
+    out, ends : the records, one after the other, and the end of each chunk's record, out
     """
     mids, leads = frame.mids, frame.leads
     settled, at = 0, 0

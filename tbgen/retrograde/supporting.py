@@ -85,7 +85,8 @@ class SupportingTable(Protocol):
 def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
     """Write the values of slots to a plane with rows of ninety squares; illegal positions get 0.
 
-    A position with several slots has the value of its canonical slot in all of them.
+    Processes the leads [lead_0, lead_1) of the supporting table, `side` to move. A position with
+    several slots has the value of its canonical slot in all of them.
 
     source : unsigned (slots of the leads [lead_0, lead_1),), the value of the capture that leads to
         each slot, as a number in the palette of captures

@@ -44,7 +44,10 @@ _HASH_BYTES = 32
 def _k_select(lead_0, lead_1, side, words, area, frame, ends):
     """Move the words of canonical legal positions to the front, over the words of other slots.
 
+    Processes the leads [lead_0, lead_1) of the positions with `side` to move.
+
     words : uint32 (slots of the leads,), inout; in, a word for each slot in index order
+    area : int64 (inner size,), in; squares of the inner piece
     ends : int64 (leads of the range,), out; end of each lead's remaining words in `words`
     """
     mids = frame.mids

@@ -130,7 +130,8 @@ def _k_safe(graph, reverse, alive_offence, alive_reply):
 def _k_reach_calm(graph, safe, inside, reaching):
     """Add to `reaching` the nodes of `inside` where the winner forces a calm reply, within `safe`.
 
-    reaching : bool (reply nodes,), inout
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), nodes that play must not leave
+    reaching : bool (reply nodes,), inout; nodes from which a calm reply is forced
     """
     changed = True
     while changed:
@@ -199,6 +200,7 @@ def _k_force(graph, conditions, calm, safe, inside, forced):
 
     conditions : Conditions
     calm : bool (reply nodes,), nodes where calm replies meet all conditions
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), nodes that play must not leave
     forced : uint64 (reply nodes,), inout; a word for each node, to which the conditions are added:
         CHECK_BIT and a bit for each piece
     """

@@ -71,7 +71,10 @@ class ChaseCandidates(NamedTuple):
 
 @part
 def _find_node(row, square, victim, candidates):
-    """Return the offence node of the position (row, square) and a victim in it; -1 for none."""
+    """Return the offence node of the position (row, square) and a victim in it; -1 for none.
+
+    victim : int64, the square of the victim
+    """
     key = row * SQUARES + square
     # np.searchsorted would take longer to compile than all of this.
     c, end = 0, candidates.keys.size
@@ -131,10 +134,12 @@ class PartialGraph(NamedTuple):
 def _try_chase(victim, source, target, setting, boards):
     """Play the offender's quiet move on `boards.after` and `boards.squares`, unless it loses.
 
-    The victim is a common victim of the position, so every such move chases it. Returns the number
-    of pieces that attack the victim anew, which are listed in `boards.attackers`, and the key of
-    the position after the move. For a move that loses, a capture or an illegal move, returns -1
-    twice, and `boards.squares` is unchanged.
+    The position is on `boards.board`. The piece on the square `victim` is one of its common
+    victims, so every such move chases that piece.
+
+    Returns the number of pieces that attack the victim anew, which are listed in
+    `boards.attackers`, and the key of the position after the move. For a move that loses, a capture
+    or an illegal move, returns -1 twice, and `boards.squares` is unchanged.
     """
     if boards.board[target] != 0:
         return np.int64(-1), np.int64(-1)

@@ -11,6 +11,8 @@ prune        sweeps to the greatest fixpoint; then loss candidates whose moves d
 declare      the remaining candidates become a graph with exact attacks and the victim in each node
              (`graph.py`), solved with the winner's clauses: not for ever checking, nor for ever
              chasing one piece (`game.py`)
+
+Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
     """Set `found` to the positions of `within` in which `side` has a piece under attack.
 
     `side` is to move, and not in check. `attacked_row` defines the attacks that count.
+
+    chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):

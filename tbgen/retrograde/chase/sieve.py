@@ -4,7 +4,8 @@
 A row has the positions that differ only in the square of the *inner piece* (`tbgen.rows`). The
 sieve tests only whether a piece attacks another one, and ignores protection, pins and exchanges.
 For the few positions that are left, `tbgen.rules.chases` decides whether the attack is a chase.
-Words occ_lo and occ_hi are the occupied squares without the inner piece.
+Words occ_lo and occ_hi are the occupied squares without the inner piece. Other parameters of
+kernels: `tbgen.retrograde.chase`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
 def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which a piece on `source` attacks `target`.
 
-    If `source` is NOWHERE, the inner piece itself is the attacker.
+    If `source` is NOWHERE, the inner piece itself is the attacker. The piece belongs to `side`;
+    `kind` is its type, ADVISOR for an advisor or elephant.
     """
     if source == NOWHERE:
         return inner_attackers(kind, side, target, occ_lo, occ_hi)
@@ -91,7 +93,8 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 
     The enemy king does not count, nor do men that may be chased freely (`may_be_victim`).
 
-    source : int64, square of the attacking piece; NOWHERE for the inner piece
+    kind : int64, type of the attacking piece, ADVISOR for an advisor or elephant
+    source : int64, its square; NOWHERE for the inner piece
     """
     victim_side = 1 - side
     lo, hi = EMPTY, EMPTY

@@ -54,7 +54,10 @@ def is_won(row, square, setting):
 def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
     """List the pieces that attack `victim` after a move, but not before; return their number.
 
+    before, after : int8 (90,), the boards before and after the move
+    squares, codes : int64 (pieces,), squares after the move, and piece codes, of all pieces
     source, target : int64, squares of the move
+    victim : int64, the square of the victim
     attackers : int64 (PAIRS,), out; the squares of the listed pieces
     """
     side = piece_side(after[target])
@@ -70,7 +73,10 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
 
 @part
 def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_rules):
-    """Return the squares among (lo, hi) whose piece a move (`source` to `target`) attacks anew."""
+    """Return the squares among (lo, hi) whose piece a move (`source` to `target`) attacks anew.
+
+    The result is two words. Other parameters are those of `new_attackers`.
+    """
     side = piece_side(after[target])
     found_lo, found_hi = EMPTY, EMPTY
     for v in range(codes.size):
@@ -93,7 +99,8 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 def _chased_by(source, target, lo, hi, setting, boards):
     """Return those of the squares (lo, hi) on which the offender's quiet move chases a piece.
 
-    Checks need no test: a check is an escape here, and positions with an escape are pruned.
+    The move is from `source` to `target` in the position of `boards`. Checks need no test: a check
+    is an escape here, and positions with an escape are pruned.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
