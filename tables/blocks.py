@@ -225,13 +225,15 @@ FAST: Parameters = Parameters(
     **_COMMON, hash_log=15, chain_log=16, search_log=4, min_match=5, target_length=64,
     strategy=zstandard.STRATEGY_LAZY2,
 )  # fmt: skip
-"""Parameters of a fast parse: a quarter of an optimal parse's time, and 7 % more bytes."""
+"""Parameters of a lazy parse: a quarter of the time of zstd's least optimal parse, and 7 % more
+bytes.
+"""
 
 DENSE: Parameters = Parameters(
     **_COMMON, hash_log=14, chain_log=16, search_log=5, min_match=3, target_length=256,
     strategy=zstandard.STRATEGY_BTOPT,
 )  # fmt: skip
-"""Parameters of a long optimal parse: a ninth smaller than `FAST`, ten times slower."""
+"""Parameters of a deep optimal parse: a ninth smaller than `FAST`, ten times slower."""
 
 SMALLEST: Parameters = Parameters.from_level(
     19, source_size=1 << 16, write_content_size=True, write_checksum=False

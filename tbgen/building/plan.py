@@ -79,7 +79,7 @@ class PlannedTable:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Estimated cost of tables, in bytes and wall seconds."""
+    """Estimated cost of tables, in bytes and wall seconds; `of` defines the totals."""
 
     tables: int
     slots: int

@@ -190,7 +190,10 @@ class Search:
         return self.found_any
 
     def _find_all(self, lost: Records | None) -> None:
-        """Find all candidates at the first order, and the sets from which later orders start."""
+        """Find all candidates at the first order, and the sets from which later orders start.
+
+        lost : as for `initialise`
+        """
         state, sets = self._state, self.sets
         unknown = self.propagation.unknown[self.winner]
         sets.run_kernel(state.mark, int(self.winner), unknown, self.win_candidates)
@@ -205,7 +208,10 @@ class Search:
         sets.copy(self.loss_candidates.rows, self.possible_losses)
 
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
-        """Find the candidates of a later order, among positions that newly losing moves affect."""
+        """Find those candidates of a later order from which play may reach one more losing move.
+
+        lost, loss_filter : as for `initialise`
+        """
         state, sets, p = self._state, self.sets, self.propagation
         assert state.after_offence is not None
         assert state.possible_losses is not None

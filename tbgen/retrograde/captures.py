@@ -52,7 +52,9 @@ class _CapturedKind(NamedTuple):
 def _dropped_leads(
     parent: Layout, view: Layout, columns: range, victim_side: Side
 ) -> NDArray[np.int64]:
-    """Return the view's lead after the capture of one defender, int64 (parent's leads, columns).
+    """Return the view's lead after each capture of a defender, by the parent's lead.
+
+    The result is int64 (parent's leads, columns).
 
     parent, view : layout of the table that is solved, and of the view
     columns : columns of `Frame.lead_squares`, one for each defender of the captured kind

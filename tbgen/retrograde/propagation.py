@@ -229,7 +229,10 @@ class Propagation:
         return LaterRecords(self.journals[side], self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Yield, for each win (or loss, as `outcome` says) of an order, the positions that wait."""
+        """Yield the records of the positions that wait for wins, or for losses, of an order.
+
+        There is one `Records` for each value for which positions wait. `outcome` is WIN or LOSS.
+        """
         for code, value in self._waiting_values(side):
             if value.order == order and value.outcome == outcome:
                 yield self.waiting[side].records(code)
