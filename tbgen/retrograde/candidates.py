@@ -83,10 +83,11 @@ class SearchState:
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
-        """Context manager: yields a search at one order; stores `possible_losses` at the end.
+        """Context manager: yields a search at one order.
 
         The caller calls `Search.initialise`. The search uses the frontiers of the propagation,
         which are idle between orders. Meanwhile, captures that lose at this order count as losing.
+        At the end, `possible_losses` is stored, unless a later order has found no loss candidate.
         """
         p = self.propagation
         with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
@@ -143,7 +144,7 @@ class Search:
 
     @property
     def captures_win(self) -> bool:
-        """Return whether any of the winner's positions has a capture that wins at this order."""
+        """Return whether positions of the winner wait for captures that win at this order."""
         return self.unwon is not self.propagation.unknown[self.winner]
 
     def discard_idle(self) -> None:

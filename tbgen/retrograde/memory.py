@@ -70,8 +70,9 @@ _SLACK_BYTES = 16 << 20
 def has_orders(material: Material, rules: Rules) -> bool:
     """Return whether orders above 0 (positions decided by the repetition rules) are searched.
 
-    False if one side has no attackers (pieces that can cross the river): then checks decide nothing
-    (lemma of Fang, Hsu & Hsu 2002, section 5), and no case is known in which chases do.
+    False under rules without perpetual check, and if one side has no attackers (pieces that can
+    cross the river): then checks decide nothing (lemma of Fang, Hsu & Hsu 2002, section 5), and no
+    case is known in which chases do.
     """
     return rules.judges_checks and material.both_armed
 
