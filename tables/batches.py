@@ -29,9 +29,13 @@ def look_up(
 ) -> Iterator[tuple[NDArray[np.intp], File, Codes]]:
     """Yield (indices, file, codes) of groups of boards with one material and one side to move.
 
-    `indices` (n,) point into `boards`; `codes` (n,) are those of the open file `file`, which
-    `file_of` returns for a material. Boards of a material that needs no table are omitted: they are
-    draws. Raises `InputError` for other sides than 0 and 1, and for boards that `Position` refuses.
+    `indices` (n,) are those of the group's boards in `boards`, `codes` (n,) their codes in the open
+    file `file`. Boards of a material that needs no table are omitted: they are draws.
+
+    boards, sides : n boards, and the side to move of each, 0 Red or 1 Black
+    file_of : returns the open file of a material
+
+    Raises `InputError` for other sides than 0 and 1, and for boards that `Position` refuses.
     """
     boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
     sides = np.asarray(sides)

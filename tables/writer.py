@@ -278,7 +278,7 @@ class _Writer(Generic[Spec]):
                 yield from pending.popleft().result()
 
     def _tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
-        """Return a tile's codes in the order of `runs`; valid until the next call of `source`."""
+        """Return a tile's codes in the order of `BlockMap.runs`, valid until `source` is called."""
         runs = block_map.runs(tile)
         if len(runs) == 1:
             return self._run(side, *runs[0])
@@ -322,7 +322,10 @@ class _Writer(Generic[Spec]):
 def complete_file(
     file: BinaryIO, header: Header[Spec], entries: list[tuple[int, int]], metadata: bytes
 ) -> None:
-    """Write the block table of `entries` and the compressed metadata; then the header, at 0."""
+    """Write the block table and the compressed metadata; then the header, at the file's beginning.
+
+    entries : those of the block table (`PackedBlock.entry`)
+    """
     block_table = np.array(entries, "<u4").tobytes()
     file.write(block_table)
     file.write(metadata)

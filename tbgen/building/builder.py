@@ -396,7 +396,7 @@ class Builder:
     def _lock(self, material: Material) -> Iterator[None]:
         """Context manager: locks a material's tables; removes temporary files of killed builds.
 
-        The lock is one for both metrics. Raises `PostponedError` if another build has it.
+        One lock serves both metrics. Raises `PostponedError` if another build has it.
         """
         written = set()
         for name in (self._name(material, metric) for metric in Metric):

@@ -61,7 +61,7 @@ Report = Callable[[int], object]
 
 
 class FetchError(SourceError):
-    """Raised if no source has a valid index or the file as listed, or if another file has its name.
+    """Raised if no source has a valid index or the listed file, or if a different file exists here.
 
     `strerror` has the reason, for each source; `hint` suggests a remedy.
     """
