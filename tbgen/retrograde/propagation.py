@@ -51,7 +51,8 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 
     size : int64, leads per chunk
     unknown, losable : Rows, inout; the two sets
-    out, ends : the records, one after the other, and the end of each chunk's record, out
+    out, ends : uint8 (n,) and int64 (chunks,), out; the records, one after the other, and the end
+        of each chunk's record
     """
     mids, leads = frame.mids, frame.leads
     settled, at = 0, 0
