@@ -405,8 +405,8 @@ class Tablebase:
     ) -> tuple[Material, ...]:
         """Keep files of `materials`, by default all, unpacked in memory for `probe_wdl_boards`.
 
-        A win-draw-loss file takes 0.4 bytes a slot. A file that does not fit into the rest of
-        `max_bytes` is skipped. Returns the materials of files kept. Raises like `wdl_file`, and
+        A win-draw-loss file takes at most 0.4 bytes a slot. A file that does not fit into the rest
+        of `max_bytes` is skipped. Returns the materials of files kept. Raises like `wdl_file`, and
         errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())

@@ -188,7 +188,7 @@ class Propagation:
         return True
 
     def _settle(self, value: Value) -> int:
-        """Record the positions on both frontiers with a value; report and return their number."""
+        """Settle the positions on both frontiers with a value; report and return their number."""
         code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)

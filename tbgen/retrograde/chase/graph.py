@@ -96,24 +96,24 @@ def _find_node(row, square, victim, candidates):
 
 @by_pointer
 class PartialGraph(NamedTuple):
-    """Part of a graph that one thread builds: arrays of fixed size, filled from the front."""
+    """Part of a graph that one thread builds; longer arrays are filled from the front meanwhile."""
 
     node_replies: NDArray[np.int64]
-    """int64 (room,): the number of reply nodes of each offence node."""
+    """int64 (offence nodes,): the number of reply nodes of each offence node."""
     moves: NDArray[np.int64]
-    """int64 (room,): the move of each reply node, source * 90 + target."""
+    """int64 (reply nodes,): the move of each reply node, source * 90 + target."""
     reply_keys: NDArray[np.int64]
-    """int64 (room,): the key of the position of each reply node; canonical."""
+    """int64 (reply nodes,): the key of the position of each reply node; canonical."""
     reply_edges: NDArray[np.int64]
-    """int64 (room,): the number of edges of each reply node."""
+    """int64 (reply nodes,): the number of edges of each reply node."""
     edge_target: NDArray[np.int64]
-    """int64 (room,): the offence node that each edge leads to."""
+    """int64 (edges,): the offence node that each edge leads to, numbered in the whole graph."""
     edge_move: NDArray[np.int64]
-    """int64 (room,): the reply of each edge, source * 90 + target."""
+    """int64 (edges,): the reply of each edge, source * 90 + target."""
     edge_calm: NDArray[np.bool_]
-    """bool (room,): whether the reply is no check, and attacks nothing anew."""
+    """bool (edges,): whether the reply is no check, and attacks nothing anew."""
     edge_check: NDArray[np.bool_]
-    """bool (room,): whether the reply gives check."""
+    """bool (edges,): whether the reply gives check."""
 
     @classmethod
     def empty(cls, nodes: int, room: int) -> PartialGraph:
@@ -330,7 +330,7 @@ def _run_starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _find_edges(
     candidates: ChaseCandidates, setting: ChaseSetting, boards_of: list[Boards], workers: Workers
 ) -> PartialGraph:
-    """Return the edges of all candidates, joined from the parts that the threads find.
+    """Return the nodes and edges of all candidates, joined from the parts that the threads find.
 
     boards_of : the boards of each thread
     """

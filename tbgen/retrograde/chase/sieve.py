@@ -89,9 +89,9 @@ def _guard_columns(side, frame):
 
 @part
 def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame):
-    """Return the inner piece's squares for which a piece of `side` attacks an enemy piece.
+    """Return the squares of the inner piece for which one piece of `side` attacks an enemy piece.
 
-    The enemy king does not count, nor do men that may be chased freely (`may_be_victim`).
+    The enemy pieces that count are those of `attacked_row`.
 
     kind : int64, type of the attacking piece, ADVISOR for an advisor or elephant
     source : int64, its square; NOWHERE for the inner piece
