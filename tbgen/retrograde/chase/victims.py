@@ -52,7 +52,7 @@ def is_won(row, square, setting):
 
 @part
 def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
-    """List the pieces that attack `victim` after a move, but not before; return their number.
+    """List the pieces that attack `victim` anew (`is_new_attack`) after a move; return how many.
 
     before, after : int8 (90,), the boards before and after the move
     squares, codes : int64 (pieces,), squares after the move, and piece codes, of all pieces
