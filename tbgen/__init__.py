@@ -123,7 +123,7 @@ __all__ = [
 if not TYPE_CHECKING:  # for type checkers, every name would be an attribute
 
     def __getattr__(name: str) -> object:
-        """Import the module of a public name, and store the name in this module."""
+        """Return a public name of tbgen on its first use: import it, and keep it as a global."""
         for module, names in _HOMES.items():
             if name in names:
                 found = getattr(_import(f"tbgen.{module}"), name)
@@ -133,5 +133,5 @@ if not TYPE_CHECKING:  # for type checkers, every name would be an attribute
 
 
 def __dir__() -> list[str]:
-    """List the public names, including those not yet imported."""
+    """List the globals of this module, and the public names that are not yet imported."""
     return sorted({*globals(), *__all__})

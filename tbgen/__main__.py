@@ -74,7 +74,10 @@ def take_signals() -> None:
 
 
 def _leave_signals() -> None:
-    """Restore the default handlers before the exit, so that a further signal ends the process."""
+    """Before the exit, restore default handling, so that another signal ends the process at once.
+
+    Signals that are ignored stay so.
+    """
     signal.setitimer(signal.ITIMER_REAL, 0)
     for stop in (signal.SIGINT, *_STOPS):
         if signal.getsignal(stop) != signal.SIG_IGN:
@@ -85,7 +88,7 @@ def _leave_signals() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Handle SIGTERM, SIGHUP or SIGALRM: call the current handler of SIGINT (Ctrl-C).
 
-    A web server installs a handler of SIGINT that shuts the server down.
+    By default that handler raises `KeyboardInterrupt`; a web server's shuts the server down.
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):
@@ -94,7 +97,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
-    """Report an exception that Python has dropped; raise a `KeyboardInterrupt` again, by a timer.
+    """Report an exception that Python has dropped; raise a `KeyboardInterrupt` again, by SIGALRM.
 
     Python calls this hook (`sys.unraisablehook`) for exceptions in destructors, and in functions
     called by the garbage collector or a compiled library.

@@ -35,10 +35,10 @@ class Budget(NamedTuple):
 class Limits:
     """Arguments of a `go` command; None for an argument that is not given.
 
-    Times are seconds: `remaining` on the clock of the side to move, `increment` per move,
-    `move_time` for this move alone. `mate`: stop at a mate in at most this many moves.
-    `moves_to_go`: moves up to the next time control. `ponder`: search on the opponent's time until
-    `ponderhit`. `infinite`: search until `stop`. `only`: the moves that may be played.
+    `depth` is in plies. Times are seconds: `remaining` on the clock of the side to move,
+    `increment` per move, `move_time` for this move alone. `mate`: stop at a mate in at most this
+    many moves. `moves_to_go`: moves up to the next time control. `ponder`: search on the opponent's
+    time until `ponderhit`. `infinite`: search until `stop`. `only`: the moves that may be played.
     `draw_offered`: the opponent offers a draw.
     """
 

@@ -37,9 +37,9 @@ def converse(
 ) -> None:
     """Execute command lines until `quit` or the end of input.
 
-    lines : None for a line that is too long
-    write : writes a line of output; called from several threads
-    directories : directories of tables
+    lines : input lines, None for one of more than `MAX_LINE` bytes
+    write : writes a line of output, given without its end; called from several threads
+    directories : directories of tables, until the GUI sets others
     """
     protocol: EngineProtocol | None = None
     for line in lines:
@@ -60,7 +60,7 @@ def converse(
 
 
 def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
-    """Yield the decoded lines of a stream, without byte order marks; None for a too long line.
+    """Yield the decoded lines of a stream, without byte order marks; None for one too long.
 
     encoding : encoding of lines that are not UTF-8
     """
@@ -104,7 +104,11 @@ def run(directories: Iterable[Path]) -> None:
 
 
 def _end(error: OSError | None = None) -> None:
-    """End the process, with an error's message and status; kernels may still be compiling."""
+    """End the process at once, since other threads may be compiling kernels.
+
+    After an error, write its message and exit with its status. Without an error, or if the reader
+    of the output has gone, exit with status 0.
+    """
     if error is None or isinstance(error, BrokenPipeError):
         os._exit(failures.OK)
     failure = failures.expected(error)

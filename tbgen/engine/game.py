@@ -2,7 +2,7 @@
 
     position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
 
-GUIs send the whole game before every move: only moves that the last command lacks are parsed.
+GUIs send the whole game before every move: only moves added since the last command are parsed.
 """
 
 from __future__ import annotations

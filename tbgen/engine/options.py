@@ -33,8 +33,9 @@ class Options:
     """Values of all options.
 
     `hash` is in MiB. `egtbpaths` are the directories of tables, separated as in PATH or by
-    semicolons. `multipv` is the number of lines to report. `usemillisec` is the unit of UCCI's
-    times, `variant` the value of `UCI_Variant`, empty until a GUI sets it.
+    semicolons; `useegtb` switches tables on. `multipv` is the number of lines to report. `rules`
+    names a member of `Rules`. `usemillisec`: UCCI's times are milliseconds, not seconds. `variant`
+    is the value of `UCI_Variant`, empty until a GUI sets it.
     """
 
     hash: int = 16
@@ -55,7 +56,7 @@ class Options:
         return tuple(Path(part.strip()) for part in parts if part.strip())
 
     def set(self, name: str, value: str) -> bool:
-        """Set an option; returns False for an unknown name.
+        """Set an option, and return True; returns False for an unknown name.
 
         Raises `ValueError` for an invalid value, and changes nothing then.
         """

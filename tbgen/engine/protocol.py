@@ -65,7 +65,7 @@ class EngineProtocol:
 
     @property
     def seconds(self) -> float:
-        """Unit of the times of `go`, in seconds."""
+        """Unit of the times of `go`, in seconds; a subclass may have another one."""
         return 0.001
 
     @property
@@ -74,7 +74,7 @@ class EngineProtocol:
         return "iccs"
 
     def handle(self, line: str) -> bool:
-        """Execute a command line; returns False after `quit`."""
+        """Execute a command line; an invalid one is answered by a note. Returns False for `quit`."""
         name, *words = line.split() or [""]
         command = getattr(self, f"do_{name}", None)
         if command is not None:
@@ -87,7 +87,7 @@ class EngineProtocol:
         return name != "quit"
 
     def refuse(self, reason: str) -> None:
-        """Write `reason`, why a line was not read; `go` finds no move until a valid `position`."""
+        """Write `reason`, why a line was not read; until a valid `position`, `go` gives no move."""
         self._refused = True
         self.note(reason)
 
@@ -115,7 +115,7 @@ class EngineProtocol:
     def do_position(self, words: Sequence[str]) -> None:
         """Set the current game from the words of a `position` command.
 
-        Raises an error for invalid words. Until a valid `position` follows, `go` then searches
+        Raises `InputError` for invalid words. Until a valid `position` follows, `go` then searches
         nothing and answers without a move.
         """
         self._refused = True
@@ -140,7 +140,7 @@ class EngineProtocol:
         self.thinker.ponder_hit(draw_offered="draw" in words)
 
     def do_quit(self, words: Sequence[str]) -> None:
-        """Stop the search, and write its answer; waits of `isready` end, too."""
+        """Stop the search and all waits of `isready`; returns when their answers are written."""
         self.thinker.close()
 
     def limits(self, words: Sequence[str]) -> Limits:
@@ -171,8 +171,8 @@ class EngineProtocol:
     def _numbers(self, words: Sequence[str]) -> dict[str, int]:
         """Parse the numeric arguments of a `go` command; return a dict from name to number.
 
-        Numbers are limited to the range from the least one in `NUMBERS` to `MAX_NUMBER`. Writes a
-        note for an argument without its number, or an unknown one.
+        Numbers are clamped to the range from the least one in `NUMBERS` to `MAX_NUMBER`. Writes a
+        note for an argument without its number, or an unknown one; `depth infinite` is left out.
         """
         found, last = {}, ""
         for name, text in zip(words, [*words, ""][1:], strict=True):

@@ -36,7 +36,7 @@ class EngineTables:
         """Notes to the user: unreadable directories, or why no table is used; else empty."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open the tables of `directories` under a rule set; return False if they already were."""
+        """Open the tables of `directories` under the rules; return False if both are unchanged."""
         if (directories, rules) == self._named:
             return False
         self._named = directories, rules
@@ -111,11 +111,11 @@ def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path
 def probe_lines(
     tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None
 ) -> tuple[Outcome, tuple[Line, ...]] | None:
-    """Return outcome and best lines of the current position, the line to play first.
+    """Return the current position's outcome for its side to move, and its best lines.
 
-    `lines` is the maximum number of lines, `only` the moves that may be played (None: all). Returns
-    None if the position, or a position after one of these moves, has no table, or if none of these
-    moves is legal. Raises the other errors of `GameTablebase.probe`.
+    The line to play is first. `lines` is the maximum number of lines, `only` the moves that may be
+    played (None: all). Returns None if the position, or a position after one of these moves, has no
+    table, or if none of these moves is legal. Raises the other errors of `GameTablebase.probe`.
     """
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
@@ -135,7 +135,10 @@ def probe_lines(
 
 
 def _line(tables: GameTablebase, choice: RootMove) -> Line:
-    """Return a line of play: a table's move, its score, and best play after the move."""
+    """Return a line of play: the move `choice` with its score, and best play after the move.
+
+    The line has the move alone if best play needs a missing table.
+    """
     from tbgen.tables import Metric, MissingTableError
 
     value, result = choice.worth, choice.result

@@ -110,10 +110,10 @@ class Thinker:
         threading.Thread(target=self._load, daemon=True).start()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
-        """Load the kernels, open the tables and allocate the hash table; then call `on_ready`.
+        """Wait for the kernels, open the tables, allocate the hash table; then call `on_ready`.
 
         Returns at once: a thread does the work. During a search this work is left out, and only
-        `on_ready` is called. A search that is begun meanwhile waits.
+        `on_ready` is called. A search that is begun meanwhile waits for the thread.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -138,13 +138,13 @@ class Thinker:
 
     @property
     def _preparation(self) -> threading.Thread | None:
-        """Thread that runs for `get_ready`; None if there is none."""
+        """Thread of `get_ready` while it runs, else None."""
         thread = self._preparing
         return thread if thread is not None and thread.is_alive() else None
 
     @property
     def thinking(self) -> bool:
-        """Return whether an answer is still to come; False once it is being written."""
+        """Return whether an answer is still to come; waits while one is being written."""
         with self._answering:
             return not self._answered
 
@@ -173,7 +173,10 @@ class Thinker:
             self._searcher.stop()
 
     def ponder_hit(self, *, draw_offered: bool = False) -> None:
-        """Start the clock: the opponent has played the expected move, perhaps with a draw offer."""
+        """End pondering, and start the clock: the opponent has played the expected move.
+
+        `draw_offered` means that a draw was offered with it. Does nothing unless pondering.
+        """
         if self._pondering:
             self._pondering = False
             draw_offered |= self._limits.draw_offered
@@ -190,7 +193,7 @@ class Thinker:
             self._thread = None
 
     def close(self) -> None:
-        """End the search and the waits of `get_ready`; calls `on_answer` and `on_ready` first."""
+        """End the search and the waits of `get_ready`; return after `on_answer` and `on_ready`."""
         self._closed.set()
         self.finish()
         if self._preparing is not None:
@@ -201,7 +204,7 @@ class Thinker:
         self._forget = True
 
     def _start_clock(self) -> None:
-        """Start the clock now, and the timer of the hard limit unless pondering."""
+        """Start the clock now, and unless pondering, the timer of the hard limit if there is one."""
         self._started = time.monotonic()
         if self._timer is not None:
             self._timer.cancel()
@@ -220,8 +223,9 @@ class Thinker:
     def _run(self, game: Game, options: Options, preparation: threading.Thread | None) -> None:
         """Find the answer, wait until it may be written, and write it: body of the search thread.
 
-        The clock starts after `preparation`, the thread of `get_ready` if it runs.
-        With `infinite` or `ponder` an answer may be written only after `stop` or `ponderhit`.
+        `preparation` is the thread of `get_ready`, or None if it does not run; the clock starts
+        after its end. With `infinite` or `ponder` an answer may be written only after `stop` or
+        `ponderhit`.
         """
         if preparation is not None:
             while preparation.is_alive() and not self._stopped.is_set():
@@ -242,7 +246,7 @@ class Thinker:
             self._on_answer(replace(answer, accepts_draw=accepts))
 
     def _decide(self, game: Game, options: Options) -> Answer:
-        """Return the answer; a side without a legal move gets a report of depth 0."""
+        """Return the answer; for a side without a legal move, report a mate at depth 0 as well."""
         self._began = time.monotonic()
         if is_terminal(game.position):
             self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
@@ -252,7 +256,7 @@ class Thinker:
     def _with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
         """Open the tables and return the result of `act()`.
 
-        If a table cannot be read, it is left out and `act` is called again.
+        If `act` cannot read a table, this table is left out and `act` is called again.
         """
         if self._tables.use(options.directories, options.rules):
             self._tables_changed = True
@@ -364,8 +368,9 @@ class Thinker:
     def _is_enough(self, found: Iteration) -> bool:
         """Return whether the search ends after an iteration.
 
-        It ends at a mate within `Limits.mate` moves. With a time limit, and not while pondering, it
-        also ends at a mate no longer than the depth, or once the soft limit is reached.
+        It ends at an own mate within `Limits.mate` moves. With a time limit, and not while
+        pondering, it also ends at either side's mate in no more plies than the depth, or once the
+        soft limit is reached.
         """
         limits, budget = self._limits, self._limits.budget()
         plies = scores.mate_plies(found.lines[0].score)
@@ -402,7 +407,7 @@ class Thinker:
 
 
 def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:
-    """Return a legal move chosen without search; None if there is none.
+    """Return a legal move, one of `only` unless that is None, chosen without search, or None.
 
     A move that ends the game is preferred, else the move with the largest gain. The gain is the
     value of the captured piece, minus that of the moved piece if the opponent attacks the target.

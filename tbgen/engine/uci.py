@@ -58,7 +58,7 @@ class Uci(EngineProtocol):
             self.write(line)
 
     def do_ucinewgame(self, words: Sequence[str]) -> None:
-        """Stop the search; the hash table and histories are cleared."""
+        """Stop the search; the hash table and histories are cleared before the next one."""
         self.thinker.finish()
         self.thinker.forget()
 

@@ -1,7 +1,7 @@
 """A game as the record that the referee's scalar functions read.
 
-    position, moves  ->  Game.read  ->  boards, identities, log  ->  the chases of each ply
-    push, pop        ->  the game with other moves at its end; earlier results are kept
+    position, moves  ->  Game.read  ->  boards, ids, log  ->  the chases of each ply
+    push, pop        ->  the game with other moves at its end; cached chases are kept
 
 `verdict` finds repetitions and judges them.
 """
@@ -39,8 +39,10 @@ class Game:
     """A game as lists `boards`, `ids` and `log`: the record that the scalar functions read.
 
     Moves are pushed and popped at its end; `positions` has one position more than there are moves.
-    The chases of a ply are cached. They depend on `chase_rules` (`Rules.chase_rules`), which are
-    therefore fixed for a game. Raises `PositionError` if the first position is illegal.
+    The chases of a ply are cached. They depend on `chase_rules` (bits of the rule set, from
+    `Rules.chase_rules`), so these are fixed for a game.
+
+    Raises `PositionError` if the first position is illegal.
     """
 
     def __init__(self, position: Position, chase_rules: int = Chases().word) -> None:
@@ -116,9 +118,9 @@ class Game:
     def chases(self, ply: int, start: int) -> Pairs:
         """Return the chases of a ply as pairs (attacker, victim); see `record.chase_pairs`.
 
-        The reply to an attack decides whether it is a chase. The last ply closes a loop that began
-        at position `start`; its reply is the ply that was played there. If `start` is
-        `record.NO_SPAN`, it has no reply. The chases of other plies are cached.
+        The reply to an attack decides whether the attack is a chase. The last ply of the game
+        closes a loop that began at position `start`: its reply is the ply played from `start`, or
+        none if `start` is `record.NO_SPAN`. The chases of other plies are cached.
         """
         is_last, reply = ply + 1 == self.plies, ply + 1
         known = self._pairs[ply]

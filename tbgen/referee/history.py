@@ -75,9 +75,9 @@ def _compile() -> None:
 class History:
     """A game with push and pop, and the verdict on its last position.
 
-    The options are as for `tbgen.referee.judge`, but `rules` is no text. A search pushes and pops
-    moves along its line and calls `verdict` after each push. Raises `PositionError` if the position
-    is illegal, and `ValueError` if `occurrences` is less than 2.
+    The options are as for `tbgen.referee.judge`, but `rules` must be a `Rules`. A search pushes and
+    pops moves along its line and calls `verdict` after each push. Raises `PositionError` if the
+    position is illegal, and `ValueError` if `occurrences` is less than 2.
 
     >>> from tbgen.referee.history import History
     >>> history = History(Position.from_fen("3k5/9/9/9/9/9/4r4/9/9/4K4 w"))
@@ -148,11 +148,11 @@ class History:
         return Move(int(row[record.SOURCE]), int(row[record.TARGET]))
 
     def verdict(self, *, draw_is_enough: bool = False) -> Verdict:
-        """Return the verdict on the last position: `UNDECIDED` until it has repeated.
+        """Return the verdict on the last position, `UNDECIDED` before its `occurrences`-th time.
 
         A search whose beta is no higher than the value of a draw may pass `draw_is_enough`. Then,
         if the side to move commits no offence, the answer is `DRAW` for "at least a draw", and the
-        opponent's moves are not examined (Tan & Watkinson Medina, section 5.2).
+        opponent's chases are not computed (Tan & Watkinson Medina, section 5.2).
         """
         found = _k_judge(
             self._boards, self._ids, self._log, self._plies, self._side, self.rules.offences,

@@ -83,7 +83,7 @@ class _Search:
     worklist: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def run(self, first: bytes) -> bool | None:
-        """Search until the first position is won, or the worklist is empty; None at the limit."""
+        """Return whether the position `first` is won; None at the limit `MOST_POSITIONS`."""
         self.worklist.append((0, 0, first))
         while self.worklist and first not in self.won:
             depth, _, board = heapq.heappop(self.worklist)
@@ -118,7 +118,7 @@ class _Search:
         self._win(origin)
 
     def _win(self, board: bytes) -> None:
-        """Mark a position as won, and queue the next reply to each move that waited for this."""
+        """Mark a position as won, and queue the next reply to each move that led to it."""
         if board not in self.won:
             self.won.add(board)
             for move in self.answers.pop(board, ()):
@@ -127,7 +127,8 @@ class _Search:
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
         """Yield, for each check that the side can give, the positions after the opponent's replies.
 
-        With `takes`, the side's captures are included. Replies that capture come last.
+        With `takes`, the side's captures are included. Replies that capture come last in a list,
+        and so are searched first.
         """
         for source, target in _pseudo_legal(board, self.side):
             after = _after(board, source, target)
@@ -137,7 +138,7 @@ class _Search:
                 yield list(_positions_after(after, 1 - self.side))
 
     def _has_gained(self, board: bytes) -> bool:
-        """Return whether the side may have gained material since the first position."""
+        """Return whether the side may have gained material since the first position (`can_gain`)."""
         lost = self.pieces - _count(board)
         worth = 0
         for kind in PieceType:

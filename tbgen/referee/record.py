@@ -75,7 +75,7 @@ ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 
 @scalar
 def square_key(code: int, square: int) -> int:
-    """Return the summand of a piece on a square in a position's `KEY`; 0 for an empty square."""
+    """Return one square's part of `KEY`, the hash of a position: a sum over all its pieces."""
     if code == EMPTY:
         return 0
     number = 90 * code + square + 1
@@ -152,8 +152,8 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
     """Return the first position of the span to be judged, which ends at the last one (`plies`).
 
-    It is the second-latest earlier occurrence of the last position, or the only one.
-    Returns `NO_SPAN` if the last position has occurred less than `occurrences` times.
+    The span begins at the second-latest earlier occurrence of the last position, or at the only
+    one. Returns `NO_SPAN` if the last position has occurred fewer than `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
@@ -175,9 +175,9 @@ def chase_pairs(
 ) -> int:  # fmt: skip
     """Write the chases of a ply to `attackers` and `victims`, as squares after the ply.
 
-    Returns the number of chases; a ply that gives check chases nothing. The reply is the ply played
-    from position `reply`. For the last ply of a span this is the first position of the span, where
-    the loop closes, else `ply + 1`; `NO_REPLY` without a reply.
+    Returns the number of chases; a ply that gives check chases nothing. The opponent's answer to
+    the ply is the ply played from position `reply`: `ply + 1`, but for the last ply of a span the
+    first position of the span, where the loop closes. With `NO_REPLY` all new attacks are chases.
     """
     if log[ply + 1][CHECKED]:
         return 0
@@ -252,8 +252,8 @@ def common_victims(
 
     The plies are `first_ply`, `first_ply + 2`, ... before `end`; the first ply of the span is the
     reply to the last. Left out are pieces that later passes of the span would not chase, because
-    identical pieces exchange places (`_follow_exchanges`). The loop runs backwards, because the
-    last plies are the likeliest to be cached in the log.
+    identical pieces exchange places (`_follow_exchanges`). The victims of a ply are cached in the
+    log. The loop runs backwards, because the last plies are the likeliest to be cached.
     """
     mask = -1
     ply = first_ply + (end - 1 - first_ply) // 2 * 2
@@ -315,12 +315,12 @@ def judge_record(
     chase_rules: int, draw_is_enough: bool,
     scratch: Scratch,
 ) -> int:  # fmt: skip
-    """Return the verdict on the last position of a game; `UNDECIDED` if it has not repeated.
+    """Return the verdict on the last position of a game, in which `side` is to move.
 
-    `side` is to move in it. `draw_is_enough` is the shortcut of Tan & Watkinson Medina, section
-    5.2, for a search whose beta is no higher than a draw. Then, if the side to move commits no
-    offence, the answer is DRAW, which means "at least a draw", and the opponent's chases are not
-    computed.
+    It is `UNDECIDED` before the position has occurred `occurrences` times. `draw_is_enough` is the
+    shortcut of Tan & Watkinson Medina, section 5.2, for a search whose beta is no higher than a
+    draw. Then, if the side to move commits no offence, the answer is DRAW, which means "at least a
+    draw", and the opponent's chases are not computed.
     """
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:

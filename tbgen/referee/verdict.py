@@ -102,7 +102,7 @@ class Judgement:
         })  # fmt: skip
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer of `tbgen judge --json` (docs/referee.md)."""
+        """Return the answer of `tbgen judge --json` as a dictionary (docs/json.md)."""
         return {
             "fen": self.position.fen,
             "moves": [ply.move.iccs for ply in self.plies],
@@ -152,7 +152,7 @@ def judge(
 
 
 def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
-    """Judge the last position of a `Game` like `judge`, under rules with its `chase_rules`."""
+    """Judge the last position of a `Game` like `judge`; `game.chase_rules` must be of `rules`."""
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
     chases = [game.chases(ply, start) for ply in range(end)]
@@ -186,7 +186,10 @@ def label_ply(game: Game, ply: int, pairs: Pairs) -> Ply:
 
 
 def judge_unrepeated(game: Game, plies: tuple[Ply, ...], occurrences: int) -> Judgement:
-    """Judge a last position with fewer occurrences than `occurrences`: a mate, or undecided."""
+    """Judge a last position with fewer occurrences than `occurrences`.
+
+    A side to move without a legal move loses; anything else is undecided.
+    """
     verdict = Verdict.UNDECIDED
     times = f"{occurrences} times" if occurrences > 2 else "before"
     reason = f"the last position has not occurred {times}"

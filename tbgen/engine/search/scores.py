@@ -58,8 +58,8 @@ class Iteration:
 
     `lines` are the best lines, the best first. `deepest` is the maximum ply reached; `filled` the
     number of used entries among the first thousand of the hash table. `judged` is the number of
-    repetitions judged by the referee, `spared` the number of these for which a draw was enough for
-    a cutoff, so that one side's moves often sufficed. Numbers count from the start of the search.
+    repetitions judged by the referee, `spared` the number of these in which "at least a draw" was
+    enough for a cutoff. Numbers count from the start of the search.
     """
 
     depth: int
@@ -96,14 +96,14 @@ def score_of_value(outcome: int, order: int, plies: int, mates: bool) -> int:
 
 
 def mate_plies(score: int) -> int | None:
-    """Return the plies to mate (negative for a loss); None for a score without mate."""
+    """Return the plies to mate, negative for a loss, 0 if mated; None for a score without mate."""
     if abs(score) <= TABLE_WIN:
         return None
     return MATE - score if score > 0 else -(MATE + score)
 
 
 def centipawns(score: int) -> int:
-    """Return the centipawns to report for a score without mate; better wins get more centipawns."""
+    """Return the centipawns to report for a score without mate; never fewer for a better score."""
     size = abs(score)
     if size <= MAX_EVALUATION:  # estimates stay below decided scores
         shown = min(size, _SHOWN_VERDICT - 1_000)
