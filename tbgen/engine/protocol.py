@@ -74,7 +74,7 @@ class EngineProtocol:
         return "iccs"
 
     def handle(self, line: str) -> bool:
-        """Execute a command line; an invalid one is answered by a note. Returns False for `quit`."""
+        """Execute a command line, or write a note if it is invalid; returns False for `quit`."""
         name, *words = line.split() or [""]
         command = getattr(self, f"do_{name}", None)
         if command is not None:

@@ -204,7 +204,7 @@ class Thinker:
         self._forget = True
 
     def _start_clock(self) -> None:
-        """Start the clock now, and unless pondering, the timer of the hard limit if there is one."""
+        """Start the clock now, and, unless pondering, a timer that stops at the hard time limit."""
         self._started = time.monotonic()
         if self._timer is not None:
             self._timer.cancel()

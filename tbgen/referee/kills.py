@@ -138,7 +138,7 @@ class _Search:
                 yield list(_positions_after(after, 1 - self.side))
 
     def _has_gained(self, board: bytes) -> bool:
-        """Return whether the side may have gained material since the first position (`can_gain`)."""
+        """Return whether the side may have gained material since the start (see `can_gain`)."""
         lost = self.pieces - _count(board)
         worth = 0
         for kind in PieceType:

@@ -4,8 +4,8 @@
     sums updated with every move            ->  output of the network
     share of decided positions of material  ->  factor of the evaluation
 
-The evaluation of a side without attacking pieces is never positive. The unit is about a hundredth
-of a pawn; a rook is worth about 650.
+The evaluation of a side without attacking pieces (rooks, knights, cannons, pawns) is never
+positive. The unit is about a hundredth of a pawn; a rook is worth about 650.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ that is not in `OUTCOMES`. Index: codes of the pieces without kings, sorted, fou
 
 @part
 def _decided_share(state, row):
-    """Return the entry of `DECIDED` for the material on the board, 1000 if it has too many men."""
+    """Return the material's share of decided positions, in thousandths (`DECIDED`).
+
+    It is 1000 with more than `KNOWN_MEN` pieces on the board.
+    """
     if state.men_left[row] > KNOWN_MEN:
         return np.int64(1_000)
     number = np.int64(0)
@@ -69,7 +72,7 @@ def _decided_share(state, row):
 
 @part
 def evaluate(state, row, side):
-    """Return the evaluation for the side to move, within +-`MAX_EVALUATION`."""
+    """Return the static evaluation for the side to move, within +-`MAX_EVALUATION`."""
     score = np.int64(network_output(state, row, side))
     ahead = side if score >= 0 else 1 - side
     if state.attackers_left[row, ahead] == 0:

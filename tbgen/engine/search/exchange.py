@@ -28,7 +28,10 @@ from tbgen.indexing.squares import EMPTY
 
 @part
 def _short_range_attacker(board, code, target):
-    """Return the square of a short-range piece of this code that attacks the target, or -1."""
+    """Return the square of a piece with this code that attacks the target, or -1.
+
+    code : int64; a piece code, not of a rook or cannon
+    """
     i = 0
     while SOURCES[code, target, i] >= 0:
         source, leg = SOURCES[code, target, i], SOURCE_LEGS[code, target, i]

@@ -27,7 +27,7 @@ from tbgen.indexing.squares import EMPTY
 
 @part
 def _slide(state, row, ply, count, source, code, captures):
-    """Append the captures, or the quiet moves, of a rook or cannon; return the new count."""
+    """Append a rook's or cannon's captures, or quiet moves, to `moves[ply]`; return the count."""
     # A cannon captures the second piece, over the mount.
     shift = np.int64(SECOND_SHIFT if code & 7 == CANNON else FIRST_SHIFT)
     for axis in range(2):

@@ -156,7 +156,7 @@ def settle_node(graph, number):
 
 @part
 def settle(state, graph):
-    """Apply `settle_node` to expanded nodes until no status changes; ends on `state.stop`."""
+    """Apply `settle_node` to expanded nodes until no status changes, or `state.stop` is set."""
     changed = True
     while changed and state.stop == 0:
         changed = False
@@ -187,7 +187,9 @@ def _stays(graph, number, inside):
 def find_patterns(state, graph, inside):
     """Settle the greatest set of perpetual checks by the defender as won; return its size.
 
-    Nodes that break the conditions are removed until none does. Returns 0 on `state.stop`.
+    The set begins with the open expanded nodes in which the attacker is in check, or the defender
+    is to move and not in check. Nodes that break the conditions are removed until none does.
+    Returns 0, with nothing settled, once `state.stop` is set.
     """
     count = graph.counts[EXPANDED]
     for i in range(count):
@@ -213,12 +215,13 @@ def find_patterns(state, graph, inside):
 
 @part
 def _child_numbers(graph, number, place, loop):
-    """Return a child's proof and disproof numbers, and the place at which the loop begins.
+    """Return a child's proof and disproof numbers, and the place of the node they depend on.
 
-    The numbers hold while that place keeps its node; it is `_NOWHERE` if no loop is involved.
+    That node begins the loop that decided the numbers. They hold while it stays at this place; the
+    place is `_NOWHERE` if no loop is involved.
 
-    number, place : int64; the child; the parent's place
-    loop : int64, as for `estimate`, up to the move to the child
+    number, place : int64; the child; the parent's place, 0 to ignore the path
+    loop : int64, as for `estimate`, with the move to the child taken into account
     """
     node = graph.nodes[number]
     at = np.int64(node.place)
@@ -243,7 +246,8 @@ def _child_numbers(graph, number, place, loop):
 def estimate(graph, path, number, place, loop):
     """Compute an open node's proof numbers and basis from its children; return the edge to follow.
 
-    The edge is -1 if every child is settled against the side to move.
+    The edge leads to the child that is easiest to prove for the attacker, or to disprove for the
+    defender; -1 if every child is settled against the side to move.
 
     path : int64 (plies,), the nodes of the current path; place p is path[p - 1]
     number, place : int64; the node, and its place; place 0 ignores the path

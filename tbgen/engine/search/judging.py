@@ -34,11 +34,12 @@ CLEAN = 1 << 40
 
 @part
 def verdict_score(state, row, side, beta):
-    """Return the score of a repetition by the referee's verdict, or `UNKNOWN` without a verdict.
+    """Return the score of a repetition by the referee's verdict.
 
-    Sets `state.depends` of the ply to the first row of the loop, on which the score depends. The
-    opponent's chases are not computed where a draw causes a cutoff (Tan & Watkinson Medina,
-    section 5.2).
+    `UNKNOWN` without a repetition, or if the verdict is ignored (see the module). Otherwise sets
+    `state.depends` of the ply to the first row of the loop, on which the score depends. If a draw
+    causes a cutoff and the side to move commits no offence, the opponent's chases are not computed
+    (Tan & Watkinson Medina, section 5.2).
     """
     start = record.find_span(state.boards, state.log, row, 2)
     if start == record.NO_SPAN:
@@ -70,10 +71,10 @@ def verdict_score(state, row, side, beta):
 
 @part
 def table_score(state, shared, row, side):
-    """Return the table score right after a capture or a pawn's advance, else `UNKNOWN`.
+    """Return the score by the table right after a capture or a pawn's advance, else `UNKNOWN`.
 
     Right after such a move no position can have been repeated, so the value does not depend on the
-    path. The root is not probed. Without a table the result is `UNKNOWN`, too.
+    path. At the root, and without a table, the result is `UNKNOWN`, too.
     """
     may_repeat = state.log[row, record.FIRST] != row or row == state.root
     if may_repeat or state.men_left[row] > state.table_pieces:

@@ -107,9 +107,9 @@ def _rank_quiets(state, row, ply, first):
 
 @part
 def _pick(state, ply, least):
-    """Return the highest-ranked move that was not returned before; 0 if there is none.
+    """Return the highest-ranked move that was not returned before, 0 if none ranks `least` or more.
 
-    The hash move, which came first, is skipped. Moves before index `next[ply]` have been returned.
+    Moves before index `next[ply]` are done with. The hash move is skipped: it was returned first.
 
     least : int64; the least rank of a move to return
     """
@@ -136,7 +136,7 @@ def _pick(state, ply, least):
 
 @part
 def next_move(state, row, side, ply):
-    """Return the next pseudo-legal move of a node (`start_moves`), or 0 when none is left."""
+    """Return the next pseudo-legal move of a node, after `start_moves`; 0 when none is left."""
     while True:
         stage = state.stage[ply]
         if stage == HASH_MOVE:
@@ -180,7 +180,7 @@ def _updated(known, bonus):
 
 @part
 def _update_histories(state, row, ply, move, bonus):
-    """Update the three histories of a quiet move."""
+    """Add a bonus to a quiet move's histories: its own, as a reply, and as a follow-up."""
     code, target = state.boards[row, move >> 7], move & 127
     place = (code & 7) * SQUARES + target
     state.history[code, target] = _updated(np.int64(state.history[code, target]), bonus)

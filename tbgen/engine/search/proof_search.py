@@ -87,7 +87,7 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 def _settle_by_capture(state, buffers, graph, row, number, winner):
     """Mark a new node as won or lost if one of its captures decides it for the side to move.
 
-    Adds the positions after captures to the graph.
+    Adds the positions after legal captures to the graph, up to the deciding capture.
     """
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON if side == winner else LOST
@@ -130,7 +130,7 @@ def _settle_at_once(state, buffers, graph, row, number, winner):
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
-    """Create the nodes after all legal moves of a leaf, and the edges to them."""
+    """Create the nodes after all legal moves of a leaf, settled if possible, and edges to them."""
     node, ply = graph.nodes[number], row - state.root
     defender, side = np.int64(node.defender), _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
@@ -178,7 +178,7 @@ def _grow(state, buffers, graph, path, loops):
     Returns False if the path ends in a loop or at a settled node. At the maximum length, the last
     node gets the numbers of a failure, so that the next descent takes another path.
 
-    loops : int64 (MAX_PLY,), scratch
+    loops : int64 (MAX_PLY,), scratch; `loop` of each node of the path
     """
     winner, row = state.root_side, np.int64(state.root)
     number, depth, loop = np.int64(0), np.int64(0), np.int64(1)

@@ -38,7 +38,7 @@ _MAX_NODES = 1 << 21
 
 
 class Prover:
-    """The current proof, and the last proof that was found."""
+    """The current proof, if there is one, and the last finished proof of a win."""
 
     def __init__(self) -> None:
         self._graph: Graph | None = None  # of the current proof
@@ -64,8 +64,8 @@ class Prover:
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers) -> Move | None:
         """Continue the proof after an iteration of the search; return the winning move once proven.
 
-        None before that, without a proof, and once it has failed. The node limit of `state` holds
-        for search and proof together.
+        None before that, without a proof, and once it has failed. Its nodes are a multiple of those
+        of the search (`_SHARE`). The node limit of `state` holds for search and proof together.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _LEAST_SEARCHED:
@@ -93,7 +93,7 @@ class Prover:
         return left[0][1]
 
     def known(self, state: NDArray[np.void]) -> Move | None:
-        """Return the winning move of the last completed proof for the current position, or None.
+        """Return the winning move of the last finished proof for the current position, or None.
 
         All positions of the game since the root of the proof must be won nodes of its graph.
         Earlier ones, back to the last capture or pawn's advance, must be lost in the graph, where

@@ -63,7 +63,7 @@ def _is_attacked_by_knight(state, row, king, side):
 
 @part
 def _is_attacked_from(state, row, king, side, direction, source, target):
-    """Return whether a line piece attacks a side's king from one direction, or the kings face.
+    """Return whether a rook or cannon attacks a side's king from one direction, or the kings face.
 
     direction : int64; index of `STEPS`, or -1, which returns False
     source, target : int64; the last move: made on the row's board, but perhaps not in `occupancy`
@@ -127,7 +127,7 @@ def gives_check(state, row, side, source, target):
 
 @part
 def is_safe(state, row, side, source, target):
-    """Return whether the mover's king is safe after a pseudo-legal move; restores the row."""
+    """Return whether the mover's king is safe after a pseudo-legal move; the board is restored."""
     board = state.boards[row]
     king = np.int64(state.squares[row, state.kings[side]])
     tests_all = source == king or state.log[row, CHECKED] != 0

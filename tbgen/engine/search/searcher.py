@@ -127,7 +127,7 @@ class Searcher:
             self._states[name] = 0
 
     def use_tables(self, tables: NumbaTables | None) -> None:
-        """Set the tables to probe in later searches; None for no tables."""
+        """Set the tables to probe in later searches, None for none; discards the last proof."""
         self._tables = tables or self._no_tables
         self._prover.forget()
 
@@ -158,7 +158,8 @@ class Searcher:
         decides repetitions. `lines` is the number of best lines (MultiPV), `only` the moves that
         may be played (None: all legal moves). `depth` and `nodes` are limits. `full_width` switches
         reductions and pruning off. Yields nothing if there is no legal move. A stopped search
-        yields the lines of its last, unfinished iteration, if there are any.
+        yields the lines of its last, unfinished iteration, if there are any. A win proven by the
+        `prover` ends the search; its line is one move with the score `PROVEN_WIN`.
         """
         legal = legal_moves(positions[-1])
         if only is not None:
@@ -228,7 +229,10 @@ class Searcher:
     def _begin(
         self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet
     ) -> NDArray[np.void]:
-        """Set up and return all threads' records, with a new generation of hash entries."""
+        """Set up all threads' records for a new generation of hash entries; return them as array.
+
+        The last `GAME_PLIES` plies of the game are kept.
+        """
         state = self._states[:1]
         for name in STATE.names or ():
             if name not in (*_HISTORIES, "generation", "stop"):

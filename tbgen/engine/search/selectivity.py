@@ -107,7 +107,7 @@ def reduction(state, row, depth, searched, move, narrow):
 
 @part
 def is_late(state, row, depth, searched, best):
-    """Return whether enough moves were searched to prune all that remain: quiet and losing ones."""
+    """Return whether enough moves were searched to prune the remaining quiet and losing moves."""
     ply = row - state.root
     if state.estimate[ply] == NO_ESTIMATE or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
         return False
@@ -119,7 +119,10 @@ def is_late(state, row, depth, searched, best):
 
 @part
 def is_pruned(state, row, side, depth, searched, move, alpha, best):
-    """Return whether a quiet move far below alpha or a losing capture is pruned; never a check."""
+    """Return whether a quiet move far below alpha, or a losing capture, is pruned.
+
+    Never pruned are moves that may give check, and all moves until one does not lose by force.
+    """
     ply = row - state.root
     estimate = state.estimate[ply]
     if estimate == NO_ESTIMATE or best < -MAX_EVALUATION or state.stage[ply] != REMAINING:

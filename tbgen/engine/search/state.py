@@ -230,7 +230,7 @@ def push(state, row, side, source, target):
 
 @part
 def push_null(state, row):
-    """Make a null move (pass) that no repetition spans: `FIRST` of the new row is that row."""
+    """Make a null move (pass); `FIRST` of the new row is this row, so no repetition spans it."""
     after = row + 1
     for square in range(SQUARES):
         state.boards[after, square] = state.boards[row, square]

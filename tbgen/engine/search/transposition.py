@@ -89,7 +89,7 @@ def depth_of(data):
 
 @part
 def score_of(data, ply):
-    """Return the score of a hash table entry, converted to plies from the root of the search."""
+    """Return the score of a hash table entry; a decided one counts plies from the search's root."""
     score = (data >> _SCORE & 0xFFFFFF) - _SCORE_OFFSET
     if score > MAX_EVALUATION:
         score -= ply
@@ -140,7 +140,10 @@ def store_move(state, shared, row, move):
 
 @part
 def store(state, shared, row, ply, depth, bound, score, move):
-    """Store the bound, score and best move of a node; without a move, keep that of its entry."""
+    """Store the bound, score and best move of a node found at a depth.
+
+    If `move` is 0, and the entry replaced is of the same position, its move is kept.
+    """
     if score > MAX_EVALUATION:
         score += ply
     elif score < -MAX_EVALUATION:

@@ -68,8 +68,9 @@ def _begin_node(state, shared, row, side, beta):
 def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if the hash table or the estimate causes a cutoff, else `UNKNOWN`.
 
-    Stores the estimate in `state.estimate[ply]`, unless the hash table causes a cutoff. A stored
-    upper bound below the estimate, or lower bound above it, replaces the estimate if undecided.
+    There are cutoffs only in a null window. Stores the estimate in `state.estimate[ply]`, unless
+    the hash table causes a cutoff. A stored undecided upper bound below the estimate, or lower
+    bound above it, replaces the estimate.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`
     data : int64; the position's entry of the hash table, 0 for none
@@ -122,7 +123,7 @@ def quiesce(state, shared, row, side, alpha, beta):
 
     The side to move may stand pat (take the static evaluation) unless it is in check; then all
     evasions are searched. Left out are captures that lose material by static exchange evaluation,
-    and captures that cannot raise the score to alpha (delta pruning).
+    and captures that cannot raise the score above alpha (delta pruning).
     """
     # Repetitions are not tested: the search has judged the first position, and every later one
     # follows a capture, or evasions of the check that a capture gave. So values from the hash
