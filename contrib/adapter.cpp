@@ -164,7 +164,7 @@ int distance(const xq_value &value)
     return int(std::max<std::int64_t>(100000 * orders + plies, 1));
 }
 
-// Bands: by mate or conversion, then by the rules, the lower order first.
+// The score of a value, in bands: by mate or conversion, then by the rules, the lower order first.
 int score_of(const xq_value &value, int win)
 {
     const std::int64_t plies = std::min<std::int64_t>(value.plies, 499);

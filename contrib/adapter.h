@@ -116,7 +116,7 @@ void wait_until_held();
 WDLScore probe_wdl(const Board &board, ProbeState *state);
 
 // Plies to the end (or to the capture that decides), positive for a win and negative for a loss;
-// 100000 more for every order. 0 is a draw, and -1 a side that has no legal move.
+// 100000 more for every order. 0 is a draw (or FAIL), and -1 a side that has no legal move.
 int probe_dtz(const Board &board, ProbeState *state);
 
 // Rank the moves at the end of a game by `xq_filter_root`. Returns false, with unchanged ranks, if a

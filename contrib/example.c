@@ -41,7 +41,7 @@ static void print_value(const xq_value *v)
            (unsigned long)v->order, (unsigned long)v->plies);
 }
 
-/* Say what is in the directory, unless it has tables of distances and all could be added. */
+/* Print what the directory has, unless it has tables of distances and no file was skipped. */
 static void report_tables(const xq_set *set, const char *directory)
 {
     xq_summary found = xq_summary_of(set);

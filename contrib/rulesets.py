@@ -93,7 +93,7 @@ def constants() -> str:
 
 
 def union() -> str:
-    """Return the type of names in xqprobe.d.ts."""
+    """Return the TypeScript union of the names of all rule sets, in xqprobe.d.ts."""
     names = [f'  | "{each}"\n' for each in rule_sets()]
     return f"{''.join(names)[:-1]};\n"
 
@@ -113,7 +113,7 @@ def expected_text(path: Path) -> str:
 
 
 def main() -> None:
-    """Rewrite all files."""
+    """Rewrite the generated lines of all `FILES`."""
     for path in FILES:
         path.write_text(expected_text(path), encoding="utf-8")
 

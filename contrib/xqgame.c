@@ -142,7 +142,7 @@ static int pieces_between(const uint8_t *board, int from, int to)
     return count;
 }
 
-/* Return whether the piece on a square attacks another square, with a piece of either side; kings one step. */
+/* Return whether the piece on a square attacks another one, whatever stands there; a king one step. */
 static int attacks(const uint8_t *board, int from, int to)
 {
     int side = side_of(board[from]), rank = to / 9 - from / 9, file = to % 9 - from % 9;
@@ -272,7 +272,7 @@ static int has_root(uint8_t *board, int attacker, int victim, int is_before)
 
 static int has_bit(uint64_t chases, int bit) { return (int)(chases >> bit & 1); }
 
-/* Points 1 to 5 of any two squares: taking V is legal and wins something. */
+/* Return whether two squares have pieces Q and V that satisfy points 1 to 5. */
 static int threatens(uint8_t *board, int attacker, int victim, int is_before, uint64_t chases)
 {
     uint8_t q = board[attacker], v = board[victim];
@@ -640,7 +640,8 @@ static void keep_soonest(xq_quest *q, uint8_t *board, const xq_record *game, con
         }
 }
 
-/* Keep the drawing offences that repeat nothing and can be followed by an idle move at once. */
+/* Keep also the drawing offences that repeat nothing and that any reply allows to follow by an idle
+ * move. */
 static void keep_fresh(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
@@ -650,7 +651,7 @@ static void keep_fresh(xq_quest *q, uint8_t *board, const xq_record *game, const
                                 rests_after(q, board, game->side, step_of(&moves[i]), 1));
 }
 
-/* Keep the least of the offences with the fewest repetitions. */
+/* Keep those of the best moves that have the fewest repetitions, and of these the least offences. */
 static void keep_least(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {

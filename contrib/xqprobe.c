@@ -148,13 +148,15 @@ typedef struct {
 typedef struct {
     int advisors, elephants, size;
     int16_t rank[KING_AREA][MAX_ADVISOR_RANKS][MAX_ELEPHANT_RANKS]; /* -1 where they overlap */
-    int16_t mirror[MAX_DEFENDERS];
+    int16_t mirror[MAX_DEFENDERS]; /* rank of the mirror image, by rank */
 } xq_defender_ranks;
 
 /* The leads: numbers of both sides' defenders together, in the order of Red's, then of Black's. */
 typedef struct {
     uint32_t count;
-    uint32_t base[MAX_DEFENDERS + 1];
+    uint32_t base[MAX_DEFENDERS + 1]; /* number of the first lead, by the rank of Red's defenders */
+    /* place of Black's ranks after `base` where Red's defenders are their own mirror image: -1 for the
+     * larger rank of two mirror images */
     int16_t symmetric_place[MAX_DEFENDERS];
     uint32_t *by_black; /* the number in the order of Black's defenders; NULL until needed */
 } xq_lead_numbers;
@@ -344,7 +346,7 @@ uint64_t xq_piece_key(int piece)
     return (uint64_t)1 << COUNT_BITS * piece;
 }
 
-/* Read a canonical name, padded with zero bytes to 32. */
+/* Read a canonical name, padded with zero bytes to 32; returns 0 for any other text. */
 static int parse_material(const uint8_t *name, xq_piece_counts *m)
 {
     static const char letters[] = "RNCPAB";
@@ -432,7 +434,7 @@ static int placements(int area_size, int count)
     return count == 0 ? 1 : count == 1 ? area_size : area_size * (area_size - 1) / 2;
 }
 
-/* Add none, one or two pieces of a rank. */
+/* Add the `count` pieces of a kind (0 to 2) that have this rank among all their placements. */
 static void add_ranked(const xq_set *set, xq_placement *p, int side, int kind, int count, int rank)
 {
     const uint8_t *squares = set->areas[side][kind].squares;
@@ -492,7 +494,8 @@ static const xq_defender_ranks *find_defenders(xq_set *set, int side, const uint
 
 /* -- layouts ------------------------------------------------------------------------------- */
 
-/* Single before twins; knight, rook, cannon, pawn; Red's first. */
+/* Choose the inner piece: a single attacker before one of several; of these a knight, rook, cannon or
+ * pawn, in this order; then Red's. `*kind` is -1 without attackers. */
 static void choose_inner(const xq_piece_counts *m, int *side, int *kind)
 {
     static const uint8_t preference[4] = {KNIGHT, ROOK, CANNON, PAWN};
@@ -968,7 +971,7 @@ static int reserve(xq_set *set)
 
 /* -- opening a table ----------------------------------------------------------------------- */
 
-/* Exactly these bytes of the file. */
+/* Copy `size` bytes of the file from an offset; XQ_ERR_CORRUPT beyond its end. */
 static int read_bytes(const xq_table_file *t, uint64_t offset, uint8_t *out, size_t size)
 {
     if (offset > t->size || size > t->size - offset)
@@ -1673,7 +1676,7 @@ static int load_block(xq_reader *reader, const xq_table_file *t, uint64_t block,
     return XQ_OK;
 }
 
-/* Tile of a slot of a side, and its place in the tile. */
+/* Return the place of a slot in its tile; `*tile` becomes the number of the tile. */
 static uint64_t place_of(const xq_table_file *t, int side, const xq_digits *d, uint64_t *tile)
 {
     const xq_block_map *m = &t->map[side];
@@ -1908,7 +1911,7 @@ int xq_hold(xq_set *set, size_t bytes)
 
 /* -- probing ------------------------------------------------------------------------------- */
 
-/* The position sorted by piece, in the colours of its table. */
+/* Sort a position by piece, in the colours of its table; XQ_ERR_POSITION for impossible squares. */
 static int sort_pieces(const xq_set *set, int swap, const uint8_t *pieces, const uint8_t *squares,
                        size_t count, xq_placement *p)
 {

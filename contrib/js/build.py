@@ -34,7 +34,10 @@ LINKING = ("no-entry", "gc-sections", "strip-all", "allow-undefined", "export=__
 
 
 def build(directory: Path, decoder: Path | None, clang: str) -> None:
-    """Compile the reader, and copy the files that use it."""
+    """Compile the reader into a directory, and copy the files that use it there.
+
+    `decoder` is a C file with zstd's decoder, None to download one. Raises `SystemExit` on failure.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         if decoder is None:
@@ -52,7 +55,7 @@ def build(directory: Path, decoder: Path | None, clang: str) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Build the reader as the command line requests."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

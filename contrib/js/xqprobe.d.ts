@@ -27,7 +27,7 @@ export interface Move {
   move: string;
   capture: boolean;
   check: boolean;
-  /** Whether no known move is better. */
+  /** Whether the move is known to be best; none is if the best one is among several without a table. */
   best: boolean;
   /** Null if the table after the move is missing. */
   value: Value | null;

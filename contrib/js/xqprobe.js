@@ -91,7 +91,7 @@ class RemoteFile {
     this.chunks = new Map();
   }
 
-  // Copy bytes to `out`, or return the chunks that are missing.
+  // Copy bytes from `offset` to `out`. Returns the numbers of missing chunks; copies nothing if any is.
   copy(offset, out) {
     const missing = [];
     const last = Math.floor((offset + out.length - 1) / CHUNK);

@@ -64,7 +64,7 @@ static size_t given(uint8_t *pieces, uint8_t *squares)
     return list_pieces(input, pieces, squares);
 }
 
-/* The moves of the position by outcomes only, in `found`. */
+/* Find the value and, in `found`, the moves of the position by outcomes only; returns a status. */
 static int rank_outcomes(xq_value *value, size_t *count)
 {
     uint8_t board[SQUARES];
@@ -96,7 +96,7 @@ static int rank_outcomes(xq_value *value, size_t *count)
     return status;
 }
 
-/* The value and all moves, best first; returns the number of moves, or an error. */
+/* Write the value and all moves, best first, to `output`; returns the number of moves, or an error. */
 EXPORTED(moves) int moves(void)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
@@ -111,7 +111,7 @@ EXPORTED(moves) int moves(void)
     return (int)count;
 }
 
-/* The value only. */
+/* Write the value alone to `output`; returns a status. */
 EXPORTED(value) int value_alone(void)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES], board[SQUARES];
@@ -128,7 +128,8 @@ EXPORTED(value) int value_alone(void)
     return status;
 }
 
-/* The move to play after a game of `count` moves from the position; 0 if there is none, or an error. */
+/* Write the squares of the move to play, after `count` moves from the position, to `output`; returns 1,
+ * 0 if there is no move, or an error. */
 EXPORTED(best) int best(int count)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];

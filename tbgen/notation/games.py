@@ -92,7 +92,8 @@ class _Record:
     def read_xq(self) -> tuple[Position, list[str | Move]]:
         """Return the first position and the moves of a DhtmlXQ board; raises `InputError`.
 
-        On such a board a piece has two digits, file and row from Black's side; a move has four.
+        On such a board a piece has two digits, file and row from Black's side; a move has four. Red
+        is to move unless the first move is of a black piece.
         """
         board = bytearray(SQUARES)
         places, moves = self.tags.get("binit", ""), self.tags.get("movelist", "")
@@ -280,7 +281,10 @@ def _result(text: str) -> str:
 
 
 def _square(digits: str) -> int | None:
-    """Return the square of two DhtmlXQ digits; None for 99, a captured piece."""
+    """Return the square of two DhtmlXQ digits; None for a captured piece, 99.
+
+    Raises `MoveTextError` for other text.
+    """
     if not re.fullmatch("[0-9]{2}", digits):
         raise MoveTextError(f"{excerpt(digits)} is no point of a DhtmlXQ board", "two digits, 77")
     file, row = int(digits[0]), int(digits[1])

@@ -4,10 +4,10 @@
     direct win (value 255)     keep the opponent in the pattern, without an offence as grave as the
                                opponent's: `Aim.WIN`
     any other win              a move to a shorter distance or a lower order
-    draw                       a move that keeps the draw and neither checks nor chases, or is a
-                               capture or a pawn's advance; if there is none, a move towards the
-                               first of `DRAWING_AIMS` that can be reached, such as an idle move
-                               later in the game
+    draw                       a move that keeps the draw and makes neither a check nor a new
+                               attack, or is a capture or a pawn's advance; if there is none, a move
+                               towards the first of `DRAWING_AIMS` that can be reached, such as an
+                               idle move later in the game
     loss                       the longest resistance
 
 A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
@@ -44,8 +44,8 @@ def choose(
     """Return the move to play; None if there is no legal move.
 
     `root` is the value of the position, `moves` are its legal moves, best first. `history` is the
-    positions of the game before this one. `GameTablebase.best_move` describes the choice. Raises
-    `MissingTableError` if the best move cannot be found for lack of tables.
+    positions of the game before this one, oldest first. `GameTablebase.best_move` describes the
+    choice. Raises `MissingTableError` if the best move cannot be found for lack of tables.
     """
     if not moves:
         return None
@@ -81,7 +81,8 @@ def _safest_move(
     The fastest move is the one of lowest rank (`safety.Rank`). Moves without a rank come last: the
     opponent can prevent the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful
     repetition (`_earlier_occurrences`) are avoided; if all moves lead into one, the least repeated
-    is taken. `game` is the positions, oldest first; the last one is the current position.
+    is taken. `game` is the positions, oldest first; the last one is the current position, and
+    `root` its value.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
@@ -109,11 +110,12 @@ def _safest_move(
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return the number of earlier occurrences in a harmful repetition after a move; 0 for none.
+    """Return how often the game had the position that a move repeats to its side's harm; else 0.
 
-    A repetition is harmful to the side to move if the referee decides it for the opponent; in a won
-    position also if it is a draw. The position after `move` is tested first. If its repetition is
-    not harmful, the positions after all replies are tested, and the largest number is returned.
+    A repetition is harmful to the side to move if the referee decides it for the opponent; also as
+    a draw if `outcome`, that of the current position, is a win. The position after `move` is tested
+    first. Without a harmful repetition there, the positions after all replies are tested, and the
+    largest number is returned.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

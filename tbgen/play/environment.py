@@ -94,9 +94,9 @@ class Environment:
         return self._result
 
     def reset(self, start: Position | str | None = None) -> Position:
-        """Start a new game, at `start` if given, and return its current position.
+        """Start a new game, at `start` or again at the last start, and return its position.
 
-        If the table is to move at the start, it moves first.
+        If the table is to move at the start, it has moved first in the returned position.
         """
         if start is not None:
             self._start = as_position(start)

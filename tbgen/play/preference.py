@@ -111,12 +111,12 @@ class RootMove:
 
     @property
     def value(self) -> int | None:
-        """The stored value of the position after the move, for the opponent; None if unknown."""
+        """The number of the value after the move (docs/values.md), for the opponent, or None."""
         return None if self.result is None else self.result.value
 
     @property
     def order(self) -> int | None:
-        """The order of the position after the move; None if unknown."""
+        """The order of the position after the move, 0 for a draw; None if unknown."""
         return None if self.result is None else self.result.order
 
     @property
@@ -155,10 +155,10 @@ class RootMove:
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
     """Return the best moves, from which the move to play is chosen.
 
-    A known move is best if its worth is the value of the position, `root` (docs/values.md, "Best
-    moves"). If there is none, the best move leads to a missing table. A single move to missing
-    tables is then returned; of several, none is known to be best, and the list is empty. `moves`
-    are sorted, best first.
+    `moves` are sorted, best first. A known move is best if its worth is the value of the position,
+    `root` (docs/values.md, "Best moves"). If no known move is best, the best one leads to a missing
+    table. If just one move does so, it is returned; of several, none is known to be best, and the
+    list is empty.
     """
     known = [move for move in moves if move.result is not None]
     unknown = [move for move in moves if move.result is None]
@@ -171,6 +171,6 @@ def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]
 def is_direct_win(result: ProbeResult) -> bool:
     """Return whether a value is a direct win: the opponent must check or chase for ever, and loses.
 
-    The stored value of a direct win is 255; see docs/values.md.
+    The number of a direct win is 255 (docs/values.md).
     """
     return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0

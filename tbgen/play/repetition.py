@@ -25,7 +25,7 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 
     `game` is the positions, oldest first. If two neighbours are not one legal move apart, all
     positions before that gap are left out. None if the last position is not repeated, or if the
-    rules have no repetition rule.
+    rules have no repetition rule or are unknown.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:
@@ -58,7 +58,8 @@ class TrialMoves:
     def verdict(self, *moves: Move) -> Verdict:
         """Return the verdict after playing `moves` at the end of the game, which is then restored.
 
-        `UNDECIDED` if the last position is not a repetition. The rules must be known.
+        `UNDECIDED` if the last position is not a repetition. The moves must be legal, and the rule
+        set known (`RuleSet.known_rules`).
         """
         for move in moves:
             self._game.push(move)
@@ -80,7 +81,7 @@ def _moves_to(game: Sequence[Position]) -> list[Move]:
 
 
 def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
-    """Return whether a repetition has been judged against a side."""
+    """Return whether a repetition has been judged against a side; False for None."""
     return judgement is not None and judgement.verdict == Verdict.won_by(side.other)
 
 

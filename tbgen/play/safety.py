@@ -192,7 +192,7 @@ class Aim(Enum):
         return self in (Aim.OUTLAST, Aim.WIN)
 
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> EdgeKind:
-        """Return the kind of an edge under this aim.
+        """Return the kind of an edge (a move and its reply) under this aim.
 
         own, rival : the victims of both sides' streaks after the edge
         breaks, rival_breaks : whether the edge breaks the own or the rival's streak
@@ -210,7 +210,8 @@ class Aim(Enum):
 class StreakGraph:
     """Graph of the moves and replies that matter for an aim, and the ranks of moves in it.
 
-    All positions are draws, or under `Aim.WIN` direct wins of the order of the first one, `root`.
+    All positions are draws, or under `Aim.WIN` direct wins of the order of the first one, whose
+    value is `root`.
     """
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
@@ -261,7 +262,11 @@ class StreakGraph:
         return graph, ranks or solve(graph)
 
     def _edges(self, node: Node, move: RootMove) -> Iterator[Edge]:
-        """Yield the edges of a move: one for each reply that leaves the own side unsafe."""
+        """Yield the edges of a move: one for each reply that leaves the own side unsafe.
+
+        Safe is an irreversible move or reply, and a reply that gives up the value of the position.
+        Unless the aim is to win, so are a move without threats and a reply that breaks the streak.
+        """
         offences, after = self._offences, move.after
         threats = offences.threats(node.position, move.move, after)
         wins = self._aim == Aim.WIN
@@ -284,7 +289,7 @@ class StreakGraph:
             yield Edge(kind, Node(now, own, rival, answer))
 
     def _keeps_value(self, position: Position) -> bool:
-        """Return whether a position has the value that all nodes share (see the class)."""
+        """Return whether a position has the value that all positions of the graph share."""
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
             return is_direct_win(value) and value.order == self._root.order
@@ -292,7 +297,7 @@ class StreakGraph:
 
 
 def _open_ends(graph: Graph, ranks: dict[Node, Rank], start: Node) -> list[Node]:
-    """Return the nodes outside the graph that are reached from `start` through unranked nodes."""
+    """Return the nodes outside the graph to which edges lead from `start` via unranked nodes."""
     seen = {start: None}
     agenda = [start]
     while agenda:

@@ -26,7 +26,11 @@ from insert import insert  # noqa: E402
 
 
 def build(directory: Path, source: Path | None, jobs: int, variables: list[str]) -> Path:
-    """Compile the engine into a directory, and return the program."""
+    """Compile the engine into a directory, and return the program's path.
+
+    `source` is the folder src, None to download it; `jobs` the number of compilers at once;
+    `variables` are those of make, `NAME=VALUE`. Raises `SystemExit` if a step fails.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "changed"
@@ -42,7 +46,7 @@ def build(directory: Path, source: Path | None, jobs: int, variables: list[str])
 
 
 def main() -> None:
-    """Read the command line."""
+    """Build the engine as the command line requests, and print the program's path."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

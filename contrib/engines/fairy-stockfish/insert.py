@@ -3,8 +3,8 @@
     python contrib/engines/fairy-stockfish/insert.py SRC
 
 SRC is the folder with search.cpp. A short pattern finds the place of each call, so that versions
-from 11.1 to those of 2026 work. A pattern that is not found exactly once is an error, and no file
-is written. A source that already has the calls is refused.
+from 11.1 to those of 2026 work. If the place is not found, or is ambiguous, that is an error, and
+no file is written. A source that already has the calls is refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ INCLUDE = '#include "xiangqi_tables.h"\n'
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Lines to insert before or after a line, the first one after `below` that matches."""
+    """Lines to insert after a line of a file that matches `pattern`, or before it (`before`).
+
+    The line is the first match below the first match of `below`. If that is empty, the line must be
+    the only match. Patterns are regular expressions.
+    """
 
     file: str
     pattern: str
@@ -41,7 +45,7 @@ class Insertion:
     before: bool = False
 
     def into(self, text: str) -> str:
-        """Return the text with the lines inserted."""
+        """Return a file's text with the lines inserted; `SystemExit` if the place is not found."""
         scope = re.search(self.below, text) if self.below else None
         if self.below and scope is None:
             raise SystemExit(f"{self.file}: nothing is like /{self.below}/")
@@ -91,7 +95,7 @@ INSERTIONS = (
 
 
 def changed(source: Path) -> dict[str, str]:
-    """Return the new text of each file that gets calls."""
+    """Return the new text of each file that gets calls, by its name in the folder `source`."""
     texts: dict[str, str] = {}
     for insertion in INSERTIONS:
         path = source / insertion.file
@@ -104,7 +108,7 @@ def changed(source: Path) -> dict[str, str]:
 
 
 def insert(source: Path) -> None:
-    """Insert the files and calls into a source."""
+    """Insert the calls into the folder `source`, and copy the files that they need into it."""
     if not (source / "search.cpp").is_file():
         raise SystemExit(f"{source} has no search.cpp: name the folder src of an unpacked source")
     texts = changed(source)
@@ -117,7 +121,7 @@ def insert(source: Path) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Insert the tables into the source that the command line names."""
     if len(sys.argv) != 2:
         sys.exit("usage: python insert.py SRC")
     insert(Path(sys.argv[1]))
