@@ -35,7 +35,7 @@ def rule_sets() -> list[RuleSet]:
 
 
 def constant(rule_set: RuleSet) -> str:
-    """Return the name of a rule set in C."""
+    """Return the name of a rule set in C, such as `XQ_RULES_WXF`."""
     name = str(rule_set).replace("-nominor", "-no-minor")
     return f"XQ_RULES_{name.upper().replace('-', '_')}"
 
@@ -51,7 +51,7 @@ static const struct {
 
 
 def rows() -> str:
-    """Return the rows of RULES and of SYNONYMS in xqprobe.c."""
+    """Return the generated lines of xqprobe.c: the rows of RULES and of SYNONYMS."""
     lines = []
     for each in rule_sets():
         assert each.rules is not None
@@ -66,7 +66,7 @@ def rows() -> str:
 
 
 def bits() -> str:
-    """Return the bits of a word of chase rules, in xqinternal.h."""
+    """Return the generated lines of xqinternal.h: the bits of a word of chase rules."""
     lines = [
         "    /* the first bits of kinds that chase and are chased, and of pairs of kinds that\n"
         "     * chase in spite of protection (points 1, 2 and 4a) */\n"
@@ -80,7 +80,7 @@ def bits() -> str:
 
 
 def constants() -> str:
-    """Return the constants of xq_rules in xqprobe.h, each with its meaning."""
+    """Return the generated lines of xqprobe.h: the constants of xq_rules and their meanings."""
     lines, sets = [], rule_sets()
     for number, each in enumerate(sets):
         assert each.rules is not None
@@ -93,7 +93,7 @@ def constants() -> str:
 
 
 def union() -> str:
-    """Return the TypeScript union of the names of all rule sets, in xqprobe.d.ts."""
+    """Return the generated lines of xqprobe.d.ts: a union of the names of all rule sets."""
     names = [f'  | "{each}"\n' for each in rule_sets()]
     return f"{''.join(names)[:-1]};\n"
 

@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def take_signals() -> None:
-    """Handle SIGTERM and SIGHUP like Ctrl-C, unless they are ignored; worker processes do so, too.
+    """Handle SIGTERM and SIGHUP like Ctrl-C, unless they are ignored; workers call this, too.
 
     Python drops an exception raised in a destructor or callback. A `KeyboardInterrupt` that was
     dropped is raised again soon after (`_raise_later`).

@@ -55,7 +55,7 @@ class Limits:
     only: tuple[Move, ...] | None = None
 
     def budget(self) -> Budget | None:
-        """Return the time limits, or None if time is not limited."""
+        """Return the time limits; None with `infinite`, or if `go` gives no time."""
         if self.infinite:
             return None
         if self.move_time is not None:

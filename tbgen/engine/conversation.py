@@ -60,7 +60,9 @@ def converse(
 
 
 def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
-    """Yield the decoded lines of a stream, without byte order marks; None for one too long.
+    """Yield the decoded lines of a stream, without byte order marks.
+
+    Yields None in place of a line of more than `MAX_LINE` bytes.
 
     encoding : encoding of lines that are not UTF-8
     """

@@ -36,7 +36,10 @@ FLAGS = ("infinite", "ponder", "draw", "searchmoves")
 
 
 class EngineProtocol:
-    """Engine side of one protocol; `Uci` and `Ucci` define its commands and formats."""
+    """Base class of both protocols: their shared commands, each a method `do_NAME(words)`.
+
+    `Uci` and `Ucci` add the other commands, and the formats of the output.
+    """
 
     NOTE = NO_MOVE = ""
     """`NOTE`: words before a text for the user. `NO_MOVE`: the answer if there is no move."""

@@ -36,7 +36,10 @@ class EngineTables:
         """Notes to the user: unreadable directories, or why no table is used; else empty."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open the tables of `directories` under the rules; return False if both are unchanged."""
+        """Open the tables of directories under a rule set, and return True.
+
+        Returns False, and keeps the open tables, if both are the same as in the last call.
+        """
         if (directories, rules) == self._named:
             return False
         self._named = directories, rules

@@ -76,7 +76,7 @@ class Thinker:
     """Runner of one search at a time, in a thread of its own.
 
     The search thread calls `on_report(iteration, seconds since the start)` for each iteration, and
-    `on_answer` at its end. `on_note`, a text for the user, is called from other threads, too.
+    `on_answer` at its end. `on_note`, with a text for the user, is called in other threads, too.
     """
 
     def __init__(

@@ -110,12 +110,12 @@ def _safest_move(
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return how often the game had the position that a move repeats to its side's harm; else 0.
+    """Return how often the position of a harmful repetition after a move occurred before, else 0.
 
-    A repetition is harmful to the side to move if the referee decides it for the opponent; also as
-    a draw if `outcome`, that of the current position, is a win. The position after `move` is tested
-    first. Without a harmful repetition there, the positions after all replies are tested, and the
-    largest number is returned.
+    A repetition is harmful to the side to move if the referee decides it for the opponent; as a
+    draw, too, if `outcome`, that of the current position, is a win. The position after `move` is
+    tested first. Without a harmful repetition there, the positions after all replies are tested,
+    and the largest number is returned.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

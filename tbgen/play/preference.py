@@ -111,7 +111,7 @@ class RootMove:
 
     @property
     def value(self) -> int | None:
-        """The number of the value after the move (docs/values.md), for the opponent, or None."""
+        """The number (docs/values.md) of the position after the move; None if unknown."""
         return None if self.result is None else self.result.value
 
     @property

@@ -54,7 +54,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
 
 
 def _label(game: Game, ply: int, start: int) -> Ply:
-    """Return a ply with its label; `start` is the first position of the loop, or `NO_SPAN`."""
+    """Return a ply with its Chinese label; `start` is the loop's first position, or `NO_SPAN`."""
     found = label_ply(game, ply, game.chases(ply, start))
     if found.label == Label.CHECK:
         return found
@@ -84,7 +84,7 @@ def _must_vary(own: list[Label], other: list[Label]) -> bool:
 
 
 def _clause(labels: list[Label]) -> str:
-    """Return a clause on a side's plies in a loop, given their labels: `checks on every move`."""
+    """Return a clause on the labels of a side's plies in a loop, such as `checks on every move`."""
     if _level(labels):
         done = {Label.CHECK: "checks", Label.KILL: "threatens mate"}
         return f"{' or '.join(done[label] for label in done if label in labels)} on every move"

@@ -36,7 +36,7 @@ class Diagram(Position):
 
 
 class Game:
-    """A game as lists `boards`, `ids` and `log`: the record that the scalar functions read.
+    """A game as lists `boards`, `ids` and `log`, which the scalar functions of `record` read.
 
     Moves are pushed and popped at its end; `positions` has one position more than there are moves.
     The chases of a ply are cached. They depend on `chase_rules` (bits of the rule set, from

@@ -83,7 +83,7 @@ class _Search:
     worklist: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def run(self, first: bytes) -> bool | None:
-        """Return whether the position `first` is won; None at the limit `MOST_POSITIONS`."""
+        """Search, and return whether the position `first` is won; None at `MOST_POSITIONS`."""
         self.worklist.append((0, 0, first))
         while self.worklist and first not in self.won:
             depth, _, board = heapq.heappop(self.worklist)

@@ -212,7 +212,7 @@ def chase_pairs(
 def _victims_of_ply(
     boards: Boards, ids: Boards, log: Log, ply: int, reply: int, chase_rules: int, scratch: Scratch
 ) -> int:
-    """Return the ids (bit mask) of the pieces that a ply chases."""
+    """Return the ids (bit mask) of the pieces that a ply chases; `reply` as for `chase_pairs`."""
     mask = 0
     count = chase_pairs(boards, log, ply, reply, chase_rules, scratch[0], scratch[1])
     for i in range(count):

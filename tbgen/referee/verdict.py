@@ -152,7 +152,10 @@ def judge(
 
 
 def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
-    """Judge the last position of a `Game` like `judge`; `game.chase_rules` must be of `rules`."""
+    """Judge the last position of a `Game` like `judge`.
+
+    `game.chase_rules` must be those of `rules`.
+    """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
     chases = [game.chases(ply, start) for ply in range(end)]

@@ -4,6 +4,7 @@
     sums updated with every move            ->  output of the network
     share of decided positions of material  ->  factor of the evaluation
 
+Kernels get the record `state` of a search, and the `row` of the position in it.
 The evaluation of a side without attacking pieces (rooks, knights, cannons, pawns) is never
 positive. The unit is about a hundredth of a pawn; a rook is worth about 650.
 """
@@ -72,7 +73,7 @@ def _decided_share(state, row):
 
 @part
 def evaluate(state, row, side):
-    """Return the static evaluation for the side to move, within +-`MAX_EVALUATION`."""
+    """Return the static evaluation of a row for its side to move, within +-`MAX_EVALUATION`."""
     score = np.int64(network_output(state, row, side))
     ahead = side if score >= 0 else 1 - side
     if state.attackers_left[row, ahead] == 0:

@@ -110,7 +110,10 @@ def number_of(graph, key):
 
 @part
 def add(graph, key, in_check, defender):
-    """Return the number of a position's node; creates the node if the graph has none."""
+    """Return the number of a position's node; creates the node if the graph has none.
+
+    in_check, defender : int64; 1 if the side to move is in check, and 1 if it is the defender
+    """
     at = find_bucket(graph, key)
     if graph.buckets[at] != 0:
         return np.int64(graph.buckets[at] - 1)
@@ -189,7 +192,7 @@ def find_patterns(state, graph, inside):
 
     The set begins with the open expanded nodes in which the attacker is in check, or the defender
     is to move and not in check. Nodes that break the conditions are removed until none does.
-    Returns 0, with nothing settled, once `state.stop` is set.
+    `inside` marks the nodes of the set. Returns 0, with nothing settled, once `state.stop` is set.
     """
     count = graph.counts[EXPANDED]
     for i in range(count):

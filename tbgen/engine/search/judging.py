@@ -4,6 +4,7 @@
     repeated?        find_span    ->  judge_record  ->  won, lost, drawn by the rules
     just captured?   probe_board  ->  table value, exact: no position can have been repeated
 
+Kernels get the record `state` of a search, and the `row` of the position in it.
 The verdict of `tbgen.referee` comes first, as in Tan & Watkinson Medina, section 5.1. Its use
 depends on where the repetition began:
 

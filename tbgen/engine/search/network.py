@@ -93,7 +93,7 @@ OPENING_BASE, ENDING_BASE = WEIGHTS["output_bases"]
 
 @part
 def update_accumulator(state, row, code, source, target, taken):
-    """Write the sums of row + 1, the position after a move, computed from those of `row`."""
+    """Write the accumulator of row + 1, the position after a move, computed from that of `row`."""
     before, after = state.accumulator[row], state.accumulator[row + 1]
     come, gone = INPUT_ROWS[code, target], INPUT_ROWS[code, source]
     if taken == 0:
@@ -117,7 +117,10 @@ def _squared(value):
 
 @part
 def network_output(state, row, side):
-    """Return the network's evaluation for the side to move, in units of the score."""
+    """Return the network's evaluation of the position in a row, for the side to move.
+
+    In units of the score, about a hundredth of a pawn.
+    """
     sums = state.accumulator[row]
     own, other = side * VIEW_SIZE, (1 - side) * VIEW_SIZE
     # 32 bits, for more numbers per vector: `train.py` keeps the totals within them.

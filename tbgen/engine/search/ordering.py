@@ -1,6 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Move ordering: the moves of a position one by one, the most promising first.
 
+Kernels get the record `state` of a search, and the `row` and the `ply` of the position in it.
+
     hash move  ->  captures that lose nothing, most valuable victim by least valuable attacker
     ->  quiet moves: killers of the ply, countermove, then by history
     ->  losing captures
@@ -57,7 +59,7 @@ def start_moves(state, ply, move, captures_only):
 
 @part
 def _rank_captures(state, row, side, ply):
-    """Rank the captures of a ply: most valuable victim first, then the cheapest attacker.
+    """Write the ranks of a ply's captures: most valuable victim first, then cheapest attacker.
 
     A capture of a piece cheaper than the capturing one is tested by static exchange evaluation. If
     it loses material, it ranks below all quiet moves.
@@ -86,7 +88,7 @@ def history_of(state, row, ply, move):
 
 @part
 def _rank_quiets(state, row, ply, first):
-    """Rank the quiet moves of a ply: killers first, then the countermove, then by history.
+    """Write the ranks of a ply's quiet moves: killers, then the countermove, then by history.
 
     first : int64; index of the first quiet move
     """

@@ -6,9 +6,10 @@
     expand    add all moves of the leaf; known positions become shared nodes
     settle    propagate outcomes, and find perpetual checks                  (`graph`)
 
-The search ends when the win is proven, or when the proof fails: the root is lost, the graph is
-full, or no descent finds a new leaf any more. It is interrupted at the node limit or by `stop`, and
-can then be continued (`prove`).
+The *attacker*, whose win is to be proven, is the side to move at the root; the *defender* is the
+other side. The search ends when the win is proven, or when the proof fails: the root is lost, the
+graph is full, or no descent finds a new leaf any more. It is interrupted at the node limit or by
+`stop`, and can then be continued (`prove`).
 
 A tree search repeats on every path the work that depends on a loop; the graph stores a loop once.
 So wins by the repetition rules have small proofs: for a win of order 4 a thousand positions, each

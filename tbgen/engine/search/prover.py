@@ -64,8 +64,8 @@ class Prover:
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers) -> Move | None:
         """Continue the proof after an iteration of the search; return the winning move once proven.
 
-        None before that, without a proof, and once it has failed. Its nodes are a multiple of those
-        of the search (`_SHARE`). The node limit of `state` holds for search and proof together.
+        None before that, without a proof, and once it has failed. The proof may use a multiple of
+        the search's nodes (`_SHARE`). The node limit of `state` holds for both together.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _LEAST_SEARCHED:

@@ -46,7 +46,9 @@ _WXF = RuleSet(Rules.WXF)
 
 @contextlib.contextmanager
 def _compiling(kernels: str) -> Iterator[None]:
-    """Hold the lock of the kernel cache while kernels are compiled; `kernels` is a name for them.
+    """Context that holds the lock of the kernel cache while kernels are compiled in it.
+
+    `kernels` is a name for them.
 
     Kernels that were compiled before are loaded without the lock: another process may hold it for
     minutes, while it compiles.
@@ -250,7 +252,10 @@ class Searcher:
 
     @contextlib.contextmanager
     def _other_threads(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
-        """Context in which the other threads search the root; leaving it stops these threads."""
+        """Context in which the other threads search the root; leaving it stops these threads.
+
+        Every second one, from the first, searches one ply deeper than `depth`.
+        """
         others = self._states[1:]
         if self._others is None:
             yield

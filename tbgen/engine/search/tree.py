@@ -1,6 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Principal variation search over positions that are judged first.
 
+Kernels get the record `state` of a search, and the `row` of the position in it.
+
     known value      a verdict or a table's value ends the line (`judging`)
     depth 0          quiescence search: captures, or all evasions of a check, until a position is
                      quiet enough for a static evaluation; in check the depth is one ply more
@@ -185,7 +187,10 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return a position's score (fail-soft; 0 once stopped), and store its line in `pv[ply]`."""
+    """Return a position's score, fail-soft, and store its line in `pv[ply]`.
+
+    The score is meaningless once `state.stop` is set.
+    """
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
