@@ -33,7 +33,7 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Arguments of a `go` command; None for an argument that is not given.
+    """Arguments of a `go` command; an argument that is not given has its default.
 
     `depth` is in plies. Times are seconds: `remaining` on the clock of the side to move,
     `increment` per move, `move_time` for this move alone. `mate`: stop at a mate in at most this

@@ -147,7 +147,7 @@ class EngineProtocol:
         self.thinker.close()
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Parse the words after `go`; without any limit the search takes `DEFAULT_SECONDS`.
+        """Parse the words after `go`; without `infinite` or a limit, add one of `DEFAULT_SECONDS`.
 
         Invalid arguments are left out, with a note.
         """

@@ -98,7 +98,10 @@ class EngineTables:
 
 
 def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:
-    """Return a note to the user that no table has the rule set, and which others there are."""
+    """Return a note that no table has the rule set, with what was found: outcome files, other sets.
+
+    `directories` are named in the note. Tables of outcomes alone (win, draw, loss) are not enough.
+    """
     found = f"no tables under the rules {rule_set} in {' or '.join(map(str, directories))}"
     outcomes = [name for name in tables.available_wdl() if name.rule_set == rule_set]
     if outcomes:

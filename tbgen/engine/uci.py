@@ -21,7 +21,7 @@ from tbgen.notation import parse_move
 
 
 class Uci(EngineProtocol):
-    """Engine side of UCI; `EngineProtocol` has what UCCI shares."""
+    """Engine side of UCI; `EngineProtocol` has the parts that UCCI shares."""
 
     NOTE, NO_MOVE = "info string", "bestmove (none)"
     CLOCKS = (("wtime", "winc"), ("btime", "binc"))
@@ -31,7 +31,7 @@ class Uci(EngineProtocol):
 
     @property
     def notation(self) -> str:
-        """Notation of moves: ranks 0 to 9, or 1 to 10 once `UCI_Variant` is set."""
+        """Notation of moves: ranks 1 to 10 once `UCI_Variant` is set; in Cyclone always 0 to 9."""
         return "fairy" if self.options.variant and not self._cyclone else "iccs"
 
     def do_uci(self, words: Sequence[str]) -> None:

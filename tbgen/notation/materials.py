@@ -72,7 +72,10 @@ def read_material(words: str) -> Material | None:
 
 
 def read_attacker(words: str) -> Army | None:
-    """Return the army that words name, such as 车马炮; None for a bare king and for other text."""
+    """Return the army that English or Chinese words name, such as 车马炮.
+
+    None for a bare king and for other text.
+    """
     letters = _letters(words) if is_chinese(words) else _army(words.lower())
     material = _material(f"K{letters}K") if letters else None
     return material.first if material else None

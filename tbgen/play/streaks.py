@@ -85,7 +85,7 @@ class Offences:
         """Return the current streak of the side that is to move at the end of a game.
 
         The streak starts after that side's last idle move, a capture or pawn's advance of either
-        side, or a gap in the game.
+        side, or a gap in the game; and again where it is broken (`extend_streak`).
         """
         offences: list[tuple[Victims, Move]] = []
         for number in range(len(game) - 1, 1, -2):

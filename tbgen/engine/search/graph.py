@@ -130,7 +130,7 @@ def add(graph, key, in_check, defender):
 
 @part
 def set_status(graph, number, status):
-    """Mark a node as won or lost, and set its proof numbers accordingly."""
+    """Mark a node as won or lost, and set its rank and its proof numbers accordingly."""
     node = graph.nodes[number]
     node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1

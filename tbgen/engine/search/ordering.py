@@ -77,7 +77,10 @@ def _rank_captures(state, row, side, ply):
 
 @part
 def history_of(state, row, ply, move):
-    """Return the sum of a quiet move's three history counters, each within +-`HISTORY_LIMIT`."""
+    """Return the sum of a quiet move's history counters, each within +-`HISTORY_LIMIT`.
+
+    They count the move itself, as a reply, and, after ply 0, as a follow-up (see the module).
+    """
     code, target = np.int64(state.boards[row, move >> 7]), move & 127
     place = (code & 7) * SQUARES + target
     known = np.int64(state.history[code, target]) + state.followups[0, state.played[ply], place]
@@ -182,7 +185,7 @@ def _updated(known, bonus):
 
 @part
 def _update_histories(state, row, ply, move, bonus):
-    """Add a bonus to a quiet move's histories: its own, as a reply, and as a follow-up."""
+    """Add a bonus to the history counters of a quiet move that `history_of` sums up."""
     code, target = state.boards[row, move >> 7], move & 127
     place = (code & 7) * SQUARES + target
     state.history[code, target] = _updated(np.int64(state.history[code, target]), bonus)

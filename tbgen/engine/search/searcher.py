@@ -201,8 +201,8 @@ class Searcher:
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
         """Replace a line without advantage by the move with the smallest proof number.
 
-        That move is searched, and replaces the line if its score is at most `_EVEN_SCORE` lower. A
-        stopped search keeps the choice of the last iteration.
+        That move is searched, and replaces the moves of the line if its score is at most
+        `_EVEN_SCORE` lower. A stopped search keeps the choice of the last iteration.
         """
         if abs(line.score) > _EVEN_SCORE:
             return line
