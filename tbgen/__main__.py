@@ -74,7 +74,7 @@ def take_signals() -> None:
 
 
 def _leave_signals() -> None:
-    """Before the exit, restore default handling, so that another signal ends the process at once.
+    """Restore the default handlers before the exit, so that a further signal ends the process.
 
     Signals that are ignored stay so.
     """

@@ -90,7 +90,7 @@ class EngineProtocol:
         return name != "quit"
 
     def refuse(self, reason: str) -> None:
-        """Write `reason`, why a line was not read; until a valid `position`, `go` gives no move."""
+        """Write a note why a line was not read; until a valid `position`, `go` gives no move."""
         self._refused = True
         self.note(reason)
 

@@ -193,7 +193,7 @@ class Thinker:
             self._thread = None
 
     def close(self) -> None:
-        """End the search and the waits of `get_ready`; return after `on_answer` and `on_ready`."""
+        """End the search and the waits of `get_ready`; returns after `on_answer` and `on_ready`."""
         self._closed.set()
         self.finish()
         if self._preparing is not None:

@@ -110,12 +110,12 @@ def _safest_move(
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return how often the position of a harmful repetition after a move occurred before, else 0.
+    """Return the number of earlier occurrences if a move leads to a harmful repetition, else 0.
 
-    A repetition is harmful to the side to move if the referee decides it for the opponent; as a
-    draw, too, if `outcome`, that of the current position, is a win. The position after `move` is
-    tested first. Without a harmful repetition there, the positions after all replies are tested,
-    and the largest number is returned.
+    The number is that of the repeated position. A repetition is harmful to the side to move if the
+    referee decides it for the opponent; if `outcome`, that of the current position, is a win, also
+    if it is a draw. The position after `move` is tested first. Without a harmful repetition there,
+    the positions after all replies are tested, and the largest number is returned.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

@@ -96,7 +96,7 @@ class Environment:
     def reset(self, start: Position | str | None = None) -> Position:
         """Start a new game, at `start` or again at the last start, and return its position.
 
-        If the table is to move at the start, it has moved first in the returned position.
+        If the table is to move at the start, the returned position is the one after its move.
         """
         if start is not None:
             self._start = as_position(start)

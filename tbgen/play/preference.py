@@ -111,7 +111,7 @@ class RootMove:
 
     @property
     def value(self) -> int | None:
-        """The number (docs/values.md) of the position after the move; None if unknown."""
+        """The opponent's number (docs/values.md) of the position after the move, or None."""
         return None if self.result is None else self.result.value
 
     @property

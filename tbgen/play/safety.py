@@ -264,9 +264,9 @@ class StreakGraph:
     def _edges(self, node: Node, move: RootMove) -> Iterator[Edge]:
         """Yield the edges of a move: one for each reply that leaves the own side unsafe.
 
-        No edges have irreversible moves and replies, and replies that give up the value that the
-        positions share; unless the aim is to win, also moves without threats, and replies after
-        which the own streak is broken.
+        Irreversible moves and replies have no edges, nor have replies that give up the value of the
+        position. Unless the aim is to win, moves without threats and replies after which the own
+        streak is broken have none either.
         """
         offences, after = self._offences, move.after
         threats = offences.threats(node.position, move.move, after)

@@ -32,9 +32,9 @@ from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge_unrepeat
 def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     """Judge the last position of a game under the Chinese rules.
 
-    The loop is judged if the position has occurred `occurrences` times; before, only a mate is. In
-    the `Judgement`, a side's level is 2 if all its plies in the loop are checks, 1 if all are
-    checks or kills, else 0: no certain offence.
+    The loop is judged if the position has occurred `occurrences` times; before, only the lack of a
+    legal move is. In the `Judgement`, a side's level is 2 if all its plies in the loop are checks,
+    1 if all are checks or kills, else 0: no certain offence.
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)

@@ -148,7 +148,7 @@ class History:
         return Move(int(row[record.SOURCE]), int(row[record.TARGET]))
 
     def verdict(self, *, draw_is_enough: bool = False) -> Verdict:
-        """Return the verdict on the last position, `UNDECIDED` before its `occurrences`-th time.
+        """Return the verdict on the last position: `UNDECIDED` before `occurrences` occurrences.
 
         A search whose beta is no higher than the value of a draw may pass `draw_is_enough`. Then,
         if the side to move commits no offence, the answer is `DRAW` for "at least a draw", and the
