@@ -52,7 +52,7 @@ GROUPS = {
         "doctor": "Report on the environment.",
     },
 }
-"""Commands in the groups of `tbgen --help`: name and one-line help; each is in `tbgen.cli.NAME`."""
+"""Groups of `tbgen --help` by title: one-line help of each command by name."""
 
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 """One-line help of every command by name."""
@@ -79,7 +79,10 @@ class _LazyGroup(Group):
         write_lesson(formatter, FIRST_STEPS)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return completions without importing commands: shells call this at every Tab."""
+        """Return the commands and options that begin with `incomplete`, for a shell at every Tab.
+
+        No command is imported, so that this is fast.
+        """
         found = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [CompletionItem(name, help=COMMANDS[name]) for name in found] + options

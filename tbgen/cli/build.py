@@ -147,10 +147,13 @@ def build(
 def _check_first(
     collection: Collection, memory: int, threads: int, jobs: int, *, here: bool, confirmed: bool
 ) -> None:
-    """Raise an error if the unfinished tables cannot be built, or need `--yes`; print the totals.
+    """Raise `InputError` or `NotEnoughMemoryError` if the unfinished tables should not be built.
 
-    memory : bytes, 0 for free memory; threads : number of threads that build one table
-    jobs : number of tables built at once
+    The reasons are too little memory or disk, and a build of more than a day without `--yes`.
+    Prints a note if the disk may become full, and the totals of a build of more than a minute.
+
+    memory : bytes that the build may use, 0 for all free memory
+    threads : number of threads that build one table; jobs : number of tables built at once
     here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length (`--yes`)
     """
@@ -183,6 +186,11 @@ def _on_this_machine(
     """Build the tables on this machine: in this process, or several at once in worker processes.
 
     jobs : number of processes, 0 for `auto`; cores : number of threads of all tables together
+    memory : bytes for all tables together, 0 for free memory
+    profile : whether to print the cost of each phase; only for builds in this process
+    keep_going : whether to continue after a failure, with tables that do not need the failed one
+
+    Returns the progress, with the numbers and the JSON of the tables, and the outcome of the jobs.
     """
     limits = ProcessLimits(1, 0, 0) if jobs == 1 else process_limits(jobs or cores, memory)
     several = len(collection.unfinished) > 1
@@ -221,8 +229,9 @@ def _on_cluster(
     memory: int,
     keep_going: bool,
 ) -> tuple[SetProgress, Outcome]:
-    """Build on the workers of a dask cluster.
+    """Build on the workers of a dask cluster; returns like `_on_this_machine`.
 
+    address : that of the scheduler, or `local:N` for a new cluster of N workers on this machine
     via : address through which workers exchange tables; None if they share the directory
     threads : number of threads that build one table
     memory : bytes of a cluster on this machine, 0 for free memory

@@ -35,7 +35,8 @@ def describe(error: BaseException, tables_option: str = "") -> failures.Failure 
 
     Like `failures.describe`, but also for exceptions of click.
 
-    tables_option : text such as ` --tables DIR`, which is appended to suggested commands
+    tables_option : text such as ` --tables DIR`, which is appended to the command in the hint for a
+        missing table
     """
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
@@ -68,10 +69,11 @@ def answer_lines(
 ) -> int:
     """Answer every line of standard input, or of `lines`; return the worst exit status.
 
-    If a line cannot be answered, the failure is printed, and the next line is read.
+    If a line cannot be answered, the failure is printed, and the next line is read. An exception
+    that is a bug is not caught.
 
     context : context of the command, whose parameter `as_json` decides the form of failures
-    answer : returns the answer to a line, or raises
+    answer : returns the answer to the text of a line, or raises
     show : prints an answer, as a line or as JSON
     """
     worst = failures.OK
@@ -110,7 +112,10 @@ class _Reporting(click.Command):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run the command line; report errors of usage and loading, before `Command.invoke`."""
+        """Run the command line, and exit; overrides click's method.
+
+        Reports errors that occur before a command runs: of its arguments, or while it is loaded.
+        """
         _replace_closed_streams()
         never_fail_to_write()
         try:
@@ -128,7 +133,11 @@ class Group(_Reporting, click.Group):
     """Base class of the click group `tbgen`, which loads and runs one of its commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Load and run a command; report Ctrl-C here, since click would print an empty line."""
+        """Load and run a command; overrides click's method.
+
+        Reports Ctrl-C, for which click would print an empty line. Raises `OSError` if memory is too
+        little to load numpy.
+        """
         try:
             # If memory is too little to load numpy, its BLAS would abort the process.
             mmap.mmap(-1, _TO_LOAD_NUMPY, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
@@ -167,7 +176,7 @@ def _end(error: BaseException, ctx: click.Context | None, *, as_json: bool = Fal
     """Report an exception and return the exit status; raise the exception again if it is a bug.
 
     ctx : context of the command that failed; None if the error came before the command ran
-    as_json : whether to print JSON, too, if `ctx` is None
+    as_json : whether to print the failure as JSON, too; with `ctx`, its option `--json` decides
     """
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click treats it as Ctrl-D at a prompt
@@ -200,9 +209,10 @@ def _main_argument(ctx: click.Context) -> str:
 
 
 def _replace_closed_streams() -> None:
-    """Replace closed standard streams: using stdin or stdout fails, stderr is discarded.
+    """Replace closed standard streams by the null device, opened such that stdin and stdout fail.
 
-    Else a file opened later would get the free descriptor, and output would be written into it.
+    Text for stderr is discarded. Otherwise a file opened later would get the descriptor of the
+    closed stream, and output would be written into that file.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")

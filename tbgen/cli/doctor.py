@@ -71,7 +71,10 @@ def _version(package: str) -> str | None:
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Describe the folder of kernels as JSON; `usual` is the default, None without a home."""
+    """Describe the cache folder of compiled kernels as JSON.
+
+    `usual` is the path of the default folder, null for a user without a home.
+    """
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))
     answer["usual"] = None if usual is None else str(usual)
@@ -81,7 +84,7 @@ def _kernel_cache() -> dict[str, Any]:
 def _directory(path: Path) -> dict[str, Any]:
     """Describe a directory as JSON: path, existence, writability and free bytes.
 
-    If the directory does not exist, the last two are those of its nearest existing parent.
+    If it does not exist, writability and free bytes are those of its nearest existing parent.
     """
     existing = path
     # Unlike `Path.exists`, `os.path.exists` raises no error in an unreadable folder.
@@ -116,7 +119,7 @@ def _tables(path: Path) -> dict[str, Any]:
 
 
 def _try_numba() -> dict[str, Any]:
-    """Import numba with this package's settings, and compile and run a function."""
+    """Import numba, compile and run a function; return the cache folder and whether it worked."""
     import numba
 
     from tbgen.compiling.jit import CACHE_FOLDER

@@ -110,7 +110,9 @@ def fetch(
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: LiveLine, label: str
 ) -> tuple[str, failures.Failure | None]:
-    """Fetch a file unless present; return `fetched` or `present` and None, or `failed` and why.
+    """Fetch the file of an index entry unless it is present, and print its result on `line`.
+
+    Returns ("fetched", None), ("present", None), or ("failed", the failure).
 
     label : beginning of the lines that report progress
     """

@@ -95,7 +95,10 @@ def find(
 
 
 def _write_csv(found: Search) -> None:
-    """Write a CSV line for each position found, with the value columns of `tbgen dump`."""
+    """Write a header line, and a CSV line for each position found, to stdout.
+
+    Outcome, order and plies are numbers as in `tbgen dump`.
+    """
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = COLUMNS if found.query.study else COLUMNS[:-1]
     writer.writerow(columns)
@@ -106,7 +109,7 @@ def _write_csv(found: Search) -> None:
 
 
 def _write_pgn(found: Search, tables: GameTablebase) -> None:
-    """Write a PGN game for each position found: best play from it."""
+    """Write a PGN game for each position found, to stdout: best play from the position."""
     from tbgen.board.knowledge.games import game_text
     from tbgen.board.knowledge.store import TableStore
 
@@ -116,9 +119,10 @@ def _write_pgn(found: Search, tables: GameTablebase) -> None:
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
-    """Write one JSON object for a search, or for the number of positions.
+    """Write one JSON object to stdout: the positions of a search, or only their number.
 
-    Positions are written when the search has ended: an error writes only its own object.
+    found : the search, or the number. Positions are written when the search has ended, so that
+        after an error stdout has no other object than that of the error
     """
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}

@@ -114,7 +114,7 @@ class _Answer(NamedTuple):
     """None if every position is undecided."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON answer."""
+        """Return the object of `--json`; `decided` is the first verdict with its ply, or None."""
         first = self.first
         decided = first and {
             "ply": len(first.plies),
@@ -125,7 +125,7 @@ class _Answer(NamedTuple):
 
     @property
     def earlier(self) -> str:
-        """Ply, verdict and reason of the first verdict; empty unless the last one differs."""
+        """Ply, verdict and reason of the first verdict as text; empty if the last one is equal."""
         if self.first is None or self.first.verdict == self.last.verdict:
             return ""
         return f"at ply {len(self.first.plies)}: {self.first.verdict.text}: {self.first.reason}"
@@ -160,7 +160,11 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
 
 
 def _show(found: _Answer, *, as_json: bool, in_one_line: bool = False) -> None:
-    """Print plies with labels, verdict and reason; or only the verdict in one line; or JSON."""
+    """Print the labelled plies, the verdict and its reason.
+
+    as_json : whether to print JSON instead
+    in_one_line : whether to print only verdict and reason, in one line
+    """
     if as_json:
         show_json(found.as_json())
         return

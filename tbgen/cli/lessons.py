@@ -24,14 +24,14 @@ LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 
 
 class Lesson(NamedTuple):
-    """Examples of a command: command lines with their meanings, and a page to read next."""
+    """Examples of a command, pairs [command line, meaning], and the path of a page to read next."""
 
     examples: list[list[str]]
     page: str
 
 
 def _read() -> dict[str, Lesson]:
-    """Read lessons.toml; its first entry is the lesson of `tbgen` itself."""
+    """Return the lessons of lessons.toml by command; `tbgen` has that of the program itself."""
     text = Path(__file__).with_name("lessons.toml").read_text("utf-8")
     for name, example in (("checks", CHECKS), ("loop_fen", LOOP_FEN), ("loop", LOOP)):
         text = text.replace(f"{{{name}}}", example)
@@ -55,7 +55,8 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson) -> None:
 def show_next(*steps: tuple[str, str]) -> None:
     """Suggest commands to run next, if stdout and stderr are terminals.
 
-    steps : pairs of a command line and its purpose; typed options on tables and rules are appended
+    steps : pairs of a command line and its purpose. The options on tables and rules that the user
+        has typed are appended to each command line
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return

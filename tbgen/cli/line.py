@@ -62,7 +62,7 @@ def _show(answer: dict[str, Any]) -> None:
 
 
 def _show_moves(moves: list[dict[str, Any]], first: int) -> None:
-    """Print moves, two in a row, with numbers; `first` moves of the line come before them."""
+    """Print moves, two in a row, with numbers; `first` is the number of moves before them."""
     rows: list[str] = []
     for number, move in enumerate(moves, first):
         text = move["move"] + ("+" if move["check"] else "")

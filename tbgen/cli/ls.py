@@ -98,7 +98,10 @@ def ls(
 
 
 def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
-    """Return the digest and the source of a win-draw-loss file; `check` reads it whole."""
+    """Return the digest of a win-draw-loss file, and the name of the table it was derived from.
+
+    check : whether to read the file whole, and compare its contents with the digest
+    """
     with WdlFile(path, name=name) as file:
         if check:
             file.check(threads=usable_cores())
@@ -106,7 +109,10 @@ def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
 
 
 def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | None]:
-    """Return the digest of a table, and with `check`, which reads it whole, that of its values."""
+    """Return `digest` of a table, from its header, and `values`, the digest of its values alone.
+
+    `values` is None without `check`, which reads the table whole and compares both digests.
+    """
     with TableFile(path, name=name) as file:
         values = checked_digest(file, threads=usable_cores()).hex() if check else None
         return {"digest": file.header.digest.hex(), "values": values}
@@ -114,10 +120,10 @@ def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | 
 
 @contextlib.contextmanager
 def _errors_in(entry: dict[str, Any], statuses: list[int], line: LiveLine) -> Iterator[None]:
-    """Return a context that prints an exception raised inside, and suppresses it.
+    """Return a context that prints and suppresses an expected exception raised inside.
 
-    Its message and hint are added to `entry`, its exit status is appended to `statuses`. `line` is
-    cleared before the exception is printed.
+    The exception's message and hint are added to `entry`, its exit status is appended to
+    `statuses`. `line` is cleared before the message is printed. Bugs are raised.
     """
     try:
         yield

@@ -21,9 +21,10 @@ _MATERIAL = (
 
 @dataclass(frozen=True, slots=True)
 class MaterialChoice:
-    """Materials that a user has selected: by words, and by limits of men and attackers (or None).
+    """Materials that a user has selected: by words, and by greatest numbers of men and attackers.
 
-    `tbgen.building.sets` parses the words, and matches them with the tables that are present.
+    `men` or `attackers` is None if the user gave no such limit. `tbgen.building.sets` parses the
+    words (MATERIAL...), and matches them with the tables that are present.
     """
 
     words: tuple[str, ...]
@@ -37,12 +38,15 @@ class MaterialChoice:
     def among(self, present: Iterable[Material]) -> list[Material]:
         """Return the selected materials: some of `present`, and any that are named by themselves.
 
-        Raises `InputError` and `OSError`.
+        Raises `InputError` for an invalid word, and `OSError` for an unreadable @FILE.
         """
         return materials_among(present, self.words, self.men, self.attackers)
 
     def required(self, present: Collection[Material], directory: Path) -> list[Material]:
-        """Return the selected materials like `among`; an `InputError` names `directory` if none."""
+        """Return the selected materials like `among`; raise `InputError` if there are none.
+
+        directory : that of the tables, for the message
+        """
         chosen = self.among(present)
         if chosen:
             return chosen
@@ -55,10 +59,10 @@ class MaterialChoice:
 def _arguments(
     function: Callable[..., Any], name: str, chosen: Callable[..., Any], meaning: str
 ) -> Callable[..., Any]:
-    """Add MATERIAL..., --men N and --attackers N to a command.
+    """Add MATERIAL..., --men N and --attackers N to the command `function`, and return it.
 
     name : parameter of the command that receives `chosen(materials, men, attackers)`
-    meaning : text on MATERIAL that ends the second paragraph of the command's help
+    meaning : text that ends the paragraph on MATERIAL, which is the second of the command's help
     """
 
     @wraps(function)
@@ -86,13 +90,13 @@ material_arguments = partial(
     meaning="; --men 5 alone is every material of at most five men, --men 9 --attackers 2 that of "
     "at most nine men, two of them attackers.",
 )  # fmt: skip
-"""Add the arguments to a command, as `wanted`: the list of materials without duplicates."""
+"""Decorator that adds the arguments to a command, as `wanted`: a list of different materials."""
 
 choice_arguments = partial(
     _arguments, name="choice", chosen=MaterialChoice,
     meaning=". MATERIAL..., --men and --attackers select among the tables present.",
 )  # fmt: skip
-"""Add the arguments to a command, as the `MaterialChoice` `choice`."""
+"""Decorator that adds the arguments to a command, as `choice`: a `MaterialChoice`."""
 
 
 def require_tables(materials: Iterable[Material]) -> None:

@@ -2,8 +2,8 @@
 
     start, moves  ->  UCCI  ->  `tbgen engine`  ->  a move
 
-The process starts with the first request and ends with the server. If it does not answer in time it
-is killed, and the next request starts another.
+The process starts with the first request and ends with the server. If the process does not answer
+in time, it is killed, and the next request starts another one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REPLY_SECONDS = 8.0
 class Opponent:
     """Thread-safe callable that returns the engine's move; keeps the process between two calls.
 
-    directory : tables that the engine uses; rules : name of the rules under which the engine plays
+    directory : that of the engine's tables; rules : name of the rules under which it plays
     """
 
     def __init__(self, directory: Path, rules: str) -> None:
@@ -40,7 +40,7 @@ class Opponent:
         self._output: Queue[str] = Queue()
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
-        """Return the engine's move after `moves` from `start`; `NoReplyError` if it has none."""
+        """Return the engine's move after `moves` from `start`; raise `NoReplyError` without one."""
         game = f"position fen {start.fen}"
         if moves:
             game += f" moves {' '.join(move.iccs for move in moves)}"
@@ -81,7 +81,10 @@ class Opponent:
         self._process.stdin.flush()
 
     def _answer(self) -> str:
-        """Return the line that ends the search; raises `queue.Empty` if no line comes in time."""
+        """Return the line that ends the search, `bestmove` or `nobestmove`.
+
+        Raises `queue.Empty` if no line comes within `REPLY_SECONDS` of the line before.
+        """
         while True:
             line = self._output.get(timeout=REPLY_SECONDS)
             if line.startswith(("bestmove", "nobestmove")):

@@ -39,7 +39,10 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def size(value: str | int) -> int:
-    """Parse a number of bytes, at least 1 MiB: `900M`, `1.5GiB`, `1e9`; 1 K is 1024."""
+    """Parse a number of bytes, at least 1 MiB: `900M`, `1.5GiB`, `1e9`; 1 K is 1024.
+
+    An integer, the default of an option, is returned unchanged. Raises `click.BadParameter`.
+    """
     if isinstance(value, int):
         return value
     match = _SIZE.fullmatch(value.strip())
@@ -52,7 +55,10 @@ def size(value: str | int) -> int:
 
 
 def directory(value: str | Path) -> Path:
-    """Return the path of a directory, which may be missing; an error if empty or a broken link."""
+    """Return the path of a directory, which may be missing.
+
+    Raises `click.BadParameter` for an empty name and for a broken link.
+    """
     if value == "":
         raise click.BadParameter("an empty name is no directory; write . for this one")
     path = Path(value)
@@ -73,7 +79,7 @@ def jobs(value: str | int) -> int:
 
 
 class RulesName(click.Choice[str]):
-    """Rule set on the command line, by name or synonym; `chinese` for commands that judge."""
+    """Type of the option `--rules`: name or synonym of a rule set, or `chinese` if allowed."""
 
     def __init__(self, *, judges: bool = False) -> None:
         """Accept the names of all rule sets with tables; with `judges` also the Chinese rules."""
@@ -102,11 +108,14 @@ tables_option = click.option(
     "--tables", type=directory, envvar="TBGEN_TABLES", default=_default_tables, metavar="DIR",
     help="The directory of the tables. Default: $TBGEN_TABLES, else ./egtb.",
 )  # fmt: skip
-"""Add `--tables DIR`, as the parameter `tables` (a `Path`)."""
+"""Decorator that adds `--tables DIR`, as the parameter `tables` (a `Path`)."""
 
 
 def rules_option(default: str | None = None, *, judges: bool = False) -> Callable[..., Any]:
-    """Add `--rules`, as the parameter `rules`: a name, or `default`. `judges` allows `CHINESE`."""
+    """Return a decorator that adds `--rules`, as the parameter `rules`: a name, or `default`.
+
+    judges : whether `CHINESE` is allowed
+    """
     meanings = {str(rules): rules.meaning for rules in Rules} | SYNONYMS
     listed = "; ".join(f"{name} = {meaning}" for name, meaning in meanings.items())
     chinese = "; chinese = the CXA's, where the verdict is certain" if judges else ""
@@ -120,7 +129,7 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
 
 
 def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
-    """Add `--minor-chases`, as the parameter `minor_chases`: a bool, or `default` if not given."""
+    """Return a decorator that adds `--minor-chases`, as `minor_chases`: a bool, or `default`."""
     return click.option(
         "--minor-chases/--no-minor-chases",
         default=default,
@@ -130,7 +139,10 @@ def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
 
 
 def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--tables`; and `--rules --minor-chases --orders`, as one `RuleSet`, `rule_set`."""
+    """Add `--tables`, as `tables`, and `--rules --minor-chases --orders`, as `rule_set`.
+
+    `rule_set` is a `RuleSet`, with the default rules if `--rules` is not given.
+    """
 
     @wraps(function)
     def with_rule_set(
@@ -154,44 +166,48 @@ threads_option = click.option(
     default=min(os.cpu_count() or 1, MAX_THREADS),
     help="Number of threads. Default: all cores.",
 )  # fmt: skip
-"""Add `--threads`, as the parameter `threads`; the default is all cores."""
+"""Decorator that adds `--threads`, as the parameter `threads`; the default is all cores."""
 
 memory_option = click.option(
     "--memory", type=size, default=0, metavar="SIZE",
     help="Memory limit, as in 2GiB, for all tables together. Default: all that is available.",
 )  # fmt: skip
-"""Add `--memory SIZE`, as the parameter `memory`: bytes, 0 if not given."""
+"""Decorator that adds `--memory SIZE`, as the parameter `memory`: bytes, 0 if not given."""
 
 orders_option = click.option(
     "--orders", type=click.IntRange(min=0), metavar="N",
     help="Tables limited to N orders of repetition, 0 = no limit. Default: the only ones present.",
 )  # fmt: skip
-"""Add `--orders N`, as the parameter `orders` (an integer or None)."""
+"""Decorator that adds `--orders N`, as the parameter `orders`; None if not given."""
 
 metric_option = click.option(
     "--metric", type=click.Choice(["dtm", "dtc"]),
     help="Distance to mate or to conversion, preferred if a material has tables of both.",
 )  # fmt: skip
-"""Add `--metric`, as the parameter `metric` (a string or None)."""
+"""Decorator that adds `--metric`, as the parameter `metric`: "dtm", "dtc", or None."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-"""Add `--json`, as the parameter `as_json`."""
+"""Decorator that adds `--json`, as the parameter `as_json`."""
 
 check_option = click.option(
     "--check", is_flag=True, help="Read each file whole, and compute its digest."
 )
-"""Add `--check`, as the parameter `check`."""
+"""Decorator that adds `--check`, as the parameter `check`."""
 
 notation_option = click.option(
     "--notation", type=click.Choice(MOVE_NOTATIONS), default="iccs",
     help="Notation of moves. Default: iccs (h2e2).",
 )  # fmt: skip
-"""Add `--notation`, as the parameter `notation`."""
+"""Decorator that adds `--notation`, as the parameter `notation`."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Tables selected by options: `choice` admits rule sets, `metric` is preferred unless None."""
+    """Tables of `directory` that options select.
+
+    `choice` admits rule sets. `metric` ("dtm", "dtc") is preferred if a material has tables of
+    both; it may be None if no material has both.
+    """
 
     directory: Path
     choice: RuleChoice
@@ -207,7 +223,10 @@ class Selection:
         return opened
 
     def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
-        """Return the materials of the selected tables in `opened`, or of its `wdl` files."""
+        """Return the materials of the selected tables in `opened`, an opened selection.
+
+        wdl : whether to return those of its win-draw-loss files instead
+        """
         rule_set = opened.rule_set
         names = opened.available_wdl() if wdl else [
             name for name in opened.available() if self.metric in (None, name.metric)
@@ -216,7 +235,7 @@ class Selection:
 
 
 def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--tables --rules --minor-chases --orders --metric`, as the parameter `selection`."""
+    """Add `--tables --rules --minor-chases --orders --metric`, as `selection`: a `Selection`."""
 
     @wraps(function)
     def with_selection(

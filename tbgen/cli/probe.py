@@ -77,7 +77,10 @@ def probe(
 
 
 def _probe(opened: GameTablebase, notation: str, explain: bool, text: str) -> dict[str, Any]:
-    """Return the JSON answer for the position in `text`; `explain` adds the loser's offence."""
+    """Return the JSON answer for the position in `text`.
+
+    explain : whether to name the offence by which the loser loses, if repetition rules decide
+    """
     position = parse_position(text)
     result, moves = opened.probe_with_moves(position)
     mechanism = find_mechanism(opened, position) if explain else None

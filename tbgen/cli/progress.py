@@ -38,12 +38,12 @@ _MAX_NAMED = 4
 
 
 class SetProgress(LiveLine, Progress, Observer):
-    """Progress on stderr of a build of `total` tables, and the `Observer` of its run.
+    """Progress on stderr of a build of `total` tables, and the `Observer` of its jobs.
 
     `tables` has the JSON of each table that was built or found present.
 
     forecast : estimates the remaining time; None if no time is shown
-    by_workers : whether workers build the tables, so that only finished tables are reported
+    by_workers : whether other processes build the tables; then phases of a table are not reported
     """
 
     every = 1.0
@@ -77,7 +77,10 @@ class SetProgress(LiveLine, Progress, Observer):
             self.update(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Show a phase: at once on a terminal, else at intervals; implements `Progress.phase`."""
+        """Show a phase: at once on a terminal, else at intervals; implements `Progress.phase`.
+
+        settled : number of positions that were assigned a value since the last call
+        """
         self._settled += settled
         if name == "resuming":
             self.print(f"{self._label}: resumes from its saved state: order {order}, ply {plies}")
@@ -94,14 +97,17 @@ class SetProgress(LiveLine, Progress, Observer):
         self.print(f"{self._label}: {text}")
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Show a table that has been written; implements `Progress.written`."""
+        """Show a table that has been written, of `size` bytes; implements `Progress.written`."""
         figures = {"bytes_on_disk": size, "build_seconds": round(seconds, 3)}
         self.tables.append({"table": str(name), "built": True, **figures})
         show = self.print if self._prints_each else self._show_at_intervals
         show(f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}")
 
     def profile(self, costs: list[PhaseCost], threads: int) -> None:
-        """Print the cost of each phase of the table just written, built by `threads` threads."""
+        """Print the costs of the phases of the table just written, and add them to its JSON.
+
+        threads : number of threads that built it
+        """
         whole = total(costs)
         self.tables[-1]["profile"] = [cost.to_json(threads) for cost in [*costs, whole]]
         self.print(f"{'phase':<13}{'order':>5}{'s':>10}{'CPU s':>10}{'busy':>6}{'sweeps':>8}"
@@ -121,7 +127,7 @@ class SetProgress(LiveLine, Progress, Observer):
         self.waiting()
 
     def finished(self, start: Start, result: Built) -> None:
-        """Count a table, and report it if a worker built it; implements `Observer.finished`."""
+        """Count a table, and report it if the build has workers; implements `Observer.finished`."""
         self._running.remove(start.job.key)
         self._observer.finished(start, result)
         if self._by_workers:
@@ -134,7 +140,10 @@ class SetProgress(LiveLine, Progress, Observer):
         self.counts["present" if result.size is None else "built"] += 1
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Report a locked table, a lost cluster or a lost worker; implements `Observer.retried`."""
+        """Report a job that will be tried again; implements `Observer.retried`.
+
+        The table was locked, or a worker or the cluster was lost.
+        """
         self._running.remove(start.job.key)
         self._observer.retried(start, error)
         if isinstance(error, LostError):
@@ -157,7 +166,10 @@ class SetProgress(LiveLine, Progress, Observer):
             self._show_at_intervals(f"{done}, {len(running)} running{names}")
 
     def summary(self, left_out: int) -> str:
-        """Return `9 tables: 7 built, 2 left out; 143 MiB in 2 min`; `left_out` were not tried."""
+        """Return the totals: `9 tables: 7 built, 2 left out; 143 MiB in 2 min`.
+
+        left_out : number of tables not tried, because one that they need failed
+        """
         counts = self.counts + Counter({"left out": left_out})
         kinds = ("built", "present", "failed", "left out")
         said = ", ".join(f"{counts[what]} {what}" for what in kinds if counts[what])

@@ -37,7 +37,7 @@ def title(name: TableName) -> str:
 
 
 def show_report(name: TableName, report: VerifyReport, status: ProofStatus | None) -> None:
-    """Print the report of one table; `status` is the state of its certificate, None without one."""
+    """Print the report of one table, and the state of its certificate, if `status` is not None."""
     show_verdict(name, report)
     for side, totals in (("red", report.red_to_move), ("black", report.black_to_move)):
         click.echo(
@@ -77,7 +77,7 @@ def show_notes(notes: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Prover:
-    """Picklable function that proves a table; prints a line to stderr before compiling."""
+    """Picklable callable that proves a table by `prove`; prints a line before kernels compile."""
 
     prove: TableProver
 
@@ -91,7 +91,10 @@ class Prover:
 
 @cache
 def print_compiling() -> None:
-    """Print, once per process, that kernels are compiled; clears a live line of another process."""
+    """Print to stderr, once per process, that kernels are being compiled.
+
+    On a terminal, clears the live line that another process may have there.
+    """
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(clear + COMPILING, err=True)
 
@@ -100,7 +103,8 @@ class ClosureProgress(Observer):
     """Progress of `tbgen verify --closure`: proofs of tables and of their supporting tables.
 
     `entries` are the JSON entries of the tables, by job key; `worst` is the exit status so far.
-    With `quiet`, nothing goes to stdout. `line` shows the progress, `forecast` has the time left.
+    `line` shows the progress, `forecast` estimates the time left. With `quiet`, nothing is printed
+    on stdout.
     """
 
     every = 2.0
@@ -122,7 +126,7 @@ class ClosureProgress(Observer):
         self.waiting()
 
     def finished(self, start: Start, result: ProvenTable) -> None:
-        """Record a table proven now or by its certificate; overrides `Observer.finished`."""
+        """Record a table proven, in this run or by its certificate (`Observer.finished`)."""
         self._end(start)
         self._forecast.finished(start, result)
         self._settled(start.job, result)
@@ -135,7 +139,7 @@ class ClosureProgress(Observer):
         self.waiting()
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Report that a process ended without an answer; overrides `Observer.retried`."""
+        """Report a job that is tried again, since its process was lost (`Observer.retried`)."""
         self._end(start)
         self._forecast.retried(start, error)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)

@@ -130,10 +130,11 @@ def serve(
 
 @contextlib.contextmanager
 def _shown(url: str, entry: str | None) -> Iterator[None]:
-    """Open a browser at the board; return a context that ends when the server does.
+    """Context manager: opens a browser at the board; the server runs inside the context.
 
-    entry : secret address that allows the browser to build tables, instead of `url`; other users
-        can read command lines, so a private file has it during the context
+    entry : secret address that allows the browser to build tables, opened instead of `url`; None
+        if pages may not build. Other users can read command lines, so the browser gets the name
+        of a private file that redirects to it, and that is removed at the end of the context
     """
     if entry is None:
         webbrowser.open(url)
@@ -151,10 +152,10 @@ def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> optio
 
     If a material has tables of both metrics and none was requested, those of DTM are selected.
 
-    new : whether tables of the requested rules will be built
-    needed : whether a rule set must be chosen even without tables
+    new : whether tables of the requested rules, or of the default ones, will be built
+    needed : whether to choose the default rules if there are no tables, instead of admitting all
 
-    Raises `RulesMismatchError` if several are present and none is requested.
+    Raises `RulesMismatchError` if several rule sets are present and none is requested.
     """
     selection = replace(selection, metric=selection.metric or Metric.DTM)
     choice = selection.choice

@@ -34,7 +34,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Line(NamedTuple):
-    """A line of input; `number` counts from 1. Of an overlong line `text` is only the start."""
+    """A line of input; `number` counts from 1.
+
+    A line of more than `MAX_TEXT` bytes has `is_whole` False, and only its beginning as `text`.
+    """
 
     number: int
     text: str
@@ -52,7 +55,7 @@ class Line(NamedTuple):
 def position_text(words: Iterable[str]) -> str:
     """Return the text of a position from the words of the command line; `-` is standard input.
 
-    Raises `InputError` if standard input is overlong.
+    Raises `InputError` if standard input is overlong or UTF-16.
     """
     text = " ".join(words)
     if text != "-":
@@ -65,7 +68,10 @@ def position_text(words: Iterable[str]) -> str:
 
 
 def read_lines(stream: BinaryIO | None = None) -> Iterator[Line]:
-    """Yield the lines of a stream, or stdin, that are not blank; raises `InputError` for UTF-16."""
+    """Yield the lines of a stream, or of stdin, that are not blank, without space at their ends.
+
+    Raises `InputError` for UTF-16.
+    """
     stream = sys.stdin.buffer if stream is None else stream
     for number in itertools.count(1):
         data = stream.readline(MAX_TEXT + 1)
@@ -93,7 +99,10 @@ def never_fail_to_write() -> None:
 
 
 def json_text(answer: object) -> str:
-    """Return JSON on one line; in ASCII if stdout's encoding lacks a character."""
+    """Return JSON on one line; in ASCII if stdout's encoding lacks a character.
+
+    Lone surrogates become U+FFFD.
+    """
     text = _SURROGATE.sub("\ufffd", json.dumps(answer, ensure_ascii=False))
     try:
         text.encode(sys.stdout.encoding)
@@ -108,7 +117,7 @@ def _refuse_utf_16(data: bytes) -> None:
 
 
 def _decode(data: bytes) -> str:
-    """Decode bytes of input; invalid bytes become replacement characters."""
+    """Decode bytes of input by the first encoding that fits (see the module's docstring)."""
     for encoding in ("utf-8-sig", sys.stdin.encoding, "gb18030"):
         with contextlib.suppress(UnicodeDecodeError):
             return data.decode(encoding)

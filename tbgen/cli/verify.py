@@ -128,7 +128,9 @@ def verify(
 
 
 def _require_kernels_memory(asked: int) -> None:
-    """Raise `MemoryError` or `InputError` if loading compiled kernels would take too much memory.
+    """Raise an error if compiled kernels cannot be loaded within the memory.
+
+    `MemoryError` if the process may use too little, `InputError` if `--memory` is too small.
 
     asked : bytes of `--memory`, 0 if not given
     """
@@ -143,7 +145,7 @@ def _require_kernels_memory(asked: int) -> None:
 
 
 def _suggest(proven: list[Material]) -> None:
-    """Suggest proving the supporting tables, unless all of them were proven now."""
+    """Suggest proving the supporting tables of `proven`, unless `proven` contains them all."""
     below = {m for material in proven for m in material.closure()}
     if not below.issubset(proven):
         names = " ".join(material.name for material in proven)
@@ -223,7 +225,10 @@ def _prove_closure(
 def _prove_outcomes(
     selection: options.Selection, materials: list[Material], threads: int, as_json: bool
 ) -> int:
-    """Prove win-draw-loss files, print the findings, and return the exit status."""
+    """Prove win-draw-loss files, print the findings, and return the exit status.
+
+    Raises `InputError` if the file of a material is missing.
+    """
     from tbgen.verify.wdl import verify_wdl
 
     reports = []
@@ -265,7 +270,10 @@ def _compare_digests(
     threads: int,
     as_json: bool,
 ) -> int:
-    """Compare the digests of tables with a list (None: the project's); return the exit status."""
+    """Compare the digests of tables with a list, print differences, and return the exit status.
+
+    against : CSV file of the list; None for the project's own list
+    """
     from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing
 
     known = read_known(against or KNOWN)

@@ -67,7 +67,7 @@ class Workshop:
             "four": materials_of((), 4),
         }
         self.compared = directory / "compared"
-        """Tables without repetition rules, for the demonstration to compare with."""
+        """Directory of tables without repetition rules, with which the demonstration compares."""
         self._directory = directory
         self._rule_set = rule_set
         self._lock = threading.Lock()
@@ -123,8 +123,9 @@ class Workshop:
 
 
 class _Build(Observer):
-    """One build of the board's pages: thread, progress and `Observer` of its jobs.
+    """One build that a page requests: its thread, its progress, and the `Observer` of its jobs.
 
+    collections : tables to build, one collection after the other
     memory : bytes for all tables together, 0 for free memory
     """
 
