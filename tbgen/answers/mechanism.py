@@ -124,7 +124,10 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
-    """Return where the piece that is on `square` after `moves` moves of a line stood at first."""
+    """Return the square on which a piece of a line started.
+
+    square : the piece's square after the first `moves` moves of the line
+    """
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move
         if target == square:

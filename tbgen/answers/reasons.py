@@ -7,7 +7,8 @@
     Black's longest defence is a perpetual check, which loses (order 9)
     draw
 
-One ply is a move of one side; one move, in brackets, is a move of the winner. `Words` is English;
+One ply is a move of one side; one move, in brackets, is a move of the winner. In a *direct win* the
+opponent of the side to move has just committed the offence (docs/values.md). `Words` is English,
 its subclasses are other languages (`tbgen.board.language.words`). reasons.csv has the English and
 Chinese sentences.
 """
@@ -137,8 +138,9 @@ def explain_position(
 ) -> str:
     """Return the sentence that explains the value `result` of a position.
 
-    With `mechanism`, it states the kind of the offence wherever repetition decides, and the pieces
-    of a chase. Without, it states the kind in direct wins, and under rules that judge checks only.
+    If the repetition rules decide, and with `mechanism`, the sentence states the kind of the
+    offence, and the pieces of a chase. Without `mechanism`, it states the kind only in direct wins,
+    and under rules that judge checks only.
     """
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
