@@ -95,7 +95,8 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
 def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]:
     """Group entries by the attacking army, named by its letters (`KRN`), into a dictionary.
 
-    Armies with few pieces come first; the entries of an army are sorted by class, then by defender.
+    Armies with few pieces come first. The entries of an army are sorted by class (best for the
+    attacker first), then by the defending army, with few pieces first.
     """
 
     def place(entry: HandbookEntry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:

@@ -44,9 +44,8 @@ def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
     side : int, the side to move
     outcome : int, for the side that moves: 1 win, 0 draw
     most : int, number of moves with that outcome after which the search stops
-    sources : int64 (moves,), out
-    targets : int64 (moves,), out
-    scores : int64 (moves,), out: of the position after each move, so for the opponent, or
+    sources, targets : int64 (moves,), out: squares of each move
+    scores : int64 (moves,), out: score of the position after each move, so for the opponent, or
         `ILLEGAL`, or `UNKNOWN`
     """
     count = generate_moves(board, side, sources, targets)
@@ -85,8 +84,8 @@ def find_only_moves(buffers, boards, side, outcomes, least, pending, moves, stat
     outcomes : int8 (n,), the outcome of each position: 1 win, 0 draw
     least : int, required number of legal moves: positions with fewer get `NO_MOVE`
     pending : int64 (m,), the indices of the positions to process
-    moves : int16 (n,), out: the move, or `NO_MOVE`
-    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing
+    moves : int16 (n,), out: the move, or `NO_MOVE`; arbitrary unless the status is `OK`
+    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are not loaded
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
@@ -145,12 +144,12 @@ def run_until_loaded(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> None:
-    """Run `work` for the numbers 0 to `count` - 1, and again where blocks were missing.
+    """Run `work` for the numbers 0 to `count` - 1, and again where blocks were not loaded.
 
-    `work(numbers, statuses)` handles some of the numbers, in `threads` tasks at a time, and sets
-    `statuses[number]` to `COLD` where a block of a table is not loaded. Such blocks are loaded
-    between passes, and `work` is called again for those numbers. Raises like
-    `NumbaTables.load_wanted` and `NumbaTables.raise_if_cancelled`.
+    In each pass `threads` tasks in `pool` share the numbers. A task calls `work(part, statuses)`,
+    which must set `statuses[number]` for each number in `part`: to `COLD` if a block that it needs
+    is not loaded. Such blocks are loaded after the pass, and the next pass has only those numbers.
+    Raises like `NumbaTables.load_wanted` and `NumbaTables.raise_if_cancelled`.
     """
     statuses = np.full(count, COLD, np.int8)
     pending = np.arange(count)

@@ -67,7 +67,7 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def admits(self, line: HistogramLine) -> bool:
-        """Return whether the value of a line of the histogram matches the query."""
+        """Return whether a line of a table's histogram (side to move and value) matches."""
         outcome, plies = line.outcome, line.exact.plies
         return (
             self.turn in (None, line.side)
@@ -130,7 +130,10 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
-    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; raises `InputError` about `name`."""
+    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; raises `InputError`.
+
+    name : noun for the numbers in the error message, such as `plies`
+    """
     match = _RANGE.fullmatch(text)
     low, dash, high = match.groups("") if match is not None else ("", "", "")
     least = int(low or 0)

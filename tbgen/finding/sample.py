@@ -48,10 +48,10 @@ def sample(
     """Find at most `most` positions that match a query, in a limited time.
 
     The search ends with the table, or with a chunk that is done later than `seconds` after the
-    first one. Without `sort`, it also ends once `LEAST_CHUNKS` chunks or more have given `most`
-    positions, and a random choice of those found is kept. With `sort`, one of `SORTS`, the first
-    ones are kept, sorted. `seed` determines the order of chunks and the random choice. Takes
-    `cache_bytes`, and raises, like `Search`.
+    first chunk. Without `sort`, it also ends once `LEAST_CHUNKS` chunks or more have given `most`
+    positions, and a random choice of the positions found is kept. With `sort`, one of `SORTS`, the
+    first positions in that order are kept. `seed` determines the order of chunks and the random
+    choice. `cache_bytes` and the errors are those of `Search`.
     """
     search = Search(tables, material, query, seed=seed, cache_bytes=cache_bytes, sort=sort)
     kept, found = search.nothing(), 0

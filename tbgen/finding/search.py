@@ -50,13 +50,14 @@ parts of the table.
 SAMPLE_CHUNK = 1 << 16
 
 CACHE_BYTES = 1 << 30
-"""Limit in bytes, for each of two: unpacked blocks of the tables after one move, and the codes of a
-side to move. If the codes of a side fit, they are unpacked as a whole, which takes half the time.
+"""Limit in bytes for each of two caches: the unpacked blocks of the tables after one move, and the
+codes of one side to move. If all codes of a side fit, they are unpacked at once: twice as fast.
 """
 
 LEAST_BLOCK_BYTES = MAX_MOVES * MAX_BLOCK_BYTES
 """Minimum in bytes for the unpacked blocks of the tables after one move: a block for each move of a
-position. With fewer, a search might never have all values of a position at once, and not end.
+position. With less, the values after all moves of a position might never be loaded at once, and the
+search would not end.
 """
 
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
@@ -86,11 +87,11 @@ class Found:
 class Search:
     """All positions of a table that match a query: an iterable, with `columns()` for all at once.
 
-    Without `sort`, positions are in order of side to move and slot. Such a search may be stopped at
-    any time and resumed `after` the last position. `limit` is the greatest number of positions,
-    None for all. `threads` chunks are searched at a time; with a `seed`, in a random order that
-    depends only on the seed. `cache_bytes` is a limit as described at `CACHE_BYTES`. A pickled
-    search begins anew in another process, on the same files. Raises `InputError`, and like
+    Without `sort` and `seed`, positions are in order of side to move and slot, and a search may be
+    stopped at any time and resumed `after` the last position. `limit` is the greatest number of
+    positions, None for all. `threads` chunks are searched at a time; with a `seed`, in a random
+    order that depends only on the seed. `cache_bytes` is a limit as described at `CACHE_BYTES`. A
+    pickled search begins anew in another process, on the same files. Raises `InputError`, and like
     `Tablebase.table`.
     """
 
@@ -189,7 +190,10 @@ class Search:
                 return
 
     def _sorted(self, sort: str) -> TableColumns:
-        """Return the sorted rows; with a limit, little more than twice as many are in memory."""
+        """Return the sorted rows, up to the limit.
+
+        With a limit, memory has at most twice as many rows, and the rows of one chunk.
+        """
         kept = [self.nothing()]
         for part in self.unsorted():
             kept.append(part)
@@ -241,7 +245,7 @@ class Search:
     def _parts(
         self, value_filter: ValueFilter, pool: ThreadPoolExecutor
     ) -> Iterator[tuple[Side, int, TableColumns]]:
-        """Yield side, number of slots and matching rows of each chunk, searched in threads."""
+        """Yield side, number of slots and rows (`_part`) of each chunk, searched in threads."""
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
         chunks = self._chunks_of_slots(value_filter.sides)
@@ -272,7 +276,10 @@ class Search:
                     yield side, range(first, min(first + CHUNK, slots))
 
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
-        """Return the rows of the slots `numbers` that match all but `only`, `study`, `offence`."""
+        """Return the rows of the slots `numbers` that match the query, with `side` to move.
+
+        Its conditions `only`, `study` and `offence` are not tested.
+        """
         slots = np.arange(numbers.start, numbers.stop)
         codes = value_filter.codes(side, slots)
         chosen = value_filter.select(side, slots, codes)
@@ -287,7 +294,10 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """Return a function (side, slots) -> codes; whole sides are unpacked first if they fit."""
+        """Return a function (side, slots) -> codes of the slots.
+
+        If the codes of a side fit in the cache, all that the query needs are unpacked first.
+        """
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
@@ -313,7 +323,10 @@ class Search:
     def _studies(
         self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the slots of all studies that `side` wins, ascending, and their lengths."""
+        """Return the slots of all studies that `side` wins, ascending, and their lengths in plies.
+
+        Both have shape (n,).
+        """
         threads, cache_bytes = self._threads, self._cache_bytes
         query = Query(turn=side, outcome=Outcome.WIN)
         search = Search(

@@ -96,8 +96,9 @@ def measure_studies(
     known : int32 (m,), lengths of the lines from these slots, complete for all nearer levels;
         `NO_STUDY` if a line is not unique, and at levels not yet measured
     pending : int64 (k,), indices into `boards`; `lengths` and `statuses` change only there
-    lengths : int32 (n,), out: plies to the end of the line, `NO_STUDY` if it is not unique
-    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing
+    lengths : int32 (n,), out: plies to the end of the line, `NO_STUDY` if it is not unique;
+        arbitrary unless the status is `OK`
+    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are not loaded
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
@@ -155,8 +156,8 @@ def lengths_of_studies(
 ) -> NDArray[np.int32]:
     """Return int32 (n,): the length of the study from each of n positions, in plies, or `NO_STUDY`.
 
-    wins : all positions (n rows) in which `side` is to move and has exactly one winning move, which
-        is in the column `move`
+    wins : all positions (n rows, in order of slots) in which `side` is to move and has exactly one
+        winning move, which is in the column `move`
     converts : whether distances count to conversion
 
     Works in `threads` tasks in `pool`. Raises like `run_until_loaded`.
