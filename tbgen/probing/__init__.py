@@ -29,7 +29,7 @@ Parameters of kernels, unless a kernel says otherwise:
     code : int, a piece code
     score : int64, as defined in `kernels`
     width : int, bytes of a table's code
-    span : int, half the number of plies that the codes of one order can represent
+    span : int, number of distances of wins, and of losses, that the codes of one order represent
 """
 
 from tbgen.probing.buffers import NumbaTables

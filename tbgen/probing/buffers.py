@@ -1,8 +1,8 @@
 # mypy: allow-untyped-calls
 """Arrays of tables for compiled probes, and the loading of their blocks.
 
-    keys, numbers    open-addressed hash table: counts of a material, in either colouring
-                     ->  2 * table + whether the colours are to be exchanged
+    keys, numbers    open-addressed hash table: a material's number of pieces of each code (four
+                     bits each), in either colouring  ->  2 * table + 1 to exchange the colours
     tables           a row of words for each table: widths, first blocks, place of each piece
     descriptors      for each table its layout (`tbgen.indexing.slots`), then the block maps of
                      both sides (`tbgen.indexing.arrangement`), concatenated
@@ -53,9 +53,9 @@ class NumbaTables:
     tablebase's open files, which must stay open. Raises the errors of `Tablebase.table`, and
     `UnsupportedMaterialError` for a table whose distances do not fit a score.
 
-    Probes may run in any number of threads. `load_wanted`, `preload` and `probe_boards` may be
-    called from any thread too, but not while other kernels probe: loading may evict a block that a
-    kernel is about to read. Preload tables that fit in the cache.
+    Kernels may probe in any number of threads. `load_wanted`, `preload` and `probe_boards` may be
+    called from any thread, but only while no other thread probes: loading may evict a block that a
+    kernel is about to read. If all blocks fit in the cache, `preload` avoids that.
     """
 
     def __init__(
@@ -128,9 +128,10 @@ class NumbaTables:
             return self._load(np.flatnonzero(self.buffers.wanted.view(np.bool_)))
 
     def preload(self, *materials: Material | str) -> int:
-        """Load all blocks of `materials`, by default of all; return the number still cold.
+        """Load all blocks of `materials`, by default of all tables.
 
-        Raises like `load_wanted`, and `KeyError` for a material that this object lacks.
+        Returns the number of blocks that are still cold, because the cache is full. Raises like
+        `load_wanted`, and `KeyError` for a material that this object lacks.
         """
         names = [material.name for material in self.materials]
         asked = [Material.parse(str(material)).name for material in materials] or names
@@ -147,10 +148,10 @@ class NumbaTables:
     def probe_boards(
         self, boards: NDArray[Any], sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Return statuses and scores (n,) of legal positions; blocks are loaded as needed.
+        """Return statuses and scores (n,) of legal positions, as defined in `kernels`.
 
-        boards: uint8 (n, 90), piece codes; sides: (n,), 0 Red, 1 Black to move. No status is
-        `COLD`. Raises like `load_wanted`.
+        boards: uint8 (n, 90), piece codes; sides: (n,), 0 Red, 1 Black to move. Blocks are loaded
+        as needed, so that no status is `COLD`. Raises like `load_wanted`.
         """
         boards = np.ascontiguousarray(boards, np.uint8).view(np.int8)  # the dtype of kernels
         sides = np.ascontiguousarray(sides, np.int64)
@@ -165,9 +166,11 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load the cold blocks with these numbers (n,); stop when this call has filled every frame.
+        """Load the cold ones of some blocks; stop when this call has filled every frame.
 
-        Clears the flags in `wanted` of the loaded blocks, and returns the number of loaded blocks.
+        blocks : numbers of the blocks, int64 (n,)
+
+        Clears the flags in `wanted` of all loaded blocks. Returns how many this call has loaded.
         """
         buffers = self.buffers
         loaded: set[int] = set()
@@ -194,7 +197,10 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Evict a block by the clock algorithm; return its frame, or None if all are in `taken`."""
+        """Return the number of a free frame, after evicting a block by the clock algorithm.
+
+        taken : frames that must be kept. Returns None if these are all frames
+        """
         buffers = self.buffers
         if len(taken) == len(self._owner):
             return None
@@ -238,7 +244,10 @@ def chosen_materials(
 
 
 def counts_of(material: Material, *, swapped: bool = False) -> int:
-    """Return the piece counts of a material, four bits a code; `swapped` exchanges the colours."""
+    """Return a material's number of pieces of each code, four bits each, as one integer.
+
+    swapped : whether the colours are exchanged
+    """
     return sum(
         army.count(kind) << 4 * piece_code(side ^ swapped, kind)
         for side, army in zip(Side, material.armies, strict=True)
@@ -270,6 +279,8 @@ def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> N
 
     descriptor_offset : index in `Buffers.descriptors` of the table's first word
     first_block : index in `Buffers.blocks` of the table's first block
+
+    Raises `UnsupportedMaterialError` if its distances do not fit a score.
     """
     header, layout = file.header, file.layout
     codes = header.spec.codes

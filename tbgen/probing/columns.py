@@ -152,9 +152,10 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Yield the legal positions of a table, without `legal_only` all slots, by `chunk` slots.
+    """Yield the columns of the legal positions of a table, or without `legal_only` of all slots.
 
-    Raises `CorruptTableError` if the statistics of the table state another number of positions.
+    Each part has those of `chunk` slots. Raises `CorruptTableError` if the statistics of the table
+    state another number of positions.
     """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
@@ -171,7 +172,11 @@ def all_columns(
 
 
 def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
-    """Return `count` different legal positions, chosen at random by `seed`; all if fewer exist."""
+    """Return the columns of `count` different legal positions, in order of side and slot.
+
+    They are chosen at random by `seed`; all are returned if fewer exist. Raises `CorruptTableError`
+    like `all_columns`.
+    """
     rng = np.random.default_rng(seed)
     slots = file.header.slots
     found = columns_of_slots(file, Side.RED, np.empty(0, np.int64))
@@ -224,7 +229,10 @@ def read_chunks(
     legal_only: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[TableColumns]:
-    """Yield the columns of `read_table` by `chunk` slots (at least 1); parts may be empty."""
+    """Yield the columns of `read_table` in parts, for `chunk` slots (at least 1) each.
+
+    Parts may be empty. Raises `InputError`, and like `read_table`.
+    """
     if chunk < 1:
         raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")
     if not isinstance(tables, Tablebase):

@@ -76,7 +76,10 @@ def write_npz(
 
 
 def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
-    """Map the columns of an archive of `tbgen dump`, read-only; raises `OSError`, `InputError`."""
+    """Return the columns of an archive of `tbgen dump` by name, mapped into memory read-only.
+
+    Raises `OSError`, and `InputError` if the file is no such archive.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             return {
@@ -112,7 +115,10 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 
 
 def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
-    """Write parts of a table, with their `description`; raises `InputError` without pyarrow."""
+    """Write parts of a table as Parquet; raises `InputError` without pyarrow.
+
+    described : the `description` of the rows of all parts together
+    """
     try:
         import pyarrow
         import pyarrow.parquet
@@ -133,7 +139,7 @@ def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out:
 
 
 def description(file: TableFile, rows: int) -> dict[str, Any]:
-    """Return a JSON object that describes `rows` dumped rows of a table, and each column."""
+    """Return a JSON object that describes a table, its columns, and the number of dumped rows."""
     return file.header.spec.name.to_json() | {
         "digest": file.header.digest.hex(),
         "version": tbgen.__version__,

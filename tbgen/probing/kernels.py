@@ -60,8 +60,9 @@ _ATTACKER_BITS = np.int64(
 
 # Words of a row of `Buffers.tables`. The first four are offsets in `descriptors`: the layout, Red's
 # block map, Black's block map, the end. `RED_BLOCKS` and the next word: a side's first block, or
-# -2 - code if all its slots have that code. `INNER_CODE`: code of the inner piece, 0 for none.
-# `FIRST_PLACES` + code: index in `Layout.piece_codes` of the first piece with that code.
+# -2 - code if all its slots have that code. `INNER_CODE`: code of the inner piece (the attacker
+# whose square varies fastest in the index), 0 for none. `FIRST_PLACES` + code: index in
+# `Layout.piece_codes` of the first piece with that code.
 DESCRIPTOR, RED_BLOCK_MAP, BLACK_BLOCK_MAP, BLOCK_MAPS_END = range(4)
 WIDTH, SPAN, PIECES, INNER_CODE = range(4, 8)
 RED_BLOCKS = 8  # followed by Black's
@@ -208,9 +209,9 @@ def _score_of_code(code, width, span):
 
 @kernel
 def _probe_counted(buffers, counts, pieces, squares, count, side):
-    """Return status and score of a position, given its pieces and their `counts`.
+    """Return status and score of a position, given its pieces, which stand on different squares.
 
-    The pieces must stand on different squares.
+    counts : int64, number of pieces of each code, four bits for each code (`count_of`)
     """
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
@@ -330,7 +331,7 @@ def probe_boards(
     statuses: NDArray[np.int8],
     scores: NDArray[np.int64],
 ) -> int:
-    """Probe some boards; return the number of boards whose block of a table is not loaded (`COLD`).
+    """Probe some boards; return the number of probes with status `COLD` (block not loaded).
 
     sides : int (n,), the side to move in each
     pending : int64 (m,), the indices of the boards to probe; only their entries are written

@@ -4,14 +4,14 @@
 A *lead* is the number of a placement of kings, advisors and elephants (`tbgen.indexing`), mirror
 images counted once. Each side's outcomes are stored lead by lead, in tiles of several leads.
 
-keys, numbers    open-addressed hash table: counts of a material, in either colouring
-                 ->  2 * file + whether the colours are to be exchanged
+keys, numbers    open-addressed hash table: a material's number of pieces of each code (four bits
+                 each), in either colouring  ->  2 * file + 1 to exchange the colours
 tables           a row of words for each file: factors of each piece in the two sums of a probe,
                  an index into `joint` and the index of an outcome (`wdl_kernels`)
 joint            for each pair of defences (advisors and elephants of both sides): lead of each
                  placement, with flags for mirroring
 starts           for each side of each file: where a lead's outcomes begin, flag of the last tile
-data             bytes of all tiles, five outcomes each
+data             bytes of all tiles; a byte has five outcomes
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class WdlTables:
 
 
 def _side_bytes(file: WdlFile, side: int) -> int:
-    """Return the bytes of memory for all outcomes of a side; 0 if they are all equal."""
+    """Return the bytes of memory for all outcomes with `side` to move; 0 if they are all equal."""
     block_map = file.header.block_maps[side]
     return block_map.tiles * _tile_bytes(block_map) if file.header.blocks[side] else 0
 
@@ -119,7 +119,10 @@ def _tile_bytes(block_map: BlockMap) -> int:
 
 
 def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
-    """Decompress the outcomes of a side into `out`, five to a byte, each tile in full bytes."""
+    """Decompress the outcomes with `side` to move into `out`, of `_side_bytes` bytes.
+
+    A byte has five outcomes. Each tile begins with a new byte.
+    """
     block_map, base = file.header.block_maps[side], side * file.header.blocks[0]
     aligned = block_map.block_slots % SLOTS_PER_BYTE == 0
     out[:] = 0  # the last tile may be shorter
@@ -142,10 +145,10 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
-    """Return int64 (leads,): the place of each lead's first outcome in the unpacked data of a side.
+    """Return int64 (leads,): the place of each lead's first outcome, for one side to move.
 
-    An entry is twice the index of that outcome, plus a flag. The flag is 1 for leads of the last
-    tile, which may be shorter and then has smaller strides.
+    An entry is twice the index of that outcome among the side's unpacked outcomes, plus a flag. The
+    flag is 1 for leads of the last tile, which may be shorter and then has smaller strides.
     """
     d = block_map.descriptor
     numbers = np.arange(block_map.layout.leads)
@@ -158,7 +161,10 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Return the index in a row of `tables` of a word of a piece, such as `wdl_kernels.COUNT`."""
+    """Return the index, in a row of `tables`, of a word that describes a piece.
+
+    word : which of its words, such as `wdl_kernels.COUNT`
+    """
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 

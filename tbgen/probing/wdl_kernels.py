@@ -115,6 +115,8 @@ def find_wdl(buffers: WdlBuffers, counts: Integer) -> int:
 def _rank(i, place, flip, mirrored, pieces, squares, count):
     """Return the rank of a piece among the pieces of the same code: 1 for the lowest place.
 
+    A place is the number of a piece's square within the piece's area (`_PLACES`).
+
     i : int, index of the piece; place : int64, its place; flip, mirrored : int, as in `_PLACES`
     """
     code = np.int64(pieces[i])
@@ -130,11 +132,11 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 
 @part
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
-    """Return two sums over the attackers (rooks, knights, cannons, pawns): the slot, and an index.
+    """Return two sums over the attackers (rooks, knights, cannons, pawns).
 
-    The slot is the index of the position within its lead (placement of the defenders), or -1 if an
-    attacker is on a square that it cannot enter. The index, added to the start of the lead, is the
-    place of the outcome in the file.
+    The first is the number of the position within its lead (placement of the defenders), or -1 if
+    an attacker is on a square that it cannot enter. The second, added to the start of the lead, is
+    the index of the outcome among those of the side to move.
 
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
