@@ -89,7 +89,7 @@ def test_help_and_version(run: Any) -> None:
 
 
 def imported_by(arguments: tuple[str, ...], tables: Path) -> set[str]:
-    """Return the modules that a command has loaded when it ends."""
+    """Return the names of the modules that a command, run in a new process, has imported."""
     code = (
         "import sys; from tbgen.cli import main\n"
         "try: main(sys.argv[1:])\n"
@@ -290,7 +290,7 @@ def test_the_chinese_rules_have_no_tables(run: Any, command: list[str]) -> None:
 
 @pytest.mark.parametrize("name", SYNONYMS)
 def test_other_names_of_rule_sets(run: Any, name: str) -> None:
-    """Synonyms select the rule set, and messages name it by its own name."""
+    """A synonym selects its rule set (here wxf), and messages use the rule set's own name."""
     result = run("stats", "KRKN", "--rules", name)
     assert result.exit_code == 1
     assert "build KRKN --rules wxf" in result.stderr
@@ -310,7 +310,7 @@ def test_ls(run: Any, tables_dir: Path) -> None:
 
 
 def test_ls_shows_which_file_it_reads(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files that were modified since their proof are read whole, which may take minutes."""
+    """`ls` shows which file it reads: one modified since its proof is read whole, for minutes."""
     updates: list[str] = []
     monkeypatch.setattr(LiveLine, "update", lambda self, text: updates.append(text))
     run("ls")

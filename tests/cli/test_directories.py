@@ -13,7 +13,7 @@ from tests.cli.test_errors import KRK, assert_says, run
 
 
 def test_strange_names_in_a_directory(tables_dir: Path, tmp_path: Path) -> None:
-    """`ls` lists files whose name is no table's; `build` refuses a broken link as its directory."""
+    """`ls` notes files whose name is no table's; `build` refuses a broken link as its directory."""
     shutil.copy(tables_dir / "KRK.check.dtm.xqt", tmp_path / "KRK.check.dtm (1).xqt")
     said = CliRunner().invoke(main, ["ls", "--tables", str(tmp_path)]).stderr
     assert "note: 1 file whose name is no table's: KRK.check.dtm (1).xqt" in said

@@ -39,9 +39,9 @@ def run(*arguments: str | Path, stdin: str | None = None) -> Result:
 
 
 def assert_says(result: Result, status: int, *words: str) -> None:
-    """Check the exit status of a command, and its one error line, which has all of `words`.
+    """Check that a command ended with `status`, and printed one error line and at most one hint.
 
-    At most one hint may follow, and no traceback.
+    Each of `words` must be in one of the two lines.
     """
     assert result.exit_code == status, result.output
     lines = result.stderr.splitlines()
@@ -122,7 +122,7 @@ def test_usage_errors_are_json_too(arguments: tuple[str, ...]) -> None:
     ],
 )
 def test_quoted_input_stays_on_its_line(arguments: tuple[str, ...], nasty: str) -> None:
-    """Quoted input cannot start a line, nor send control codes to a terminal."""
+    """Input that a message quotes cannot start a new line, nor send control codes to a terminal."""
     result = run(*(argument.replace("{}", nasty) for argument in arguments))
     assert_says(result, 2)
     assert all(line.isprintable() for line in result.stderr.split("\n"))

@@ -118,7 +118,7 @@ def test_completion_scripts(shell: str) -> None:
 
 
 def test_completion_by_the_program() -> None:
-    """The program is run as the completion script of a shell runs it at every Tab."""
+    """The program completes a word if it is run as the completion script of a shell runs it."""
     question = {"_TBGEN_COMPLETE": "zsh_complete", "COMP_WORDS": "tbgen pr", "COMP_CWORD": "1"}
     command = [sys.executable, "-c", "from tbgen.__main__ import main; main()"]
     asked = subprocess.run(command, env={**os.environ, **question}, capture_output=True, text=True)

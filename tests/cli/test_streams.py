@@ -96,7 +96,7 @@ def test_invalid_seeds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["build", "plan"])
 def test_a_limit_on_orders_that_no_file_can_state(tmp_path: Path, command: str) -> None:
-    """A value of --orders above that of the file format is refused before anything is built."""
+    """A value of --orders that the file format cannot store is refused before anything is built."""
     tables = tmp_path / "tables"
     result = CliRunner().invoke(
         main, [command, "KRK", "--orders", str(MAX_ORDERS + 1), "--tables", str(tables)]
