@@ -59,7 +59,7 @@ def checks() -> Iterator[GameTablebase]:
 
 @cache
 def decided(material: str) -> list[Position]:
-    """List the positions of a table whose outcome a rule of repetition decides, sorted by FEN."""
+    """Return the positions of the wxf table of a material that the rules decide, sorted by FEN."""
     found = set[Position]()
     with open_tablebase(built(material, rules="wxf")) as tables:
         file = tables.table(material)
@@ -217,7 +217,7 @@ def test_only_rules_have_a_mechanism(checks: GameTablebase) -> None:
 
 
 def test_every_checker_of_a_loop_is_named() -> None:
-    """Two rooks check in turn, the first one in the first move of the loop."""
+    """Two rooks that check in turn are both named, also the one that checks in the first move."""
     start = Position.from_fen("5k3/9/9/9/r7r/9/9/9/9/3K5 b")
     position, played = start, []
     for move in map(Move.from_iccs, ("a5a0", "d0d1", "i5i1")):
