@@ -55,11 +55,11 @@ def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
 
 
 def unique_plies(tables: GameTablebase, position: Position) -> int:
-    """Return for how many plies the solution of a won position is unique, by the definition.
+    """Return the length in plies of the unique solution of a won position, by the definition.
 
-    The winner must have one winning move, at first and after every best defence. The number is the
-    least over the best defences. A capture or a direct win ends the solution. Returns 0 if the
-    solution is not unique, and if the position is not won or is a direct win.
+    The winner must have one winning move, at first and after every best defence. The length is the
+    least over the best defences. Mate, a capture or a direct win ends the solution. Returns 0 if
+    the solution is not unique, and if the position is not won or is a direct win.
     """
     value, moves = tables.probe_with_moves(position)
     if value.outcome != Outcome.WIN or (value.order and value.plies == 0):
@@ -122,9 +122,9 @@ def test_studies(material: str, metric: str | None, least: int) -> None:
 
 
 def test_a_search_with_little_memory(krkn: GameTablebase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a cache too small for the values of a side, no search unpacks them all at once.
+    """A search whose cache is too small for the values of a side does not unpack them all at once.
 
-    The search ends even if the cache could not have a block for each move of a position.
+    It ends even if `cache_bytes` is too small for a block for each move of a position.
     """
     small = Search(krkn, "KRKN", Query(study=True), cache_bytes=1 << 16)
     with monkeypatch.context() as patched:
@@ -189,7 +189,10 @@ def test_sorted_rows(krkn: GameTablebase, limit: int | None) -> None:
 
 
 def test_share_of_a_sample(krkn: GameTablebase) -> None:
-    """`share` estimates the kept part of all matching positions; here the value alone decides."""
+    """`Sample.share` estimates which part of all matching positions was kept.
+
+    The query here has conditions on the value alone, so that all `candidates` match.
+    """
     query = Query(outcome=Outcome.WIN)
     found = sample(krkn, Material.parse("KRKN"), query, seed=1, most=3, seconds=60)
     assert found.rows.rows == 3
@@ -197,9 +200,9 @@ def test_share_of_a_sample(krkn: GameTablebase) -> None:
 
 
 def test_loops_are_the_direct_wins_of_the_statistics() -> None:
-    """Searches for loops find as many positions as the statistics have direct wins.
+    """Searches for loops find as many positions as the statistics have direct wins, by offence.
 
-    These include direct wins whose best play ends in the graver offence, as in KNKPP.
+    KNKPP also has direct wins by chase whose best play ends in perpetual check.
     """
     with open_tablebase(built("KNKPP", rules="wxf")) as tables:
         orders = tables.stats("KNKPP").orders
@@ -345,7 +348,7 @@ def test_spellings_of_pieces_on_squares(krkn: GameTablebase) -> None:
 
 
 def test_json_after_an_error_is_the_error_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error or Ctrl-C during a search leaves no part of an answer on stdout."""
+    """After Ctrl-C during a search, stdout has the error's object and no part of an answer."""
 
     def fails(self: object) -> Iterator[object]:
         yield next(found)
