@@ -30,7 +30,10 @@ PASTED = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w - - 0 1 moves" + 2 * " d0d1 b1c3 d1d0 c3b
 
 
 class Game:
-    """A game on the board between a random player, Red, and the board's opponent."""
+    """A game from `fen` between Red, who plays at random, and the opponent of the board at `url`.
+
+    `moves` are those played, as ICCS, and `position` is the current position.
+    """
 
     def __init__(self, url: str, fen: str) -> None:
         self.url, self.fen = url, fen
@@ -41,7 +44,7 @@ class Game:
         self._chance = random.Random(1)
 
     def play(self) -> bool:
-        """Make a move, and let the board reply; return False when the game is over."""
+        """Make a random move for Red, and let the board reply; return False if the game is over."""
         self._push(self._chance.choice(legal_moves(self.position)).iccs)
         asked = {"fen": self.fen, "mode": "play", "side": "red", "moves": ",".join(self.moves)}
         with urlopen(f"{self.url}/?{urlencode(asked)}", timeout=60) as found:

@@ -28,7 +28,10 @@ def engine(request: pytest.FixtureRequest, tables_dir: Path) -> Iterator[Engine]
 
 
 def play(engine: Engine, plies: int) -> list[str]:
-    """Play both sides from the opening; checks that every move was searched to depth 2 at least."""
+    """Let the engine play both sides from the opening for `plies` plies; return the moves.
+
+    Checks that every move was legal, and was searched to a depth of at least 2.
+    """
     position, played = Position.from_fen(START_FEN), []
     for _ in range(plies):
         move, before = engine.move("startpos", played)

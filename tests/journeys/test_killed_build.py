@@ -15,9 +15,9 @@ STATE = ".KRKNA.wxf.dtm.state"
 
 
 def kill_in_the_middle(directory: Path, chance: random.Random) -> bool:
-    """Build until a new checkpoint of the last table, and kill the build up to 50 ms later.
+    """Build until a new checkpoint of the last table is written, and kill the build soon after.
 
-    Returns False if the build had finished before.
+    The delay is at random up to 50 ms. Returns False if the build ended before.
     """
     command = [TBGEN, *BUILD, "--tables", directory]
     state = directory / STATE

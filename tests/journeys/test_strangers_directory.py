@@ -67,7 +67,11 @@ def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def refuse(directory: Path, *words: str, said: str, status: int = 3) -> None:
-    """Run a command that must end with an error of one line; a hint may follow."""
+    """Run a command on a directory, and check that it ends with one error line and at most a hint.
+
+    words : name and arguments of the command
+    said : text that the error line must contain
+    """
     errors = run(
         *UNPRIVILEGED, TBGEN, *words, "--tables", directory, status=status
     ).stderr.splitlines()
@@ -102,7 +106,7 @@ def test_invalid_files_are_refused_in_one_line(directory: Path) -> None:
 
 
 def test_a_damaged_table_is_rebuilt_on_request(directory: Path) -> None:
-    """A build rebuilds a damaged table that is requested, and does not take it as present."""
+    """A build refuses a damaged table that is requested; with --force it builds the table anew."""
     refuse(directory, "build", "KPK", "--rules", "check", said=WRONG["KPK"])
     build = [TBGEN, "build", "KPK", "--rules", "check", "--tables", directory]
     assert run(*build, "--force").stderr.startswith("1/1 KPK.check.dtm: ")

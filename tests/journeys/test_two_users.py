@@ -18,7 +18,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return every file, with its bytes and the time of its last change."""
+    """Return the bytes, and the time of the last change in ns, of each file by name."""
     return {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in folder.iterdir()}
 
 

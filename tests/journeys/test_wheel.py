@@ -25,7 +25,10 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def copy_to(folder: Path) -> Path:
-    """Copy the repository without generated files, since building leaves folders behind."""
+    """Copy the repository, without generated files, to a new folder; return its path.
+
+    Packages are built in the copy, since building leaves folders behind.
+    """
     ignored = shutil.ignore_patterns(
         ".*", "build", "*.egg-info", "__pycache__", "egtb", "site", "node_modules"
     )
