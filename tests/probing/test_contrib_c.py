@@ -60,9 +60,10 @@ def harness() -> Path:
 
 
 def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """Return the answers of Python's reader for boards, in the form of the C test program.
+    """Return the answers of Python's reader for boards with `side` to move, like the C program's.
 
-    The form is int32 (n, 4): status, outcome, order, plies. Boards have the colours of the table.
+    They are int32 (n, 4): status, outcome, order, plies. Boards have the colours of the table: its
+    first army is Red.
     """
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     codes, places = np.unique(file.codes(side, slots), return_inverse=True)
@@ -144,9 +145,10 @@ def test_every_position_of_a_solved_material(harness: Path) -> None:
 
 
 def python_line(tables: GameTablebase, position: Position) -> str:
-    """Return the line that the C test program should print for a position: its value and moves.
+    """Return the line that the C test program should print for a position, computed by Python.
 
-    Computed by `probe_with_moves` in Python.
+    It has the position's outcome, order and value, and then for each move: squares, status, flags
+    (capture, check, best), value of the position after it, and worth of the move.
     """
     root, moves = tables.probe_with_moves(position)
     parts = [f"{root.outcome:d} {root.order} {root.value}"]
@@ -274,7 +276,7 @@ def test_a_pipe_named_like_a_table_is_refused_at_once(tmp_path: Path, harness: P
 
 
 def is_sound(path: Path, data: bytes) -> bool:
-    """Return whether Python's reader accepts this content as the file of this path's name."""
+    """Write `data` to a file; return whether Python's reader opens it as the table of its name."""
     path.write_bytes(data)
     try:
         TableFile(path, name=TableName.parse(path.name)).close()
@@ -295,15 +297,16 @@ def test_mutated_files(tmp_path: Path, material: str, width: int, distinct: int)
     ("material", "width", "distinct"), [("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5)]
 )
 def test_many_mutated_files(tmp_path: Path, material: str, width: int, distinct: int) -> None:
-    """The C reader gives correct values or an error for 3,400 damaged files of each table."""
+    """The C reader reads 3,400 damaged files of each table without a crash, and reports damage."""
     mutate(tmp_path, material, width, distinct, 3400)
 
 
 def mutate(tmp_path: Path, material: str, width: int, distinct: int, count: int) -> None:
     """Let the C reader read `count` damaged files under the sanitizers, and check the results.
 
-    Each file must give correct values or an error, without an invalid memory access. The files have
-    codes of `width` bytes, of which at most `distinct` different ones occur.
+    No file may cause an invalid memory access. A file must give correct values or an error, unless
+    its checksums were corrected after the damage. Python's reader must accept the same files. The
+    codes have `width` bytes, and at most `distinct` different ones occur.
     """
     program = cprograms.harness("addresses", *ADDRESSES)
     spec = spec_of(material, width)

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 
 
 def damage_blocks(path: Path) -> None:
-    """Overwrite all blocks of a table; its header and block table stay sound."""
+    """Overwrite all blocks of a table or win-draw-loss file by zeros, and no other parts."""
     data = bytearray(path.read_bytes())
     table_offset = int.from_bytes(data[64:72], "little")
     data[168:table_offset] = bytes(table_offset - 168)
@@ -94,9 +94,9 @@ def test_files_read_into_memory() -> None:
 @needs_c
 @pytest.mark.parametrize(("damaged", "refused"), [("dtm", "filter"), ("wdl", "outcomes")])
 def test_damage_of_one_kind_leaves_the_other(tmp_path: Path, damaged: str, refused: str) -> None:
-    """Damaged distances beside sound outcome files, or the reverse, are an error for one filter.
+    """If only the tables, or only the win-draw-loss files, are damaged, one filter of moves works.
 
-    The other filter works.
+    `xq_filter_root` reads the tables, and `xq_filter_outcomes` the win-draw-loss files.
     """
     directory = shutil.copytree(built("KRKN"), tmp_path / "tables")
     for path in sorted(directory.glob("*.dtm.xqt")):
@@ -114,7 +114,10 @@ def test_damage_of_one_kind_leaves_the_other(tmp_path: Path, damaged: str, refus
 
 @needs_c
 def test_wrong_material_and_damaged_outcomes_are_reported(tmp_path: Path) -> None:
-    """A drawn material refuses other pieces, and `xq_hold` reports the name of a damaged table."""
+    """A probe of a drawn material refuses other pieces, and `xq_hold` finds a damaged table.
+
+    `xq_skipped` then returns the table's name.
+    """
     directory = shutil.copytree(built("KRAKR", rules="wxf"), tmp_path / "tables")
     (tmp_path / "program.c").write_text(PROGRAM, encoding="ascii")
     program = cprograms.compiled(

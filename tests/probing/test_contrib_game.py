@@ -68,7 +68,7 @@ def filtered(
 
 
 def wandering(rng: random.Random, start: Position, plies: int) -> list[Position]:
-    """Return the positions of a random game of up to `plies` moves that often returns to them."""
+    """Return the positions of a random game of up to `plies` plies, which often repeats some."""
     game = [start]
     for _ in range(plies):
         near = [game[-1].after(*move) for move in legal_moves(game[-1])]
@@ -111,7 +111,10 @@ def wins(tables: GameTablebase, position: Position) -> bool:
 
 
 def shuffling(tables: GameTablebase, rng: random.Random, start: Position) -> list[Position]:
-    """Return the positions of a game in which both sides keep the outcome, and often repeat."""
+    """Return the positions of a game of up to 8 plies in which both sides keep the outcome.
+
+    They repeat a position whenever a move that keeps the outcome does so.
+    """
     game = [start]
     for _ in range(rng.randrange(2, 9, 2)):
         value = tables.probe(game[-1])
@@ -150,15 +153,15 @@ def goes_on_after(
 
 
 def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
-    """Return the best outcome from a game's last position, and the moves that cost least.
+    """Return the best outcome from a game's last position, and the moves "FROM-TO" that cost least.
 
     These are the moves that `xq_filter_outcomes` should keep, by the comments in contrib/xqprobe.h.
-    Only moves with the best outcome are compared.
+    Only moves with the best outcome are compared. An idle move neither checks nor chases.
 
     Cost 0: losing and irreversible moves, winning moves that can go on without repetition, and
     drawing moves that are idle or lead to a new position. Cost 1: other idle winning moves to a new
-    position. Any other move costs three times the earlier occurrences of its position (at least 1),
-    plus 1 for a chase or 2 for a check.
+    position. Any other move costs three times the number of earlier occurrences (at least 1) of the
+    position after it, plus 1 for a chase or 2 for a check.
     """
     offences = Offences(tables.rule_set)
     costs: dict[str, int] = {}
@@ -215,7 +218,10 @@ def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
 def test_outcomes_report_damage_that_only_later_positions_reach(
     directory: Path, tmp_path: Path
 ) -> None:
-    """The positions after all moves can be probed, but not all positions after replies."""
+    """The filter by outcomes reports a damaged block that only positions after replies need.
+
+    The positions after all moves can be probed.
+    """
     copied = Path(shutil.copytree(directory, tmp_path / "copied"))
     file = copied / "KRAKR.wxf.dtm.xqt"
     content = bytearray(file.read_bytes())
@@ -266,9 +272,12 @@ def test_invalid_games(directory: Path) -> None:
 def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[Ending]:
     """Let the mock engine play won and drawn positions against random defences.
 
-    per_kind : number of drawn positions; decided ones are twice as many, up to half by the rules
     depth : depth of the engine's search
-    Returns the number of games by ending.
+    per_kind : number of each kind of start. `2 * per_kind` games start from decided positions, of
+        which up to `per_kind` are decided by the rules, and `per_kind` from draws. For each side to
+        move, up to `per_kind // 2` more start from endangered draws
+
+    Checks that the engine keeps each win and draw. Returns the number of games by ending.
     """
     rng = random.Random(5)
     endings: Counter[Ending] = Counter()

@@ -24,7 +24,7 @@ PROTOTYPE = re.compile(r"^[a-z].*?\b(xq_[a-z_]+)\(", re.MULTILINE)
 
 
 def check(command: list[str], text: str | None = None) -> str:
-    """Return the output of a command that must succeed."""
+    """Run a command, with `text` as its input; return its output, and fail if the command fails."""
     result = subprocess.run(command, input=text, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-2000:]
     return result.stdout

@@ -33,7 +33,10 @@ BUILT = {
 
 
 def run_console(block: str) -> None:
-    """Check that each command of a block prints what the page shows."""
+    """Run the commands ("$ ...") of a page's block; check that each prints the text shown below it.
+
+    The output of `tbgen pack` is not compared, and `tbgen build` is not run.
+    """
     for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
         if command.startswith("tbgen build"):
             continue  # built before; progress is not compared

@@ -26,10 +26,7 @@ TINY = {
     "void position() {\n  pos.set(1);\n  for (;;)\n  {\n    pos.do_move(m);\n  }\n}\n",
     "ucioption.cpp": '#include "uci.h"\nvoid init() {\n  o["SyzygyProbeLimit"];\n}\n',
 }
-"""Invented source files of an engine, by name.
-
-They have every line at which insert.py inserts calls.
-"""
+"""Invented source files of an engine, by name, with every line at which insert.py inserts calls."""
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +96,7 @@ def no_source(folder: Path) -> Path:
 
 
 def debian_source(folder: Path) -> Path:
-    """Download the source of Debian's package, version 11.1, and return its folder src."""
+    """Download the source of Debian's package to `folder`, and return the path of its src."""
     return source_of("fairy-stockfish", folder) / "src"
 
 
@@ -116,7 +113,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def talk(engine: Path, *lines: str) -> str:
-    """Send lines to an engine for xiangqi, and return its output up to the best move."""
+    """Start a UCI engine for xiangqi, send lines, and return its output up to the best move."""
     text = "\n".join(["uci", "setoption name UCI_Variant value xiangqi", *lines, ""])
     process = subprocess.Popen([engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None

@@ -34,10 +34,10 @@ LARGE = [
 def lists(
     layout: Layout, squares: NDArray[np.uint8], *, swapped: bool, mirrored: bool, seed: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Return placements as lists of pieces, all in one random order.
+    """Return placements as lists of pieces, with the pieces in the same random order in each.
 
-    squares : (placements, pieces), in the order of the layout
-    swapped, mirrored : exchange the colours, or mirror the board
+    squares : (placements, pieces), in the order of `Layout.piece_codes`
+    swapped, mirrored : whether to exchange the colours, and to mirror the board
     Returns piece codes and squares, both (placements, pieces), and numbers of pieces (placements,).
     """
     order = np.random.default_rng(seed).permutation(squares.shape[1])
@@ -72,11 +72,11 @@ def probe_lists(
 
 
 def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> tuple[int, int]:
-    """Compare two kinds of probes with a table, at all positions of the table.
+    """Compare compiled probes, and Python's batch probe, with a table at all its legal positions.
 
-    Compiled probes are tried in both colourings, each as it is and mirrored: four probes of each
-    position. The batch probe of Python is tried once. Returns (number of compiled probes, number of
-    wrong answers of either kind).
+    Each position is probed by compiled code in both colourings, as it is and mirrored: four times.
+    The batch probe is tried once. Returns (number of compiled probes, number of wrong answers of
+    both kinds of probes).
     """
     probes = wrong = 0
     layout = file.layout
@@ -101,11 +101,10 @@ def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> t
 
 
 def check_tables(directory: Path, rules: Rules, materials: list[str]) -> int:
-    """Write win-draw-loss files of some materials, and check probes of every position in them.
+    """Write win-draw-loss files of some materials, and check probes of all their legal positions.
 
-    Supporting tables are included. The expected outcomes are those of the tables. Compiled code
-    must have made four probes of each legal position (`disagreements`). Returns the number of
-    tables.
+    Supporting tables are included. The expected outcomes are those of the tables in `directory`.
+    Returns the number of tables.
     """
     wanted = [Material.parse(name) for name in materials]
     pack_closure(directory, wanted, RuleSet(rules), threads=2)
@@ -135,10 +134,10 @@ def test_every_position_of_thirty_tables() -> None:
 def random_files(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Tablebase]:
-    """Yield tables of random outcomes, in files that cover the forms of the format.
+    """Yield a tablebase of win-draw-loss files with random outcomes, in all forms of the format.
 
-    They have several tiles, a short last one, either order of leads, and blocks that begin
-    within a byte.
+    They have several tiles, a shorter last tile, both orders of leads, and, if `unaligned`, blocks
+    that begin within a byte.
     """
     folder = tmp_path_factory.mktemp("wdl")
     for material in ("KPKA", "KNNK", "KAKC", "KNAKB", "KPPK"):

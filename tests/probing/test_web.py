@@ -53,7 +53,7 @@ def module() -> Path:
 
 @pytest.fixture(scope="module")
 def site(module: Path, tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Static files: the module with its page, tables, and outcome files."""
+    """Folder of static files: the module with its page, tables, and win-draw-loss files."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(module, folder, dirs_exist_ok=True)
     (folder / "tables").symlink_to(tables_dir)
@@ -77,8 +77,9 @@ def tables(tables_dir: Path) -> Iterator[GameTablebase]:
 def ask(module: Path, address: str, asked: list[list[Any]], **options: Any) -> list[Any]:
     """Run the WebAssembly module in Node.js, and return its answers to a list of questions.
 
-    address : file server of the tables
+    address : URL of the folder of tables on a file server
     asked : questions such as `["value", fen]` or `["moves", fen]`
+    options : options of the module; `rules` is `check` unless given
     """
     words = {"module": str(module / "xqprobe.js"), "tables": address, "asked": asked}
     words["options"] = {"rules": "check", **options}
@@ -109,7 +110,7 @@ def test_the_module_is_small_and_imports_no_system(module: Path) -> None:
 
 
 def moves_of(tables: GameTablebase, fen: str) -> list[tuple[Any, ...]]:
-    """Return text, capture, check, best and value of each move, as `probe_root` lists them."""
+    """Return (text, capture, check, best, worth as in `value_of`) of each move, best move first."""
     found = []
     for move in tables.probe_root(fen):
         worth = move.worth
@@ -126,7 +127,7 @@ def answered(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def agree(module: Path, address: str, tables: GameTablebase, asked: list[str]) -> None:
-    """Check that the module gives Python's values of all positions, and the moves of a fifth."""
+    """Check that the module's values equal Python's for the FENs `asked`, and moves for a fifth."""
     values = ask(module, address, [["value", fen] for fen in asked])
     assert [plain(value) for value in values] == [value_of(tables.probe(fen)) for fen in asked]
     some = asked[: len(asked) // 5]

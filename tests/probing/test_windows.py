@@ -74,7 +74,7 @@ needs_wine = pytest.mark.skipif(shutil.which("wine") is None, reason="wine is no
 
 
 def decoder_of_zstd(folder: Path) -> Path:
-    """Return zstd's decoder in one source file, made from zstd's source."""
+    """Download zstd's source to `folder`; return the path of its decoder in a single file."""
     tools = source_of("zstd", folder) / "build" / "single_file_libs"
     subprocess.run(["bash", "create_single_file_decoder.sh"], cwd=tools, check=True, timeout=600)
     return tools / "zstddeclib.c"
@@ -85,9 +85,10 @@ def decoder_of_zstd(folder: Path) -> Path:
 @needs_wine
 @pytest.mark.certification
 def test_probes_under_wine(tmp_path: Path) -> None:
-    """A Windows program gives the answers of a native one at 10 000 positions, under Wine.
+    """A Windows program under Wine gives the answers of a native one at 10 000 positions.
 
-    Both contain zstd's decoder as a single source file.
+    It also finds the tables in folders with a Chinese name and with a path of 363 characters. Both
+    programs contain zstd's decoder as a single source file.
     """
     decoder = decoder_of_zstd(tmp_path)
     reader = cprograms.amalgamation()
