@@ -77,8 +77,8 @@ class Mechanism:
 def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | None:
     """Return the offence that decides a position of order 1 or above.
 
-    None for other positions, and if best play reaches no lost loop within `MAX_PLIES`: the loop may
-    be farther away, or a table may be missing. Raises like `GameTablebase.probe`.
+    None for other positions, and if best play reaches no loop that a side loses within `MAX_PLIES`:
+    the loop may be farther away, or a table may be missing. Raises like `GameTablebase.probe`.
     """
     result = tables.probe(position)
     if not result.order or (result.plies or 0) > MAX_PLIES:

@@ -37,10 +37,11 @@ class Reason:
     """Key of a sentence that explains a value, and the fields that fill it.
 
     `key` is a row of reasons.csv. `side` is the subject of the sentence, usually the winner.
-    `value` is the explained value, `metric` and `rules` are those of its table. `offence` is the
-    kind of offence by which the repetition rules decide, and `mechanism` names its pieces; both are
-    None if the rules do not decide or the offence is unknown. `material` is the material after a
-    move, or the one whose table is missing. `verdict` is the referee's sentence.
+    `value` is the explained value, `metric` and `rules` are those of its table. `mechanism` is the
+    offence by which the repetition rules decide, with its pieces. If it is None, `offence` may have
+    the kind of the offence. Both are None if the rules do not decide or the offence is unknown.
+    `material` is the material after a move, or the one whose table is missing. `verdict` is the
+    referee's sentence.
     """
 
     key: str

@@ -110,7 +110,7 @@ def fetch(
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: LiveLine, label: str
 ) -> tuple[str, failures.Failure | None]:
-    """Fetch the file of an index entry unless it is present, and print its result on `line`.
+    """Fetch the file of an index entry unless it is present; `line` shows progress and errors.
 
     Returns ("fetched", None), ("present", None), or ("failed", the failure).
 

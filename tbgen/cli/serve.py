@@ -150,7 +150,7 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return a selection of one rule set, so that tables built later cause no ambiguity.
 
-    If a material has tables of both metrics and none was requested, those of DTM are selected.
+    If a material has tables of both metrics and no metric is requested, DTM is selected.
 
     new : whether tables of the requested rules, or of the default ones, will be built
     needed : whether to choose the default rules if there are no tables, instead of admitting all

@@ -74,7 +74,10 @@ class Workshop:
         self._current: _Build | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the planned cost of missing tables; None if planning would take long, or fails."""
+        """Return the cost of building materials and their supporting tables, where missing.
+
+        None if planning would take long, or fails.
+        """
         if any(closure_bound(material) > _MAX_PLANNED for material in materials):
             return None
         collection = Collection(materials, self._directory, self._rule_set())
@@ -90,7 +93,7 @@ class Workshop:
         return None if build is None else build.progress()
 
     def start(self, materials: Sequence[Material]) -> bool:
-        """Start a build, also of supporting tables; return False if another build is running."""
+        """Start to build materials and their supporting tables; return False if a build runs."""
         with self._lock:
             if self._current is not None and self._current.thread.is_alive():
                 return False
@@ -116,7 +119,7 @@ class Workshop:
             self._current.cancelled.set()
 
     def close(self) -> None:
-        """Cancel the build, and wait for its end."""
+        """Cancel the build, and wait for its end, at most `_STOP_SECONDS`."""
         self.cancel()
         if self._current is not None:
             self._current.thread.join(_STOP_SECONDS)

@@ -130,7 +130,10 @@ class Search:
         self._slots = 0
 
     def _place(self, position: Position) -> tuple[Side, int]:
-        """Return side to move and slot of a position; raises `InputError` for another material."""
+        """Return side to move and slot of a position.
+
+        Raises `InputError` if it has another material, or the colours exchanged.
+        """
         if position.material != self.material or position.is_swapped:
             raise InputError(
                 f"{excerpt(position.fen)} is no position of {self.material}",

@@ -333,7 +333,7 @@ def probe_boards(
 ) -> int:
     """Probe some boards; return the number of probes with status `COLD` (block not loaded).
 
-    sides : int (n,), the side to move in each
+    boards : int (n, 90), piece codes by square; sides : int (n,), the side to move in each
     pending : int64 (m,), the indices of the boards to probe; only their entries are written
     statuses : int8 (n,), out; scores : int64 (n,), out
     """

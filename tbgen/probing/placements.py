@@ -90,7 +90,7 @@ def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
 def squares_and_legality(
     layout: Layout, slots: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return squares (n, pieces) and legality bits (n,) of slots.
+    """Return squares, uint8 (n, pieces), and legality bits, uint8 (n,), of slots.
 
     Bit 0 is set if the position is legal with Red to move, bit 1 with Black.
     """

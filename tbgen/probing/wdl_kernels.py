@@ -184,7 +184,9 @@ def probe_wdl_found(
     the material, on different squares: neither this nor legality is checked.
 
     found : int64, result of `find_wdl`
+    pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
     squares : int (count,) or longer, squares of the pieces: 9 * rank + file, from 0 to 89
+    side : int, the side to move: 0 Red, 1 Black
     """
     if found == ALL_DRAWN:
         return OK, 0
@@ -236,7 +238,9 @@ def probe_wdl(
 ) -> tuple[int, int]:
     """Return status and outcome of a legal position: `find_wdl`, then `probe_wdl_found`.
 
-    Codes, squares and kings are checked, but not whether two pieces share a square.
+    Parameters and result are those of `probe_wdl_found`. The status is `INVALID` also for an
+    unknown code, square or side, for more than five pieces of a code, and unless each side has one
+    king. Two pieces on one square are not detected.
     """
     counts = np.int64(0)
     if side < 0 or side > 1:

@@ -59,7 +59,7 @@ def checks() -> Iterator[GameTablebase]:
 
 @cache
 def decided(material: str) -> list[Position]:
-    """Return the positions of the wxf table of a material that the rules decide, sorted by FEN."""
+    """Return the positions of a wxf table that the repetition rules decide, sorted by FEN."""
     found = set[Position]()
     with open_tablebase(built(material, rules="wxf")) as tables:
         file = tables.table(material)

@@ -305,8 +305,8 @@ def mutate(tmp_path: Path, material: str, width: int, distinct: int, count: int)
     """Let the C reader read `count` damaged files under the sanitizers, and check the results.
 
     No file may cause an invalid memory access. A file must give correct values or an error, unless
-    its checksums were corrected after the damage. Python's reader must accept the same files. The
-    codes have `width` bytes, and at most `distinct` different ones occur.
+    its checksums were corrected after the damage. Python's reader must open the same ones of the
+    first 600 files. The codes have `width` bytes, and at most `distinct` different ones occur.
     """
     program = cprograms.harness("addresses", *ADDRESSES)
     spec = spec_of(material, width)

@@ -68,7 +68,7 @@ def filtered(
 
 
 def wandering(rng: random.Random, start: Position, plies: int) -> list[Position]:
-    """Return the positions of a random game of up to `plies` plies, which often repeats some."""
+    """Return the positions of a random game of up to `plies` plies, with many repetitions."""
     game = [start]
     for _ in range(plies):
         near = [game[-1].after(*move) for move in legal_moves(game[-1])]

@@ -293,7 +293,7 @@ def mutate(folder: Path, count: int) -> None:
 
     There are `count` files with compressed blocks, and `count` with plain ones. No file may crash
     the reader. Damage must be noticed, unless the checksums were corrected after it. Python's
-    reader must accept the same files.
+    reader must open the same ones of the first 200 files, with equally many unreadable positions.
     """
     program = cprograms.harness("addresses", *ADDRESSES)
     for number, plain in enumerate((False, True)):
