@@ -30,10 +30,10 @@ from tbgen.scheduling.run import Observer
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 FIRST_SET = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""First starter set: endgames of each type, built in seconds; one needs repetition rules."""
+"""First set that the board offers to build: endgames of each type, built in seconds."""
 
 RULES_MATERIAL = "KRPKR"
-"""Second starter set: up to order 18, the repetition rules decide many positions."""
+"""Second set that the board offers: the rules decide many of its positions, up to order 18."""
 
 COMPARED = ("KRKN", RULES_MATERIAL)
 """Endgames of `serve --demo` that are also built without repetition rules."""

@@ -23,7 +23,7 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import generate_moves, is_safe_after
 
 NO_MOVE = -1
-"""Result in place of a move, if no move or more than one keeps the outcome."""
+"""Result in place of a move, if not exactly one keeps the outcome, or too few moves are legal."""
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 """Values in place of a move's score, greater than any score. `ILLEGAL`: the move is illegal.

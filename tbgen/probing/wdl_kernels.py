@@ -50,7 +50,7 @@ COUNT, JOINT_WEIGHT, WITHIN, FILE = 0, 1, 2, 4
 """Indices of the words that describe a piece code in a row of `WdlBuffers.tables`.
 
 `COUNT`: number of pieces. `JOINT_WEIGHT`: a defender's factor in the index in `joint`. `WITHIN`: an
-attacker's factor in the slot. `FILE`: an attacker's four factors in the index of an outcome, by
+attacker's factor in the slot within a lead. `FILE`: its four factors in the index of an outcome, by
 side to move and whether in the last tile. A factor multiplies the number of the piece's square
 within its area, or the binomial coefficient that ranks it among equal pieces.
 """
@@ -134,9 +134,9 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
     """Return two sums over the attackers (rooks, knights, cannons, pawns).
 
-    The first is the number of the position within its lead (placement of the defenders), or -1 if
-    an attacker is on a square that it cannot enter. The second, added to the start of the lead, is
-    the index of the outcome among those of the side to move.
+    The first is the slot within the lead (placement of the defenders), or -1 if an attacker is on a
+    square that it cannot enter. The second, added to the start of the lead, is the index of the
+    outcome among those of the side to move.
 
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)

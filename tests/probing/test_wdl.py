@@ -134,7 +134,7 @@ def test_every_position_of_thirty_tables() -> None:
 def random_files(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Tablebase]:
-    """Yield a tablebase of win-draw-loss files with random outcomes, in all forms of the format.
+    """Yield a tablebase of win-draw-loss files with random outcomes, in different arrangements.
 
     They have several tiles, a shorter last tile, both orders of leads, and, if `unaligned`, blocks
     that begin within a byte.
