@@ -13,7 +13,7 @@ EXAMPLE = ROOT / "tests" / "data" / "typed_example.py"
 
 
 def main() -> int:
-    """Link the three folders into one package tree, check it, and return mypy's exit status."""
+    """Link the three folders into a temporary package, check it, and return mypy's exit status."""
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "tbgen"
         package.mkdir()

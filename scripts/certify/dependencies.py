@@ -28,7 +28,10 @@ PERMISSIVE = (
     "MIT", "BSD", "Apache", "ISC", "PSF", "Python Software Foundation", "MPL", "Mozilla Public",
     "Zlib", "0BSD", "CC0", "Unlicense", "HPND", "BSL", "Boost",
 )  # fmt: skip
-"""Words in names of accepted licences: they require at most a notice or the source of changes."""
+"""Words in the names of accepted licences.
+
+These licences require at most a notice, or the source of changes.
+"""
 
 MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaining a copy"
 """Beginning of the text of the MIT licence, after the copyright line."""
@@ -37,7 +40,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 class Package(NamedTuple):
-    """An installed package."""
+    """An installed dependency of tbgen; `licence` is the licence's name, as `_licence` finds it."""
 
     name: str
     version: str
@@ -59,7 +62,9 @@ def packages() -> list[Package]:
 def _closure(extras: set[str]) -> set[str]:
     """Return the names of tbgen and its installed dependencies, direct and indirect.
 
-    extras : the extras of tbgen that count, and "" for dependencies without an extra
+    extras : extras of tbgen whose dependencies count; "" stands for those that need no extra
+
+    Extras of the dependencies are ignored.
     """
     found: set[str] = set()
     waiting = [("tbgen", extras)]
@@ -81,10 +86,10 @@ def _closure(extras: set[str]) -> set[str]:
 
 
 def _licence(name: str) -> str:
-    """Return the licence that the metadata of a package names, else that of its licence files.
+    """Return the name of a package's licence, from the first source that has one.
 
-    The metadata are its licence expression, else its classifiers, else the first line of its field
-    License.
+    Sources are the metadata License-Expression, classifiers (joined by commas) and first line of
+    License (cut at 60 characters), then the licence files.
     """
     about = metadata.metadata(name)
     expression = about.get("License-Expression")
@@ -100,7 +105,7 @@ def _licence(name: str) -> str:
 
 
 def _licence_of_text(name: str) -> str:
-    """Return "MIT" if a package's licence files contain that licence, else "not stated"."""
+    """Return "MIT" if a licence file of the package has the MIT text, else "not stated"."""
     distribution = metadata.distribution(name)
     for file in distribution.metadata.get_all("License-File") or []:
         text = distribution.read_text(f"licenses/{file}") or distribution.read_text(file) or ""
@@ -112,8 +117,8 @@ def _licence_of_text(name: str) -> str:
 def is_permissive(licence: str) -> bool:
     """Return whether one of the alternatives in a licence expression is permissive.
 
-    Alternatives are joined by OR or by a comma. All licences that an alternative joins by AND must
-    be in `PERMISSIVE`.
+    Alternatives are joined by OR or by a comma. In an alternative, every licence (they are joined
+    by AND) must contain a word of `PERMISSIVE`.
     """
     return any(
         all(any(word in part for word in PERMISSIVE) for part in choice.split(" AND "))
@@ -122,9 +127,10 @@ def is_permissive(licence: str) -> bool:
 
 
 def advisories(needed: list[Package]) -> tuple[int | None, str]:
-    """Run pip-audit; return the number of packages with known advisories, and a description.
+    """Run pip-audit; return the number of packages with known advisories, and a list as text.
 
-    Returns None and the reason if pip-audit is missing or fails.
+    The text is like `NAME VERSION: ID, ID; NAME ...`. If pip-audit is missing or fails, returns
+    None and the reason.
     """
     # First beside this interpreter, whose environment may not be activated; then on the path.
     beside = str(Path(sys.executable).parent)
@@ -155,8 +161,8 @@ def advisories(needed: list[Package]) -> tuple[int | None, str]:
 def main() -> int:
     """Print the packages and a JSON summary; return the exit status.
 
-    It is 1 if a needed package has a bad licence or a known advisory, or with `--advisories` if
-    pip-audit gave no result.
+    The status is 1 if a needed package has a known advisory or no permissive licence, or with
+    `--advisories` if pip-audit gave no result.
     """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

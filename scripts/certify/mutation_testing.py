@@ -64,7 +64,11 @@ _UNMUTATED = (ast.AnnAssign, ast.Raise, ast.Import, ast.ImportFrom)
 
 
 class Mutation(NamedTuple):
-    """Replacement of one expression or keyword; columns are byte offsets, lines count from 1."""
+    """Replacement of one expression, or of `break` or `continue`, in a file.
+
+    `path` is relative to the repository. Lines count from 1; columns are byte offsets from 0.
+    `end_column` is behind the old text.
+    """
 
     path: str
     line: int
@@ -75,7 +79,10 @@ class Mutation(NamedTuple):
     new: str
 
     def applied(self, source: bytes) -> bytes | None:
-        """Return a file's source with the mutation; None if the old text is not at its place."""
+        """Return the file's content with the mutation; None if the old text is not at its place.
+
+        source : the file's content without the mutation
+        """
         lines = source.splitlines(keepends=True)
         start = sum(map(len, lines[: self.line - 1])) + self.column
         end = sum(map(len, lines[: self.end_line - 1])) + self.end_column
@@ -85,7 +92,10 @@ class Mutation(NamedTuple):
 
 
 def _changed(node: ast.AST) -> str | None:
-    """Return a node's source after a small fault (`<` becomes `<=`); None for an unmutated kind."""
+    """Return a syntax node's source with a small fault, such as `<=` for `<`.
+
+    None for a node of a kind that is not mutated.
+    """
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
         ops = [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
         return ast.unparse(ast.Compare(node.left, ops, node.comparators))
@@ -108,9 +118,10 @@ def _changed(node: ast.AST) -> str | None:
 
 
 def _mutable(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the syntax nodes that may be mutated, at any depth below a node.
+    """Yield the syntax nodes below a node, at any depth, in which a fault may be put.
 
-    Left out are annotations, parameters, formatted strings, and the statements in `_UNMUTATED`.
+    Left out, with all nodes in them, are return annotations, parameters with their defaults,
+    formatted strings, and the statements in `_UNMUTATED`.
     """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _UNMUTATED) or child is getattr(node, "returns", None):
@@ -122,7 +133,10 @@ def _mutable(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def mutations_of(path: str, source: str) -> list[Mutation]:
-    """Return every mutation of the file `path` with text `source`, in the order of its tree."""
+    """Return every possible mutation of the file `path`, whose text is `source`.
+
+    They are in the order of the syntax tree, outer expressions before inner ones.
+    """
     found = []
     for node in _mutable(ast.parse(source)):
         new = _changed(node)
@@ -138,9 +152,9 @@ def mutations_of(path: str, source: str) -> list[Mutation]:
 
 
 def choose(root: Path, packages: Sequence[str], count: int, seed: int) -> list[Mutation]:
-    """Return `count` random mutations of packages, uniform over all places in these packages.
+    """Choose `count` of all possible mutations of `packages` at random; all if there are fewer.
 
-    They are sorted by package, in the order of `PACKAGES`.
+    Returns them sorted by package, in the order of `PACKAGES`. `root` is the repository.
     """
     places = [
         mutation
@@ -153,12 +167,15 @@ def choose(root: Path, packages: Sequence[str], count: int, seed: int) -> list[M
 
 
 def package_of(mutation: Mutation) -> str:
-    """Return the package that a mutation is in."""
+    """Return the member of `PACKAGES` that has the mutated file."""
     return next(each for each in PACKAGES if mutation.path.startswith(f"{each}/"))
 
 
 class Clone:
-    """A clone of the repository with its own environment and kernel cache."""
+    """A clone of the repository, at `root`, with its own virtual environment and kernel cache.
+
+    The first use of a folder creates the clone; a later use discards a mutation left in it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "clone"
@@ -172,15 +189,16 @@ class Clone:
         subprocess.run(["git", "checkout", "--quiet", "-f", "."], cwd=self.root, check=True)
 
     def update(self) -> None:
-        """Check out the current commit of this repository, without any mutation."""
+        """Check out in the clone the commit that the original repository has checked out."""
         subprocess.run(["git", "fetch", "--quiet", str(ROOT), "HEAD"], cwd=self.root, check=True)
         command = ["git", "checkout", "--quiet", "-f", "FETCH_HEAD"]
         subprocess.run(command, cwd=self.root, check=True)
 
     def test(self, packages: tuple[str, ...]) -> tuple[str, str]:
-        """Run packages' tests; return `killed`, `survived` or `endless`, and the failed test.
+        """Run the tests of packages; return the state, and the first test that failed.
 
-        The second text is pytest's exit status if it names no test, and empty if not killed.
+        The state is `killed` (a test fails), `survived` (all pass) or `endless` (timeout). The test
+        is empty unless killed; if pytest names none, its exit status is returned instead.
         """
         folders = [f"tests/{Path(package).name}" for package in packages]
         process = subprocess.Popen(
@@ -203,10 +221,10 @@ class Clone:
 
 
 def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tuple[str, str, float]:
-    """Run the tests of packages against a mutation in the clone.
+    """Run the tests of packages against a mutation in the clone, then undo the mutation.
 
-    Returns the state (`killed`, `survived`, `endless` or `outdated`), the test that failed, and the
-    wall seconds. A mutation is `outdated` if its old text is no longer at its place.
+    Returns the state and the failed test, as `Clone.test`, and the wall seconds. The state is
+    `outdated` if the mutation's old text is not at its place; then no test runs.
     """
     file = clone.root / mutation.path
     source = file.read_bytes()
@@ -223,7 +241,10 @@ def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tupl
 
 
 def main() -> None:
-    """Test the mutations that have no row yet, or with `--again` the survivors."""
+    """Test the mutations that have no row in mutations.csv, or with `--again` the survivors.
+
+    Prints a line for each, and at last the number of mutations in each state.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -266,7 +287,7 @@ _Rows = dict[Mutation, tuple[str, str, float]]
 
 
 def _read(path: Path) -> _Rows:
-    """Return the rows of earlier runs; empty if there is no file."""
+    """Read the rows of mutations.csv; empty if there is no such file."""
     if not path.exists():
         return {}
     with path.open(newline="", encoding="utf-8") as file:
@@ -277,7 +298,7 @@ def _read(path: Path) -> _Rows:
 
 
 def _write(path: Path, rows: _Rows) -> None:
-    """Write all rows atomically."""
+    """Write all rows to mutations.csv, atomically."""
     part = path.with_suffix(".part")
     with part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

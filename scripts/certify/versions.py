@@ -1,18 +1,19 @@
 """Test tbgen with the lowest and the newest version of every dependency in pyproject.toml.
 
-    quick     some tests with the lowest versions of tbgen's dependencies, except numba; they come
-              before the installed packages on Python's path
+    quick     some tests with the lowest versions of tbgen's dependencies, except numba; these
+              versions come before the installed packages on Python's path
     oldest    lowest versions of tbgen's dependencies, in a new environment: a build, whose
               digest is compared with docs/digests.csv, and wrong command lines, each of which must
-              be answered by one line
+              be answered by a one-line error
     newest    the same with the newest versions that pip installs
     extras    lowest versions of everything, extras and developer tools included: ruff, mypy, and
               tests of each extra
 
-All but `quick` compile kernels anew, which takes some minutes. Packages come from the index that
-pip is configured for. `oldest` and `newest` need no package besides the Python that runs this
-script; `quick` and `extras` need the extra `dev`. The newest versions of the extras are covered by
-the usual test run.
+These are the parts of the script. Each puts its failures as findings into a `Tally`. All but
+`quick` compile kernels anew, which takes some minutes. Packages come from the index that pip is
+configured for. `oldest` and `newest` need no package besides the Python that runs this script;
+`quick` and `extras` need the extra `dev`. The usual test run covers the newest versions of the
+extras.
 
     python scripts/certify/versions.py --only oldest
 """
@@ -73,7 +74,10 @@ print(json.dumps(found))
 
 
 def lower_ends(*extras: str) -> list[str]:
-    """List the lowest versions of tbgen's dependencies and of some extras, as `NAME==VERSION`."""
+    """List the lowest versions of tbgen's dependencies and of those of `extras`.
+
+    Items are like `NAME==VERSION`, sorted. Exits if pyproject.toml gives no lowest version.
+    """
     found = set()
     for requirement in requirements(*extras):
         match = _REQUIREMENT.fullmatch(requirement)
@@ -84,14 +88,14 @@ def lower_ends(*extras: str) -> list[str]:
 
 
 def requirements(*extras: str) -> list[str]:
-    """List the requirements in pyproject.toml as written, with those of some extras."""
+    """List tbgen's requirements and those of `extras`, as pyproject.toml has them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = [project["optional-dependencies"][extra] for extra in extras]
     return [*project["dependencies"], *itertools.chain(*named)]
 
 
 def expected() -> str:
-    """Return the digest of the table to build, as listed in docs/digests.csv."""
+    """Return the digest of `TABLE`, the table to build, in docs/digests.csv; exit if missing."""
     with DIGESTS.open(newline="") as file:
         for row in csv.DictReader(file):
             if row["file"] == TABLE:
@@ -100,7 +104,10 @@ def expected() -> str:
 
 
 def installed(folder: Path, wanted: list[str]) -> str:
-    """Create an environment with the packages `wanted`, and return the path of its interpreter."""
+    """Create a virtual environment in `folder`, and return the path of its interpreter.
+
+    wanted : packages to install there, as arguments of pip
+    """
     venv.create(folder / "venv", with_pip=True)
     python = str(folder / "venv" / "bin" / "python")
     install([python, "-m", "pip", "install"], wanted)
@@ -108,7 +115,7 @@ def installed(folder: Path, wanted: list[str]) -> str:
 
 
 def install(command: list[str], wanted: list[str]) -> None:
-    """Run the pip command `command` for the packages `wanted`; exit with a message if it fails."""
+    """Run `command`, which is pip with options, for the packages `wanted`; exit if it fails."""
     if subprocess.run([*command, "--quiet", *wanted], stdout=sys.stderr).returncode != 0:
         sys.exit(f"pip cannot install {' '.join(wanted)}")
 
@@ -118,7 +125,9 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
 
     Each wrong command line must end with a one-line error and exit status 2.
 
-    folder : for the table and compiled kernels; python : path of the interpreter
+    tally : gets a finding for each violation
+    folder : for the table and compiled kernels
+    python : path of the interpreter that runs tbgen
     """
     environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
     tables = folder / "tables"
@@ -140,7 +149,10 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
 
 
 def run_tests(tally: Tally, python: str, environment: Mapping[str, str], *options: str) -> None:
-    """Run pytest with `options` by the interpreter `python`; count tests, and print failures."""
+    """Run pytest with `options` by the interpreter `python`, with additional variables.
+
+    Counts passed tests in `tally`. If a test fails, the output is printed, and a finding added.
+    """
     command = [python, "-m", "pytest", "-p", "no:cacheprovider", *options]
     ended = run(command, environment=environment, patience=_TIMEOUT_SECONDS, cwd=ROOT)
     said = ended.stdout.decode("utf-8", "replace")
@@ -151,9 +163,10 @@ def run_tests(tally: Tally, python: str, environment: Mapping[str, str], *option
 
 
 def quick(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run the tests `QUICK_TESTS` with the lowest versions of all packages but numba.
+    """Run `QUICK_TESTS` with the lowest versions of tbgen's dependencies but numba.
 
-    These versions are put into a folder that comes first on Python's path.
+    These versions are in a folder that comes first on Python's path. `budget` and `seed` are
+    unused, as in all parts.
     """
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as folder:
         wanted = [each for each in lower_ends() if not each.startswith("numba==")]
@@ -163,13 +176,13 @@ def quick(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def oldest(tally: Tally, budget: Budget, seed: int) -> None:
-    """Build with the lowest versions of tbgen's dependencies."""
+    """Build a table with the lowest versions of tbgen's dependencies (`build_a_table`)."""
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         build_a_table(tally, Path(name), installed(Path(name), lower_ends()))
 
 
 def newest(tally: Tally, budget: Budget, seed: int) -> None:
-    """Build with the newest versions that pip installs."""
+    """Build a table with the newest versions that pip installs (`build_a_table`)."""
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         build_a_table(tally, Path(name), installed(Path(name), requirements()))
 
@@ -177,7 +190,8 @@ def newest(tally: Tally, budget: Budget, seed: int) -> None:
 def extras(tally: Tally, budget: Budget, seed: int) -> None:
     """Run ruff, mypy and tests with the lowest versions of all dependencies, extras included.
 
-    In the run of mypy, only mypy has its lowest version: it reads the packages of this interpreter.
+    For mypy, only mypy itself has its lowest version: it checks against the packages of this
+    interpreter.
     """
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         folder = Path(name)
@@ -199,7 +213,7 @@ def extras(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 PARTS = {"quick": quick, "oldest": oldest, "newest": newest, "extras": extras}
-"""Parts by name; they put findings into `tally`, and use neither `budget` nor `seed`."""
+"""Functions of the parts, by name."""
 
 if __name__ == "__main__":
     main("versions", __doc__, PARTS, 1)
