@@ -1,8 +1,9 @@
-"""Compare the referee with pyffish's on random loops, and classify every disagreement.
+"""Compare the referee with that of pyffish (Fairy-Stockfish) on random loops.
 
     python scripts/reproduce/compare_referee.py [--loops N] [--seed N]
 
-The figures in docs/referee.md are those of 20000 loops with seed 1 (several minutes).
+Every disagreement is explained by a clause of the rules, or counted as unexplained. The figures in
+docs/referee.md are those of 20000 loops with seed 1 (several minutes).
 """
 
 import argparse
@@ -14,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.helpers.agreement import compare
 
 SAMPLES = 6
-"""Largest number of disagreements printed for each cause."""
+"""Largest number of disagreements printed for each cause (the clauses that explain them)."""
 
 
 def main() -> None:

@@ -50,13 +50,16 @@ class TableKey(NamedTuple):
 
 
 def tbgen(*arguments: str) -> str:
-    """Run a command of this checkout, and return its output."""
+    """Run `tbgen` of this checkout with these arguments, and return its output."""
     command = [sys.executable, "-m", "tbgen", *arguments]
     return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def build(directory: Path, materials: tuple[str, ...]) -> dict[TableKey, str]:
-    """Build the tables of all rule sets, each set in a folder of its own; return their digests."""
+    """Build tables under all of `RULE_SETS`, and return the digest of each, in hexadecimal.
+
+    directory : gets a folder of tables for each rule set
+    """
     digests = {}
     conversion = CONVERSION if materials == MATERIALS else ()
     for rule_set, options in RULE_SETS.items():
@@ -78,7 +81,7 @@ def read() -> dict[TableKey, str]:
 
 
 def write(digests: dict[TableKey, str]) -> None:
-    """Write docs/digests.csv."""
+    """Write these digests, sorted, to docs/digests.csv."""
     with open(DIGESTS, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("rule_set", "file", "digest"))
@@ -86,7 +89,10 @@ def write(digests: dict[TableKey, str]) -> None:
 
 
 def compare(found: dict[TableKey, str], known: dict[TableKey, str]) -> int:
-    """Print differences between found and known digests, and counts; return 1 if there are any."""
+    """Print the tables whose digest is not the known one, and counts; return 1 if there are any.
+
+    A known table that was not built is no difference.
+    """
     differing = [table for table in found if found[table] != known.get(table)]
     for table in differing:
         print(f"DIFFERS {table.file} ({table.rule_set}): {found[table]}, known {known.get(table)}")
@@ -96,7 +102,7 @@ def compare(found: dict[TableKey, str], known: dict[TableKey, str]) -> int:
 
 
 def main() -> int:
-    """Read the command line, build, and compare or write."""
+    """Build the tables, and compare or write their digests; return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""Compare or write tbgen/publishing/digests.csv, the list of known digests, from tables.
+"""Compare the list of known digests, tbgen/publishing/digests.csv, with tables, or write it.
 
     tbgen build --men 5 --jobs auto --tables DIR
     tbgen build practical --men 8 --jobs auto --tables DIR
@@ -8,7 +8,8 @@
     python scripts/reproduce/known_digests.py DIR            compare the list with the tables
     python scripts/reproduce/known_digests.py DIR --write    write the tables' digests
 
-Rows of tables that are not in DIR stay unchanged. Exit status 1 if any table has other digests.
+Rows of tables that are not in DIR stay unchanged. Exit status 1 if any table has other digests, or
+none is in DIR.
 """
 
 from __future__ import annotations
@@ -32,11 +33,12 @@ BOOKS = Path(__file__).resolve().parents[2] / "docs" / "classical-books.csv"
 
 
 def listed_names() -> list[TableName]:
-    """Return the names of the tables whose digests the list has, all under `wxf`.
+    """Return the names of the tables that the list may have, all under `wxf`, in its order.
 
     Each material has two names: with distances to mate, then with those to conversion. Materials
-    are those of at most six men, those of at most two attackers and eight men, those of one
-    attacker, the closures of Table 1, the classical endgames, KRNKRC and KRNBKRBB.
+    are those of at most six men, those of at most two attackers and eight men, and those of one
+    attacker; also Table 1 of the paper, the classical endgames, KRNKRC and KRNBKRBB, each with all
+    materials that captures lead to.
     """
     with BOOKS.open(encoding="utf-8") as file:
         classical = [row["material"] for row in csv.DictReader(file)]
@@ -52,9 +54,10 @@ def listed_names() -> list[TableName]:
 
 
 def digests_in(directory: Path) -> dict[str, Digests]:
-    """Return the digests of the listed tables in a directory, by file name.
+    """Return both digests of each listed table that a directory has, by file name.
 
-    Distances to conversion are left out if the directory has the same table to mate.
+    Verifies all checksums, too. A table of distances to conversion is left out if the directory has
+    one of distances to mate for the same material.
     """
     found: dict[str, Digests] = {}
     for name in tqdm(listed_names(), disable=None):
@@ -68,7 +71,7 @@ def digests_in(directory: Path) -> dict[str, Digests]:
 
 
 def main() -> int:
-    """Compare or write the list; return 1 if a digest differs or DIR has no listed table."""
+    """Compare or write the list; return 1 if a comparison fails or finds no listed table in DIR."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -4,10 +4,11 @@
     python scripts/reproduce/one_armed.py --men 5               all materials of docs/proof.md
     python scripts/reproduce/one_armed.py KRKAB --no-minor-chases
 
-The solver searches no patterns in these materials. The script solves their tables in memory, proves
-them row by row, and searches them for candidates: positions in which every legal move loses or is
-one offence (tests/helpers/onearmed.py). Then it searches the candidates for patterns. Prints a line
-for each material with candidates, and the sums. Exit status 1 if there is a pattern.
+A pattern is a loop in which a side must check or chase for ever (docs/values.md). The solver
+searches none in these materials. The script solves their tables in memory, proves them row by row,
+and searches them for candidates: draws in which every legal move loses or is one offence, check or
+chase (tests/helpers/onearmed.py). Then it searches the candidates for patterns. Prints a line for
+each material with candidates, and the sums. Exit status 1 if there is a pattern.
 """
 
 from __future__ import annotations
@@ -62,7 +63,11 @@ def main() -> int:
 
 
 def show(name: str, counts: Sequence[int]) -> None:
-    """Print a line of the table: `counts` are four numbers of candidates, and that of patterns."""
+    """Print a line of the table of counts, titled `name`.
+
+    counts : candidates of the armed side by checks and by chases, the same of the armless side
+        (without attackers), and positions in patterns
+    """
     *may, patterns = counts
     print(f"{name:10} " + " ".join(f"{count:11,}" for count in may) + f" {patterns:9,}", flush=True)
 

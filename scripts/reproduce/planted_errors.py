@@ -6,15 +6,15 @@
     python scripts/reproduce/planted_errors.py --write          docs/planted-errors.csv
 
 Solves tables in memory, proves them, and proves them again with each change in turn. A change is of
-one code at a random legal position, of several codes that agree with each other, or of a whole
-region. Of the changes of one code, each of the five kinds is a fifth. If a kind is impossible in a
-table (no direct win to remove), the others take its share. tests/helpers/planting.py describes the
-kinds. No table is written to a file, where checksums would show the change. Exit status 1 if a
-change is not found.
+one code at a random legal position (a single change), of several codes that agree with each other
+(a `pair` or a `shift`), or of a whole region. A fifth of the single changes is of each of five
+kinds. If a kind is impossible in a table (no direct win to remove), the others take its share.
+tests/helpers/planting.py describes the kinds. No table is written to a file, where checksums would
+show the change. Exit status 1 if a change is not found.
 
 `--write` stores the rows of each finished table in docs/planted-errors.csv, in place of its earlier
-rows. It skips tables with as many single changes there, so an interrupted run resumes. Delete the
-file first after a change of the proof.
+rows. It skips tables with as many single changes in that file, so an interrupted run resumes.
+Delete the file first after a change of the proof.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ RULE_SETS = {str(each): each for each in
 """Rule sets by the names that `--rules` accepts."""
 
 PAIRS, SHIFTS = 20, 50
-"""A `pair` follows every `PAIRS` changes of one code, a `shift` every `SHIFTS`."""
+"""A `pair` follows every `PAIRS` single changes, a `shift` every `SHIFTS`."""
 
 
 class Row(NamedTuple):
@@ -69,8 +69,8 @@ class Row(NamedTuple):
 def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Change]:
     """Yield the changes to plant in a table, whole regions first.
 
-    Then come `singles` changes of one code, of all kinds in turn. Every so many of them (`PAIRS`,
-    `SHIFTS`) a change of several codes follows.
+    Then come `singles` changes of one code, of all kinds in turn, with changes of several codes
+    between them (after every `PAIRS` and `SHIFTS`).
     """
     yield from regions(target)
     planted = dict.fromkeys(SINGLE, 0)
@@ -91,9 +91,14 @@ def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Cha
 def plant(
     material: str, rules: str, singles: int, seconds: float, seed: int
 ) -> tuple[list[Row], float]:
-    """Plant the changes of `changes_of` in one table, for at most `seconds` wall seconds.
+    """Solve a table, and plant in it the changes of `changes_of`; print those that are not found.
 
-    Returns a row for each kind of change, and the CPU seconds, those of solving included.
+    rules : a name in `RULE_SETS`
+    singles : number of single changes
+    seconds : wall seconds, solving not included, after which no further change is planted
+
+    Returns a row for each kind of change, and the CPU seconds, solving included. Exits if the proof
+    refutes the unchanged table.
     """
     started = time.process_time()
     target = Target(material, RULE_SETS[rules])
@@ -128,7 +133,7 @@ def total(rows: list[Row]) -> str:
 
 
 def read() -> list[Row]:
-    """Read the rows of docs/planted-errors.csv."""
+    """Read the rows of docs/planted-errors.csv; empty if there is no such file."""
     if not FIGURES.exists():
         return []
     with open(FIGURES, newline="", encoding="utf-8") as file:
@@ -139,7 +144,7 @@ def read() -> list[Row]:
 
 
 def write(rows: list[Row]) -> None:
-    """Replace the rows of one table in docs/planted-errors.csv."""
+    """Write the rows of one table to docs/planted-errors.csv, in place of its earlier rows."""
     others = [row for row in read() if row[:2] != rows[0][:2]]
     with open(FIGURES, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -148,7 +153,7 @@ def write(rows: list[Row]) -> None:
 
 
 def planted_before(material: str, rules: str) -> int:
-    """Count the single changes that docs/planted-errors.csv has of a table."""
+    """Return how many single changes of a table docs/planted-errors.csv counts as planted."""
     return sum(row.planted for row in read() if row[:2] == (material, rules) and row.kind in SINGLE)
 
 

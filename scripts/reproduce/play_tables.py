@@ -3,11 +3,12 @@
     python scripts/reproduce/play_tables.py [MATERIAL ...] [--rules R] [--positions N] [--draws N]
                                   [--dangers N] [--tables DIR]
 
-One side plays the moves of `best_move` with the history of the game. From positions that it wins by
-the repetition rules, it must reach mate, a won table, or a loop that the referee judges won; from
-drawn positions it must not lose. Every reply is tried in direct wins, and in endangered draws, in
-which only checks and attacks draw. `tests.helpers.defences` has the defenders. Prints a table of
-results by material and rule set. Exit status 1 if a game failed.
+One side plays the moves of `best_move` with the history of the game. From at most `--positions`
+positions that it wins by the repetition rules, it must reach mate, a won table, or a loop that the
+referee judges won. From draws, chosen up to `--draws` for each side to move, it must not lose.
+Every reply is tried in direct wins, and in up to `--dangers` endangered draws for each side to
+move, in which only checks and attacks draw. `tests.helpers.defences` has the defenders. Prints a
+table of results by material and rule set. Exit status 1 if a game failed.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Play the games and print a table of results; return 1 if a game failed."""
+    """Build the tables, play the games, print a table of results; return 1 if a game failed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -18,14 +18,14 @@ FOLDERS = ("tbgen", "indexing", "tables")
 
 
 def git(*arguments: str) -> str:
-    """Run git, and return its output."""
+    """Run git in this repository, and return its output."""
     return subprocess.run(
         ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
     ).stdout
 
 
 class Undocumented(ast.NodeTransformer):
-    """Transformer that removes statements of one string: docstrings, also of attributes."""
+    """Transformer of syntax trees that removes docstrings, also those of attributes."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         """Remove a statement that is only a string; called for each expression statement."""
@@ -40,7 +40,7 @@ def code_of(source: str) -> str:
 
 
 def sources(commit: str | None) -> dict[str, str]:
-    """Return the product's Python sources by path, from a commit or from the checkout."""
+    """Return the Python sources in `FOLDERS` by path, from a commit; None for the checkout."""
     if commit is None:
         paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
         return {path.relative_to(ROOT).as_posix(): path.read_text() for path in paths}
@@ -49,7 +49,7 @@ def sources(commit: str | None) -> dict[str, str]:
 
 
 def main() -> int:
-    """Compare, print the files that differ, and return the exit status."""
+    """Compare the files, print those that differ, and return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -4,7 +4,8 @@
 
 Builds the rows of at most N legal positions (default 300 million) under `--rules check --orders 1`,
 as in the paper. Prints legal positions, draws, the longest distance, the longest distance-to-check
-and the check rate. A figure that differs is printed beside the paper's, and the exit status is 1.
+(to a forced loop of checks) and the check rate (share of the positions that such loops decide). A
+figure that differs is printed beside the paper's, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ COLUMNS = ("legal", "draws", "max_distance", "max_distance_to_check", "check_rat
 
 
 def tbgen(*arguments: str) -> str:
-    """Run a command of tbgen, and return its output."""
+    """Run `tbgen` with these arguments, and return its output."""
     command = [sys.executable, "-m", "tbgen", *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def measured(material: str, metric: str, tables: str) -> dict[str, str]:
-    """Return the figures of a table in the paper's format."""
+    """Build a table if it is missing; return its figures by column, in the paper's format.
+
+    metric : "dtm" or "dtc"; tables : directory, with a folder for each metric
+    """
     options = ("--rules", "check", "--orders", "1", "--tables", f"{tables}/{metric}")
     tbgen("build", material, "--metric", metric, *options)
     stats = json.loads(tbgen("stats", material, "--json", *options))
@@ -43,7 +47,7 @@ def measured(material: str, metric: str, tables: str) -> dict[str, str]:
 
 
 def main() -> int:
-    """Print the table; return 1 if a figure differs."""
+    """Print Table 1 with the figures of this project; return 1 if one differs from the paper's."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
