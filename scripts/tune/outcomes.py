@@ -2,9 +2,9 @@
 
     python scripts/tune/outcomes.py DIR [--rules wxf]
 
-Reads the statistics of the tables in DIR, and writes outcomes.csv of the engine's search, which
-limits its evaluation by these shares. They are thousandths of all legal positions, either side
-to move, for the side that the material names first.
+Reads the statistics of the tables in DIR, and writes outcomes.csv beside the engine's search, which
+limits its evaluation by these shares. They are thousandths of all legal positions, either side to
+move. Won and lost are meant for the side that the material names first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MEN = 5
 
 
 def main() -> None:
-    """Read the statistics, and write the file."""
+    """Read the statistics of the tables, and write outcomes.csv."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -6,8 +6,8 @@
 Every game begins with random plies from the opening array. Openings whose score exceeds
 `EVEN_SCORE` for either side are dropped. A game ends by mate, by the rules of repetition, after
 `QUIET_PLIES` without a capture, or after `AGREED_PLIES` in a row with a score above `DECIDED` for
-either side; `MOST_PLIES` without an end are a draw. Only quiet positions are stored: not in check,
-without a decided score, and with a best move that is no capture.
+either side; `MOST_PLIES` without an end are a draw. Only quiet positions are stored: the side to
+move is not in check, its best move is no capture, and the score is no certain win or loss.
 
 OUT has arrays of one row per position: `boards` uint8 (n, 90), `sides` int8 (n,), `scores` int16
 (n,) of the search, and `results` int8 (n,), 1 for a win, 0 a draw, -1 a loss, both for Red; `games`
@@ -47,7 +47,7 @@ LEAST_RANDOM, MOST_RANDOM = 4, 11
 QUIET_PLIES = 80
 MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN_SCORE = 250
-"""Largest absolute score with which an opening is used."""
+"""Largest absolute score, in centipawns, with which an opening is used."""
 DECIDED, AGREED_PLIES = 1_500, 6
 """A game ends after `AGREED_PLIES` plies in a row with a score above `DECIDED` for either side. The
 side that the last score favours is the winner.
@@ -61,7 +61,7 @@ NO_GAME = -1
 
 @borrowing_kernel
 def _moves_of_root(state, moves):
-    """Write the legal moves of the root; returns their number.
+    """Write the legal moves of the root, the last position of the game; returns their number.
 
     state : `State`, inout
     moves : int32 (MAX_MOVES,), out; each is source << 7 | target
@@ -91,12 +91,14 @@ def _play_at_root(state, move):
 
 @borrowing_kernel
 def _think(states, shared, moves, nodes):
-    """Search the root with a limit of nodes; returns the last score and the best move.
+    """Search the root by iterative deepening; returns the last score and the best move.
+
+    The score is for the side to move. The move is source << 7 | target.
 
     states : `State` (1,), inout
     shared : `Shared`, inout
-    moves : int32 (n,), inout; the legal moves
-    nodes : int64; the limit
+    moves : int32 (n,), inout; legal moves of the root, which the search sorts
+    nodes : int64; number of nodes after which the search stops
     """
     state = states[0]
     state.generation = (state.generation + 1) % 128
@@ -132,12 +134,14 @@ def _think(states, shared, moves, nodes):
 
 @borrowing_kernel
 def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, scores):
-    """Play a game; returns the number of positions kept, or `NO_GAME`, and the result for Red.
+    """Play a game; returns the number of positions kept, and the result for Red: 1, 0 or -1.
 
-    states : `State` (1,), inout; `boards[0]` holds the start, Red to move
+    The number is `NO_GAME` if the random opening is dropped.
+
+    states : `State` (1,), inout; row 0 of its `boards` holds the start, Red to move
     shared : `Shared`, inout
-    no_moves : int32 (0,), in
-    chosen : int64 (plies,), in; random numbers for the moves of the opening
+    no_moves : int32 (0,), in; an empty array
+    chosen : int64 (plies,), in; random numbers that choose the moves of the opening
     nodes : int64; limit of nodes for a move
     moves : int32 (MAX_MOVES,), scratch
     boards : uint8 (MOST_PLIES, 90), out; positions kept
@@ -198,9 +202,10 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
 
 
 class SelfPlay:
-    """Player of training games with `nodes` nodes a move.
+    """Player of training games, in which each move is searched with `nodes` nodes.
 
-    `boards`, `sides` and `scores` hold the positions of the last game (see `_play_game`).
+    The first rows of `boards`, `sides` and `scores` hold the positions kept of the last game (as in
+    `_play_game`).
     """
 
     def __init__(self, nodes: int) -> None:
@@ -221,8 +226,8 @@ class SelfPlay:
     def play(self, rng: np.random.Generator) -> tuple[int, int]:
         """Play games until one is valid; return its number of positions and its result for Red.
 
-        A game is dropped if its random opening has no legal move left, or gives one side a clear
-        lead. The result is 1, 0 or -1.
+        A game is dropped if in its random opening a side has no legal move, or if the position
+        after the opening scores above `EVEN_SCORE` for either side. The result is 1, 0 or -1.
         """
         while True:
             self._shared.table[:] = 0

@@ -4,11 +4,15 @@
     python scripts/tune/self_play.py games.npz --games 28000
     python scripts/tune/train.py games.npz [--seed 1] [--epochs 10]    (writes weights.json)
 
-The target is the expected score of the side to move: the mean of the game's result and of the
-search's score, converted to points. The prediction is the logistic function of the network's output
-(`tbgen.engine.search.network`, in floats here). The optimiser is Adam with decay of the first
-layer. After every epoch the losses on the games that are held out, one in ten, are printed.
-Exchange values of pieces are not trained: see `PIECE_VALUES`.
+The target is the expected points of the side to move, 0 to 1: the mean of the game's result and of
+the search's score, converted to points. The prediction is the logistic function of the network's
+output (`tbgen.engine.search.network`, in floats here). The network has one hidden layer of `UNITS`
+units. An input is a piece on a square in the view of a side: own or the opponent's, seen from that
+side's end of the board. Each view is computed plain and mirrored left to right.
+
+The optimiser is Adam with decay of the first layer. After every epoch the losses on the games that
+are held out, one in ten, are printed. Exchange values of pieces are not trained: see
+`PIECE_VALUES`.
 """
 
 from __future__ import annotations
@@ -33,8 +37,8 @@ UNITS = 8
 MAX_WEIGHT = 127 / network.FULL
 """Largest weight of the first layer, so that a byte holds it."""
 PIECE_VALUES = (112, 119, 650, 333, 300, 70)
-"""Exchange values of an advisor, elephant, rook, knight, cannon and pawn: means over the
-squares, from a linear evaluation that was fitted to games of the engine.
+"""Exchange values of an advisor, elephant, rook, knight, cannon and pawn, in units of the score:
+means over the squares, from a linear evaluation that was fitted to games of the engine.
 """
 
 
@@ -46,7 +50,7 @@ class Layers(NamedTuple):
     biases: NDArray[np.float32]
     """float32 (UNITS,): constants of the first layer."""
     outputs: NDArray[np.float32]
-    """float32 (2, 2, UNITS): by output (opening, ending) and view (own, other)."""
+    """float32 (2, 2, UNITS): weights by output (opening, ending) and view (side to move, other)."""
     bases: NDArray[np.float32]
     """float32 (2,): constants of the two outputs, opening and ending."""
 
@@ -54,8 +58,9 @@ class Layers(NamedTuple):
 class Positions(NamedTuple):
     """Training positions (n rows).
 
-    `boards` is uint8 (n, 90), `sides` int8 (n,), `phases` float32 (n,), from 0 in an ending to 1 in
-    an opening, `wanted` float32 (n,), the target points of Red, 0 to 1.
+    `boards` is uint8 (n, 90), piece codes; `sides` int8 (n,), the side to move; `phases` float32
+    (n,), from 0 in an ending to 1 in an opening; `wanted` float32 (n,), target points of Red, 0 to
+    1.
     """
 
     boards: NDArray[np.uint8]
@@ -65,7 +70,7 @@ class Positions(NamedTuple):
 
 
 def _inputs() -> NDArray[np.int64]:
-    """Compute `INPUTS_OF`: the number of the network's input for a piece on a square."""
+    """Compute the table `INPUTS_OF`: the number of the input for each piece on each square."""
     table = np.zeros((2, 2, 16, SQUARES), np.int64)
     for code in (piece_code(side, kind) for side in Side for kind in PieceType):
         for view, wing, square in np.ndindex(2, 2, SQUARES):
@@ -83,15 +88,15 @@ view (Red, Black), plain or mirrored, the piece code and the square.
 
 @borrowing_kernel
 def learn(rows, positions, layers, gradients, sums, sum_gradients, outputs):
-    """Evaluate positions with the network, and add up the gradients of the loss.
+    """Evaluate positions with the network, and add the gradients of their losses to `gradients`.
 
-    rows : int64 (n,), in; indices of positions
+    rows : int64 (n,), in; indices of the positions to evaluate
     positions : `Positions`, in
-    layers : `Layers`, in
+    layers : `Layers`, in; the weights
     gradients : `Layers`, inout
     sums : float32 (2, 2, UNITS), scratch; by view (the side to move first), plain or mirrored
     sum_gradients : float32 (2, 2, UNITS), scratch; gradients of the sums
-    outputs : float32 (n,), out; for the side to move
+    outputs : float32 (n,), out; outputs of the network, for the side to move
     """
     one, none = np.float32(1), np.float32(0)
     for k in range(len(rows)):
@@ -146,23 +151,26 @@ def learn(rows, positions, layers, gradients, sums, sum_gradients, outputs):
 
 
 def logistic(values: Floats) -> Floats:
-    """Return 1 / (1 + e^-x)."""
+    """Return 1 / (1 + e^-x) for each value, with x limited to -30..30."""
     return np.asarray(1 / (1 + np.exp(-np.clip(values, -30, 30))))
 
 
 def loss(predicted: Floats, wanted: Floats) -> float:
-    """Return the mean cross-entropy of predicted and wanted points, both 0 to 1."""
+    """Return the mean cross-entropy of predicted points, above 0 and below 1, and wanted ones."""
     return float(-np.mean(wanted * np.log(predicted) + (1 - wanted) * np.log(1 - predicted)))
 
 
 def scale_of(scores: Floats, points: Floats) -> float:
-    """Return the divisor of scores with which `logistic` predicts the points best."""
+    """Return the divisor, a multiple of 10, for which `logistic(scores / divisor)` fits best.
+
+    scores, points : scores of the search and results of the games (0 to 1), both for Red
+    """
     scales = np.arange(80.0, 800.0, 10.0)
     return float(min(scales, key=lambda scale: loss(logistic(scores / scale), points)))
 
 
 def begin_layers(rng: np.random.Generator) -> Layers:
-    """Return the layers before training: small random weights."""
+    """Return the layers before training: small random weights, and constants."""
     return Layers(
         rng.normal(0, 0.1, (network.INPUTS, UNITS)).astype(np.float32),
         np.full(UNITS, 0.3, np.float32),
@@ -177,7 +185,11 @@ def zeros(layers: Layers) -> Layers:
 
 
 class Trainer:
-    """Adam optimiser on batches; the learning rate falls to 0 along a cosine of `steps` batches."""
+    """Adam optimiser of `layers`, the network's weights.
+
+    `steps` is the number of batches, in which the learning rate falls to 0 along a cosine. Of
+    `options` it uses `seed`, `rate` (the first learning rate) and `decay` (of the first layer).
+    """
 
     def __init__(self, positions: Positions, options: argparse.Namespace, steps: int) -> None:
         self.positions, self.options, self.steps = positions, options, steps
@@ -185,14 +197,17 @@ class Trainer:
         self._first, self._second, self._step = zeros(self.layers), zeros(self.layers), 0
 
     def evaluate(self, rows: NDArray[np.int64]) -> tuple[Floats, Layers]:
-        """Return the network's scores of positions, for Red, and the gradients of the loss."""
+        """Return the network's outputs for positions, for Red, and the sums of the gradients.
+
+        rows : indices of the positions
+        """
         gradients, outputs = zeros(self.layers), np.zeros(len(rows), np.float32)
         scratch = np.zeros((2, 2, 2, UNITS), np.float32)
         learn(rows, self.positions, self.layers, gradients, *scratch, outputs)
         return outputs * (1.0 - 2.0 * self.positions.sides[rows]), gradients
 
     def step(self, rows: NDArray[np.int64]) -> None:
-        """Update the weights from a batch; `rows` are indices of positions."""
+        """Update the weights from a batch, the positions with the indices `rows`."""
         gradients = self.evaluate(rows)[1]
         self._step += 1
         rate = self.options.rate * (1 + np.cos(np.pi * self._step / self.steps)) / 2
@@ -211,8 +226,9 @@ class Trainer:
 def write(layers: Layers, scale: float) -> None:
     """Write the trained weights to the engine's file, rounded to integers.
 
-    `scale` is the divisor of scores from `scale_of`. Raises `OverflowError` if an output could
-    exceed 32 bits.
+    scale : number of units of the engine's score in 1.0 of the output (`scale_of`)
+
+    Raises `OverflowError` if an output could exceed 32 bits.
     """
     full, fine = network.FULL, network.FINE * scale
     shapes = np.rint(layers.shapes * full).astype(np.int8)
