@@ -2,7 +2,8 @@
 
 The engines only choose moves; the referee decides when a game is over. With tables, a game also
 ends when a position after a capture is in a table. `play_game` returns a `Played`, `save` and
-`saved_games` write and read files. Openings come from `openings`.
+`saved_games` write and read files. Openings come from `openings`. Points are 1 for a win, 0.5 for a
+draw and 0 for a loss.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ LOST_BY_REPETITION = "the rules of repetition"
 class Judges:
     """Conditions that end a game.
 
-    `occurrences` of a position make a repetition that is judged by `rules`. With `tables`, a
-    position after a capture ends the game if it is in a table. A game of `quiet_plies` plies
-    without a capture is drawn; None removes this limit.
+    At the `occurrences`-th occurrence of a position the repetition is judged by `rules`. With
+    `tables`, a position after a capture ends the game if it is in a table. The game is drawn after
+    `quiet_plies` plies without a capture; None removes this limit.
     """
 
     rules: Rules
@@ -68,7 +69,7 @@ class Judges:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A finished game: first position, moves, Red's points, and the reason of its end."""
+    """A finished game: first position, all moves, Red's points, and the reason of its end."""
 
     start: Position
     moves: tuple[Move, ...]
@@ -76,7 +77,7 @@ class Played:
     reason: str
 
     def points_of(self, side: Side) -> float:
-        """Return the points of a side: 1, 0.5 or 0."""
+        """Return the points of either side."""
         return self.points if side == Side.RED else 1 - self.points
 
 
@@ -87,12 +88,14 @@ def play_game(
     limits: Sequence[Limit],
     judges: Judges,
 ) -> Played:
-    """Continue a game from an opening; `players` and `limits` are indexed by side.
+    """Play a game to its end, from the position after an opening; return it with the opening.
 
+    players, limits : indexed by side; either both limits have a clock or none has
     opening : moves played from `start` before the engines begin
+    judges : conditions that end the game
 
     An engine loses if it plays an illegal move, does not answer, gives up or exceeds its clock, or
-    if its process ends. Either both limits have a clock or none has.
+    if its process ends.
     """
     game, moves, quiet = Game.read(start, opening), list(opening), 0
     clock = limits[Side.RED].clock
@@ -129,7 +132,7 @@ def save(path: Path, names: str, played: Played) -> None:
 
 
 def saved_games(path: Path | None) -> list[Played]:
-    """Read the games of a file, none if it does not exist; removes an incomplete last line."""
+    """Read the games of a file (None: no games); removes an incomplete last line from the file."""
     if path is None or not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
@@ -147,6 +150,6 @@ def saved_games(path: Path | None) -> list[Played]:
 def signs(points: Counter[float]) -> str:
     """Format the points of some games as numbers of games won, drawn and lost: `+3 =1 -2`.
 
-    points : number of games by points (1, 0.5 or 0)
+    points : number of games by their points
     """
     return f"+{points[1.0]} ={points[0.5]} -{points[0.0]}"

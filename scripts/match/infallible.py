@@ -4,13 +4,13 @@
 
 Positions are divided evenly among the materials, and as far as possible among three kinds: the side
 to move draws, wins by mate or conversion, or wins by the rules of repetition. The engine with the
-tables plays that side. `--opponent` plays the other side, with `--nodes` a move.
+tables plays that side, `--opponent` the other one. Both search at most `--nodes` for a move.
 
 The referee judges the whole game. A won position must be won by mate or by the referee's verdict,
 in any number of plies. A drawn position must not be lost; its game is drawn after 120 plies without
 a capture. Printed are, by material and kind of position, the results of the games and their plies.
 `--save` keeps a line per game, and an interrupted run resumes after the saved games. Exit status 1
-if a result was worse than the tables', or an engine failed to start.
+if a result was worse than the tables' (the game is *spoilt*), or after an error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ SAMPLE_SIZE = 20_000
 
 
 def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
-    """Divide positions by kind: draws, wins by mate or conversion, wins by the rules."""
+    """Divide positions by kind: `DRAWN`, `WON` by mate or conversion, `WON_BY_RULES`.
+
+    columns : positions with their values; lost positions are left out
+    """
     won = columns["outcome"] == Outcome.WIN
     return {
         DRAWN: columns.take(columns["outcome"] == Outcome.DRAW),
@@ -55,8 +58,8 @@ def sampled_positions(
 ) -> dict[str, list[Position]]:
     """Choose up to `count` random starting positions of a material; return them by kind.
 
-    Each kind (draw, win by mate or conversion, win by the rules) gets an equal part if the
-    sample has enough of it.
+    Each kind (`kinds_of`) gets an equal part if a sample of `SAMPLE_SIZE` positions has enough of
+    it. A kind that the sample lacks has no key.
     """
     file = tables.table(material)
     kinds = kinds_of(sampled_columns(file, SAMPLE_SIZE, 1))
@@ -72,9 +75,10 @@ def sampled_positions(
 
 
 class Trial:
-    """A series of games of the engine against its opponent, with the file of saved games.
+    """A series of games of the engine against its opponent (`players`), with a file of the games.
 
     `draws` judges games from drawn positions; `wins` judges the others, without a limit of plies.
+    `saved` has the games of an earlier run that `play` has not returned yet.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -88,7 +92,7 @@ class Trial:
         self.saved = saved_games(self.file)
 
     def play(self, kind: str, position: Position) -> Played:
-        """Play a game from a position, or return the next saved game.
+        """Play a game from a position of a kind, or return the next saved game.
 
         Raises `ValueError` if the saved game has another start.
         """
@@ -111,12 +115,15 @@ class Trial:
 
 
 def is_spoilt(kind: str, played: Played) -> bool:
-    """Return whether the engine got a worse result than the tables give a start of this kind."""
+    """Return whether the engine's result is worse than the tables' value, for a start of `kind`.
+
+    The engine has the side to move at the start.
+    """
     return played.points_of(played.start.side) < (0.5 if kind == DRAWN else 1.0)
 
 
 def report(material: Material, kind: str, games: list[Played]) -> None:
-    """Print the results of the games of one material that began in positions of one kind."""
+    """Print the results of one material's games from positions of one kind, and spoilt games."""
     points = Counter(played.points_of(played.start.side) for played in games)
     plies = [len(played.moves) for played in games]
     judged = sum(played.reason == LOST_BY_REPETITION for played in games)
@@ -148,7 +155,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play all positions; return 1 if a result was spoilt, or after an error, else 0."""
+    """Play a game from each position; return 1 if one is spoilt, or after an error, else 0."""
     options = arguments()
     spoilt, share = 0, len(options.materials)
     try:

@@ -50,8 +50,10 @@ def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
     """Yield nearly even random positions without end, each with no moves before it.
 
     Nearly even: the engine's search without tables scores the position within `EVEN_SCORE`, with
-    either side to move. `men` are the numbers of men to choose from, kings included. Each side has
-    half of the men, a random side the odd one, and a piece that can cross the river.
+    either side to move. Each side has a rook, knight, cannon or pawn, and half of the men; of an
+    odd number a random side has one more.
+
+    men : numbers of men to choose from for each position, kings included
     """
     from tbgen.engine.search.searcher import Searcher
 
@@ -68,7 +70,7 @@ def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
 
 
 def _is_even(searcher: Searcher, position: Position) -> bool:
-    """Return whether a short search scores a position as nearly even."""
+    """Return whether a search of `_NODES` nodes scores a position within `EVEN_SCORE`."""
     searcher.clear()
     searcher.clear_stop()
     *_, last = searcher.think([position], [], nodes=_NODES)
@@ -76,7 +78,10 @@ def _is_even(searcher: Searcher, position: Position) -> bool:
 
 
 def _scattered(rng: random.Random, men: int) -> Position | None:
-    """Place `men` random pieces on random squares of their areas; None if two share a square."""
+    """Place both kings and `men` - 2 random pieces on random squares of their areas.
+
+    The side to move is random, the position may be illegal. None if two pieces share a square.
+    """
     board = bytearray(SQUARES)
     first = rng.choice(list(Side))
     for side, count in ((first, (men + 1) // 2), (first.other, men // 2)):

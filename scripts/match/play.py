@@ -8,19 +8,20 @@ many men that a short search scores as nearly even. Each opening is played twice
 reversed. A game ends by mate or stalemate, by a repetition that the rules decide (at
 `--occurrences` of a position, default 3), or by a table of `--tables`. It is drawn after
 `--quiet-plies` without a capture, default 120 (use 100 for engines that end such a game
-themselves). An engine loses if it plays an illegal move or its process ends. It is restarted before
-the next game.
+themselves). An engine loses if it plays an illegal move, gives up, does not answer or ends. After
+the latter two it is restarted before the next game.
 
-Limits hold for both engines, `--nodes-2` and `--depth-2` for the second only. `--clock 10+0.1`
-gives each ten seconds for a game and a tenth for every move; an engine that exceeds it loses.
+Limits hold for both engines; `--nodes-2` and `--depth-2` replace those of the second. `--clock
+10+0.1` gives each ten seconds for a game and a tenth for every move; an engine that exceeds it
+loses.
 
 Printed are, in this order:
 
 - after each pair of games: results of the first engine, its score with the standard error over
   pairs, and the Elo difference;
 - at the end, its results by the reason of the end of the game;
-- for each engine, the processor time per move, its start included, to check that limits of nodes
-  are equal; and the number of moves with positions found in its tables.
+- for each engine, the processor time per move, its start included, which shows whether equal limits
+  of nodes cost the same; and the number of moves with positions found in its tables.
 
 `--save` keeps a line per game, and an interrupted match resumes after the saved games.
 
@@ -66,7 +67,7 @@ class Standing:
     tally: Counter[float] = field(default_factory=Counter)
     """Number of games by points of the first engine: 1, 0.5 or 0."""
     reasons: dict[str, Counter[float]] = field(default_factory=dict)
-    """A tally for each reason of the end of a game."""
+    """For each reason of the end of a game, a tally of the games that ended so."""
 
     def add(self, pair: Sequence[tuple[Played, Side]]) -> None:
         """Add two games of one opening; each comes with the colour of the first engine."""
@@ -77,7 +78,10 @@ class Standing:
             self.reasons.setdefault(played.reason, Counter())[won] += 1
 
     def summary(self) -> str:
-        """Return the score, its standard error over pairs, and the Elo difference."""
+        """Describe the results in a line: games, mean score with its standard error, Elo.
+
+        The error is that over pairs of games; the Elo interval is two errors to each side.
+        """
         count = len(self.pairs)
         mean = sum(self.pairs) / count / 2
         variance = sum((pair / 2 - mean) ** 2 for pair in self.pairs) / max(1, count - 1)
@@ -90,20 +94,24 @@ class Standing:
 
 
 def elo(score: float) -> float:
-    """Return the Elo difference for an expected score, limited to 1200 either way."""
+    """Return the Elo difference for an expected score (0 to 1), limited to 1200 either way."""
     score = min(max(score, 1e-3), 1 - 1e-3)
     return 400 * math.log10(score / (1 - score))
 
 
 class Match:
-    """Two engines with their options and limits, the judges, and the file of their games."""
+    """Two engines with their options and limits, the judges, and the file of their games.
+
+    `saved` has the games of an earlier run that `play` has not returned yet. Pairs are indexed by
+    engine: 0 for the first one, 1 for the second.
+    """
 
     def __init__(self, options: argparse.Namespace) -> None:
         settings = parse_options(options.option_1), parse_options(options.option_2)
         self.engines = list(zip(options.engines, settings, strict=True))
         self.players = [open_player(*engine) for engine in self.engines]
         self.seconds = [0.0, 0.0]
-        """Processor time of ended engine processes."""
+        """Processor seconds of each engine's ended processes."""
         self.limits = limits_of(options)
         tables = open_tablebase(options.tables, rules=options.rules) if options.tables else None
         self.judges = Judges(Rules(options.rules), options.occurrences, tables, options.quiet_plies)
@@ -112,7 +120,7 @@ class Match:
         self.moves = [0, 0]
         """Number of moves of each engine since the start of this program."""
         self.table_moves = [0, 0]
-        """Moves of ended engine processes that found positions in tables."""
+        """Number of moves for which each engine's ended processes found positions in tables."""
 
     def play(self, opening: openings.Opening, first: Side) -> Played:
         """Play a game with the first engine as side `first`, or return the next saved game.
@@ -136,7 +144,7 @@ class Match:
         return played
 
     def _start_again(self) -> None:
-        """Restart engines that failed in the previous game."""
+        """Restart engines that did not answer or ended in the previous game."""
         for number, player in enumerate(self.players):
             if player.failed:
                 self.seconds[number] += player.close()
@@ -181,7 +189,10 @@ def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
 
 
 def parse_clock(text: str) -> tuple[float, float]:
-    """Parse SECONDS or SECONDS+INCREMENT; raises `ValueError` for other text."""
+    """Parse SECONDS or SECONDS+INCREMENT; returns both numbers, 0 for a missing increment.
+
+    Raises `ValueError` for other text.
+    """
     seconds, _, increment = text.partition("+")
     return float(seconds), float(increment or 0)
 
@@ -221,7 +232,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play the match; return 1 if an engine does not start, or `--save` has another match."""
+    """Play the match; return 1 if an engine does not begin, or `--save` has another match."""
     options = arguments()
     rng = random.Random(options.seed)
     if options.men:

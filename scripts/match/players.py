@@ -4,8 +4,8 @@
     Player.choose(start, moves, limit)               ->  a move, or None if the engine has none
 
 Protocols are UCI, UCCI and xboard's (CECP). UCI engines number ranks from 0, or from 1 if they have
-the option UCI_Variant. An engine that does not answer in time, or ends, raises `PlayerError`.
-Moves are not checked here.
+the option UCI_Variant. If an engine does not answer in time, or ends, methods raise `PlayerError`.
+Whether moves are legal is not checked here.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.notation import format_move, parse_move
 
 REPLY_SECONDS = 60.0
-"""Seconds that an engine may exceed its limit, since it may have to compile kernels first."""
+"""Seconds by which an engine may exceed its limit: it may have to compile kernels first."""
 
 
 class PlayerError(Exception):
-    """Raised for an engine that does not start or answer, has ended, or lacks a setting."""
+    """Raised if an engine does not start or answer, has ended, or lacks an option or limit."""
 
 
 class Clock(NamedTuple):
@@ -52,7 +52,10 @@ class Clock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Limit of a search: seconds, nodes or plies for a move, or a clock for the game."""
+    """Limit of a search: seconds, nodes or plies (`depth`) for a move, or a clock for the game.
+
+    If several are given, the engine gets only one.
+    """
 
     seconds: float | None = None
     nodes: int | None = None
@@ -111,16 +114,16 @@ class Player:
                 return lines
 
     def _failure(self, what: str) -> PlayerError:
-        """Mark the engine as failed, and return the error to raise."""
+        """Mark the engine as failed, and return the error to raise; `what` says what it did."""
         self.failed = True
         return PlayerError(f"{self.name} {what}")
 
     def begin(self) -> None:
-        """Begin a new game."""
+        """Tell the engine that a new game begins."""
         raise NotImplementedError
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        """Return the move for the last position of a game; None if the engine gives up."""
+        """Return the engine's move after `moves` from `start`; None if the engine gives up."""
         raise NotImplementedError
 
     def cpu_seconds(self) -> float:
@@ -143,7 +146,11 @@ class Player:
 
 
 class Uci(Player):
-    """Player over UCI; with the option UCI_Variant, set to xiangqi, ranks begin at 1, else at 0."""
+    """Player over UCI.
+
+    For an engine with the option UCI_Variant, the option is set to xiangqi, and moves number ranks
+    from 1; otherwise from 0.
+    """
 
     HELLO, READY, NEW_GAME = "uci", "uciok", "ucinewgame"
 
@@ -162,7 +169,7 @@ class Uci(Player):
             self.send(self.set_option(name, value))
 
     def set_option(self, name: str, value: str) -> str:
-        """Return the command `setoption` for an option."""
+        """Return the line that sets an option."""
         return f"setoption name {name} value {value}"
 
     def begin(self) -> None:
@@ -189,7 +196,7 @@ class Uci(Player):
         return parse_move(position, text[0], self._notation)
 
     def go(self, limit: Limit) -> str:
-        """Return the command that starts a search."""
+        """Return the line that starts a search with a limit."""
         if limit.clock is not None:
             red, black, each = (max(1, round(1000 * seconds)) for seconds in limit.clock)
             return f"go wtime {red} btime {black} winc {each} binc {each}"
@@ -213,7 +220,7 @@ class Ucci(Uci):
         return f"setoption {name} {value}"
 
     def go(self, limit: Limit) -> str:
-        """Return the command that starts a search.
+        """Return the line that starts a search with a limit.
 
         A limit in seconds becomes a clock for a single move. Raises `PlayerError` for a clock of a
         whole game.
@@ -226,7 +233,10 @@ class Ucci(Uci):
 
 
 class Cecp(Player):
-    """Player over xboard's protocol (CECP), version 2; times are in whole seconds."""
+    """Player over xboard's protocol (CECP), version 2; limits of seconds are rounded to whole ones.
+
+    Takes no options.
+    """
 
     def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
         super().__init__(command)
@@ -255,10 +265,11 @@ class Cecp(Player):
         self._played = 0
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        """Send the moves played since the previous call, and return the engine's `move`.
+        """Send the moves played since the previous call, and return the engine's move.
 
         None if the engine resigns or claims a result. The command `setboard` is left out for a game
-        from the opening array, since some engines cannot read a FEN.
+        from the opening array, since some engines cannot read a FEN. Raises `PlayerError` for a
+        limit without seconds and plies.
         """
         if self._played == 0 and start.fen != START_FEN:
             self.send(f"setboard {start.fen}")

@@ -14,7 +14,7 @@ occurs for the third time, or if `--plies` are over. Prints one line of results,
 FEN of every game not won.
 
 `--with DIR` gives the engine its tables (XiangqiTablePath), such as win-draw-loss files of
-`tbgen pack`. `--speed` adds nodes a second of processor time, on positions of six to eight men.
+`tbgen pack`. `--speed` adds nodes a second of processor time, on positions of eight or nine men.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SPEED_FENS = (
     "2bk5/9/4b4/9/2n6/9/5C3/4N4/9/3AK4 w",
     "4k4/4a4/3a5/4p4/9/2R6/9/9/4p4/3K2B2 w",
 )
-"""FENs of positions of six to eight men in which a capture leads into tables."""
+"""FENs of positions of eight or nine men, to measure the speed of the search."""
 
 SPEED_NODES = 300_000
 
@@ -55,8 +55,8 @@ SPEED_NODES = 300_000
 def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position]:
     """Choose up to `count` random positions that the side to move wins by the rules of repetition.
 
-    They are of many materials, with orders in `ORDERS`. Fewer positions are returned if the tables
-    have no more.
+    Materials of `MEN` men take turns in random order; orders are in `ORDERS`. Fewer positions are
+    returned if no material yields another one.
     """
     rng = random.Random(seed)
     names = [name.material for name in tables.available() if name.material.men == MEN]
@@ -76,8 +76,8 @@ def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position
 def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) -> Position | None:
     """Choose a random position of a table that the side to move wins by the rules of repetition.
 
-    The order is in `ORDERS`. Returns None if no such position is found. Values are drawn uniformly,
-    however many positions have them.
+    The order is in `ORDERS`. The value is drawn first, uniformly among those that occur, then a
+    position with it. Returns None if no position is found.
     """
     decided = []
     for code in sorted(file.occurring_codes(Side.RED) | file.occurring_codes(Side.BLACK)):
@@ -105,6 +105,8 @@ def longest_resistance(
 
     Among the moves of longest resistance, the choice is random between those to the positions with
     the fewest occurrences in the game.
+
+    game : all positions of the game, the last one with the defender to move
     """
     best = [move for move in tables.probe_root(game[-1]) if move.best]
     fewest = min((game.count(move.after) for move in best), default=0)
@@ -115,10 +117,12 @@ def longest_resistance(
 def play_out(
     tables: GameTablebase, engine: Player, start: Position, limit: Limit, plies: int, seed: int
 ) -> str:
-    """Play a game of at most `plies` plies, and return its result as a word.
+    """Play a game of at most `plies` plies, and return its result in words.
 
-    "won", "thrown away" (the win is lost by the table), "judged" (against the engine), "repeated",
-    "open" (the plies are over) or "gave up". `seed` is for the defender's choices.
+    "won"; "thrown away" (after the engine's move, the tables have no win for it); "judged" (the
+    referee decides against the engine); "repeated" (a position occurs for the third time); "open"
+    (the plies are over); "gave up". The engine plays the side to move in `start`, with `limit` for
+    each move. `seed` is for the defender's choices.
     """
     rng = random.Random(seed)
     game: list[Position] = [start]
