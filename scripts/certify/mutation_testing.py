@@ -92,10 +92,7 @@ class Mutation(NamedTuple):
 
 
 def _changed(node: ast.AST) -> str | None:
-    """Return a syntax node's source with a small fault, such as `<=` for `<`.
-
-    None for a node of a kind that is not mutated.
-    """
+    """Return a syntax node's source with a small fault (`<=` for `<`); None for other kinds."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
         ops = [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
         return ast.unparse(ast.Compare(node.left, ops, node.comparators))
@@ -241,10 +238,7 @@ def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tupl
 
 
 def main() -> None:
-    """Test the mutations that have no row in mutations.csv, or with `--again` the survivors.
-
-    Prints a line for each, and at last the number of mutations in each state.
-    """
+    """Test the mutations that have no row in mutations.csv, or with `--again` the survivors."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

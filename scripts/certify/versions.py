@@ -9,11 +9,11 @@
     extras    lowest versions of everything, extras and developer tools included: ruff, mypy, and
               tests of each extra
 
-These are the parts of the script. Each puts its failures as findings into a `Tally`. All but
-`quick` compile kernels anew, which takes some minutes. Packages come from the index that pip is
-configured for. `oldest` and `newest` need no package besides the Python that runs this script;
-`quick` and `extras` need the extra `dev`. The usual test run covers the newest versions of the
-extras.
+These are the parts of the script. A part is a function that records failures in a `Tally`; it does
+not use its arguments `budget` and `seed`. All but `quick` compile kernels anew, which takes some
+minutes. Packages come from the index that pip is configured for. `oldest` and `newest` need no
+package besides the Python that runs this script; `quick` and `extras` need the extra `dev`. The
+usual test run covers the newest versions of the extras.
 
     python scripts/certify/versions.py --only oldest
 """
@@ -165,8 +165,7 @@ def run_tests(tally: Tally, python: str, environment: Mapping[str, str], *option
 def quick(tally: Tally, budget: Budget, seed: int) -> None:
     """Run `QUICK_TESTS` with the lowest versions of tbgen's dependencies but numba.
 
-    These versions are in a folder that comes first on Python's path. `budget` and `seed` are
-    unused, as in all parts.
+    These versions are in a folder that comes first on Python's path.
     """
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as folder:
         wanted = [each for each in lower_ends() if not each.startswith("numba==")]

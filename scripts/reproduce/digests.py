@@ -56,10 +56,7 @@ def tbgen(*arguments: str) -> str:
 
 
 def build(directory: Path, materials: tuple[str, ...]) -> dict[TableKey, str]:
-    """Build tables under all of `RULE_SETS`, and return the digest of each, in hexadecimal.
-
-    directory : gets a folder of tables for each rule set
-    """
+    """Build the tables of all rule sets, each set in a folder of its own; return their digests."""
     digests = {}
     conversion = CONVERSION if materials == MATERIALS else ()
     for rule_set, options in RULE_SETS.items():
