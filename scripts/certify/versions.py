@@ -1,5 +1,7 @@
 """Test tbgen with the lowest and the newest version of every dependency in pyproject.toml.
 
+A part is a function that records failures in a `Tally`; it does not use `budget` and `seed`.
+
     quick     some tests with the lowest versions of tbgen's dependencies, except numba; these
               versions come before the installed packages on Python's path
     oldest    lowest versions of tbgen's dependencies, in a new environment: a build, whose
@@ -9,11 +11,10 @@
     extras    lowest versions of everything, extras and developer tools included: ruff, mypy, and
               tests of each extra
 
-These are the parts of the script. A part is a function that records failures in a `Tally`; it does
-not use its arguments `budget` and `seed`. All but `quick` compile kernels anew, which takes some
-minutes. Packages come from the index that pip is configured for. `oldest` and `newest` need no
-package besides the Python that runs this script; `quick` and `extras` need the extra `dev`. The
-usual test run covers the newest versions of the extras.
+All but `quick` compile kernels anew, which takes some minutes. Packages come from the index that
+pip is configured for. `oldest` and `newest` need no package besides the Python that runs this
+script; `quick` and `extras` need the extra `dev`. The usual test run covers the newest versions of
+the extras.
 
     python scripts/certify/versions.py --only oldest
 """
