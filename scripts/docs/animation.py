@@ -49,7 +49,7 @@ STYLE = (
 
 
 class Scene(NamedTuple):
-    """Marks on the board and lines of text, shown from second `begin` to second `end`.
+    """Marks (SVG) on the board and two lines of text, shown from second `begin` to second `end`.
 
     The text appears when the move begins, the marks when its piece has arrived.
     """
@@ -61,7 +61,10 @@ class Scene(NamedTuple):
 
 
 def marks_of(position: Position, move: Move) -> str:
-    """Return SVG marks of a move and the position after it: its squares, and arrows of checks."""
+    """Return the SVG marks shown after a move: rings on its two squares, an arrow for each check.
+
+    position : the position after the move
+    """
     rings = "".join(
         '<circle class="last" cx="{}" cy="{}" r="50"/>'.format(*place(square, False))
         for square in move
@@ -84,7 +87,7 @@ def words_of(position: Position, move: Move, number: int) -> tuple[str, str]:
 
 
 def play() -> list[Scene]:
-    """List the scenes of the animation in order."""
+    """List the scenes in order: the start, one for each move, and the referee's verdict."""
     position = Position.from_fen(START)
     scenes = [Scene(0, PACE.opening, "", OPENING)]
     for number, move in enumerate(LINE):
@@ -117,7 +120,7 @@ def scene_of(number: int, scene: Scene) -> tuple[str, str]:
 
 
 def drawing() -> str:
-    """Return the SVG document."""
+    """Return the SVG document of the whole animation."""
     scenes, rules, groups = play(), [STYLE], []
     for walk in piece_paths(Position.from_fen(START), LINE, PACE):
         if walk.ways:

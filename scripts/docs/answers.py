@@ -43,9 +43,9 @@ FAILURE = record(
 
 
 def proven(side: str) -> Schema:
-    """Return the schema of one part of the answer of `tbgen verify`.
+    """Return the schema of the numbers of positions that `tbgen verify` proves for a side to move.
 
-    It holds the numbers of positions proven for one side to move.
+    side : the side's name in the description, "Red" or "Black"
     """
     return record(
         f"{side} to move",

@@ -2,9 +2,10 @@
 
     python scripts/docs/architecture.py
 
-A package is drawn one floor above the highest package that it imports. An arrow that follows from
-others is left out: `cli` imports `board` and `board` imports `play`, so there is no arrow from
-`cli` to `play`. `tests/house/test_architecture.py` compares the file.
+A package is drawn one floor above the highest package that it imports; floors are rows of the
+drawing, 0 at the bottom. An arrow that follows from others is left out: `cli` imports `board` and
+`board` imports `play`, so there is no arrow from `cli` to `play`.
+`tests/house/test_architecture.py` compares the file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ BOX_SIZE = 208, 74
 """Width and height of a package's box, in units of the SVG."""
 GAP, STOREY, MARGIN = 26, 136, 16
 LANE_WIDTH = 18
-"""Width reserved on a floor (row of the drawing) for an arrow that passes it, in SVG units."""
+"""Width reserved on a floor for an arrow that passes it, in units of the SVG."""
 ARROW_SPACING = 20
 """Distance between the ends of arrows that leave or enter the same box, in units of the SVG."""
 MAX_CHARACTERS = 28
@@ -52,7 +53,7 @@ Edges = dict[str, set[str]]
 
 @cache
 def sources() -> dict[str, Path]:
-    """Map the import name of every module to its file."""
+    """Map the import name of every module of tbgen to its file."""
     found = {}
     for folder, prefix in (("tbgen", "tbgen"), ("indexing", "tbgen.indexing"),
                            ("tables", "tbgen.tables")):  # fmt: skip
@@ -99,7 +100,7 @@ def package_of(module: str) -> str:
 
 @cache
 def package_imports() -> Edges:
-    """Return the imports of each package."""
+    """Return for each package the other packages of tbgen that its modules import."""
     found: Edges = {}
     for module in sources():
         if package := package_of(module):
@@ -138,19 +139,17 @@ def without_detours(edges: Edges) -> Edges:
 
 
 class Place(NamedTuple):
-    """Something that has a place on a floor: a package's box, or a point that an arrow passes.
-
-    The floor is a row of the drawing, 0 at the bottom.
-    """
+    """Something that has a place on a floor: a package's box, or a point that an arrow passes."""
 
     floor: int
     name: str
+    """Package of the box; for a passing point, the package where the arrow ends."""
     above: str = ""
-    """For a passing point: the box where the arrow starts; `name` is the box where it ends."""
+    """For a passing point, the package where the arrow starts; empty for a box."""
 
     @property
     def width(self) -> int:
-        """Width that the place needs on its floor."""
+        """Width that the place needs on its floor, in units of the SVG."""
         return LANE_WIDTH if self.above else BOX_SIZE[0]
 
 
@@ -159,10 +158,7 @@ Arrow = list[Place]
 
 
 def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
-    """List the arrows of all edges, in a fixed order.
-
-    on : floor of each package
-    """
+    """List an arrow for each import, sorted by the two packages; `on` is each package's floor."""
     found = []
     for package in sorted(edges):
         for other in sorted(edges[package]):
@@ -173,10 +169,7 @@ def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
 
 
 def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]:
-    """Map each place (box or point of an arrow) to the places joined to it by an arrow segment.
-
-    Each neighbour comes with True if it is below.
-    """
+    """Map each place to the places joined to it by an arrow segment, each with True if below."""
     found: dict[Place, list[tuple[Place, bool]]] = {}
     for arrow in arrows:
         for upper, lower in pairwise(arrow):
@@ -186,7 +179,10 @@ def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]
 
 
 def crossings(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> int:
-    """Count the pairs of arrow segments that cross between two floors."""
+    """Count the pairs of arrow segments that cross between two floors.
+
+    rows : places of each floor from left to right
+    """
     index = {place: number for row in rows for number, place in enumerate(row)}
     count = 0
     steps = [(a.floor, index[a], index[b]) for arrow in arrows for a, b in pairwise(arrow)]
@@ -225,10 +221,10 @@ def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
 
 
 def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
-    """Return x coordinates of the centres of a floor's boxes, from left to right.
+    """Return the x coordinates of the centres of a floor's places, so that none overlap.
 
-    Isotonic least squares: boxes that would overlap are moved together. `wanted` has the preferred
-    coordinate of each box of `row`.
+    They are as near as possible to `wanted`, the preferred coordinate of each place of `row`
+    (isotonic least squares).
     """
     offsets, at = [], 0.0
     for place in row:
@@ -245,7 +241,10 @@ def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
 
 
 def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Place, float]:
-    """Return the x coordinate of each place's middle, near those of the places joined to it."""
+    """Return the x coordinate of each place's centre, near those of the places joined to it.
+
+    rows : places of each floor from left to right
+    """
     joined = neighbours(arrows)
     x = {}
     for row in rows:
@@ -260,9 +259,9 @@ def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Pl
 
 
 def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, Place], float]:
-    """Return the x coordinates at which arrow segments end, side by side at a box.
+    """Return the x coordinate of each end of an arrow segment; ends at a box are side by side.
 
-    The key is the place at this end, then the place at the other end of the segment.
+    The key is the place at this end, then the place at the other end. `x` has places' centres.
     """
     found = {}
     for place, ends in neighbours(arrows).items():
@@ -331,7 +330,7 @@ def render(edges: Edges, compiled: set[str]) -> str:
 
 
 def has_kernels(module: str) -> bool:
-    """Return whether a module defines kernels."""
+    """Return whether a function of a module has a decorator that compiles it."""
     functions = [node for node in nodes(module) if isinstance(node, ast.FunctionDef)]
     used = {ast.unparse(mark) for function in functions for mark in function.decorator_list}
     return bool(used & {"kernel", "borrowing_kernel", "part", "recursive_part"})

@@ -55,7 +55,7 @@ PICTURES = (
 
 
 def browser(phone: bool) -> Any:
-    """Start a headless Chromium with the window of a desktop or of a phone."""
+    """Start a headless Chromium with the window of a desktop or of a phone; return its driver."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -71,7 +71,7 @@ def browser(phone: bool) -> Any:
 
 
 def main() -> None:
-    """Serve the tables, and take the pictures that are named, by default all."""
+    """Serve the tables, and write the pictures named on the command line, by default all."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -166,12 +166,12 @@ PAGES = (ENGLISH, CHINESE)
 
 
 class Endgame(NamedTuple):
-    """Row of one table: numbers of positions by side to move, and of those that Red wins or draws.
+    """Row of one table; fields with `red` or `black` count positions with that side to move.
 
-    Red is the side named first; `black_lost` are its wins with Black to move. `red_by_rules` and
-    `black_by_rules` count the positions that repetition decides, by side to move. `longest` is a
-    FEN of order 0 at `distance` plies in `metric`; `hardest` is one of the highest order, `orders`
-    (0 if there is none). A FEN is empty if there is no such position.
+    Red is the side named first. Outcomes are those of the side to move, so `black_lost` are wins of
+    Red. `..._by_rules` count the positions that repetition decides. `longest` is the FEN of a
+    position of order 0 at `distance` plies, the most in `metric`; `hardest` is the FEN of one of
+    the highest order, `orders` (0 if there is none). A FEN is empty if there is no such position.
     """
 
     material: str
@@ -196,7 +196,10 @@ class Endgame(NamedTuple):
 
 
 class Book(NamedTuple):
-    """Verdict of a book on a classical endgame, with the endgame's name: win, draw or divided."""
+    """Verdict of books on a classical endgame: "win" for Red, "draw", or "divided" (they differ).
+
+    `name` is the endgame's name, `source` the book.
+    """
 
     material: str
     name: str
@@ -205,7 +208,7 @@ class Book(NamedTuple):
 
 
 def endgame(found: TableStatistics) -> Endgame:
-    """Measure one table; return its row of docs/classical.csv."""
+    """Return a table's row of docs/classical.csv, from the statistics of the table."""
     by_rules: Counter[Side] = Counter()
     for line in found.histogram:
         by_rules[line.side] += line.positions if line.order else 0
@@ -224,16 +227,16 @@ def endgame(found: TableStatistics) -> Endgame:
 
 
 def endgames(directory: Path) -> list[Endgame]:
-    """List the rows of the tables in a directory."""
+    """List the rows of docs/classical.csv for the tables in a directory, in no certain order."""
     with open_tablebase(directory, rules=RULES, orders=0, minor_chases=True) as tables:
         materials = {name.material for name in tables.available() if str(name.rules) == RULES}
         return [endgame(tables.stats(material)) for material in materials]
 
 
 def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
-    """Describe an endgame in words: won, drawn, or the shares of Red's wins, draws and losses.
+    """Describe an endgame: won, drawn or lost for Red, or the shares of these outcomes.
 
-    legal, wins, draws : numbers of positions with one side to move
+    legal, wins, draws : with one side to move, numbers of all positions, Red's wins, and draws
     """
     kind = outcome_class(legal, wins, draws)
     if kind != "open":
@@ -246,10 +249,10 @@ def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
 
 
 def differs(book: Book, found: Endgame) -> bool:
-    """Return whether the table contradicts a book.
+    """Return whether a table contradicts a book.
 
-    It does if the book's verdict, win or draw, holds for fewer than half of the positions
-    with Red to move. The verdict "divided" is never contradicted.
+    That is if the book's verdict, win or draw, holds for fewer than half of the positions with Red
+    to move. The verdict "divided" is never contradicted.
     """
     said = found.red_wins if book.verdict == "win" else found.red_draws
     return book.verdict != "divided" and 2 * said < found.red_legal
@@ -261,7 +264,10 @@ def share(part: float) -> str:
 
 
 def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """Return the Markdown table of the endgames in `books` that `known` has (rows by material)."""
+    """Return the Markdown table of the endgames in `books` that have a row in `known`.
+
+    known : rows of docs/classical.csv by material
+    """
     rows = []
     for book in books:
         if (found := known.get(book.material)) is None:
@@ -285,7 +291,7 @@ def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]
 
 
 def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
-    """Return the sentence that counts the endgames with one attacker by outcome."""
+    """Return the sentence that counts the endgames of one attacker by outcome, Red to move."""
     wanted = [m.name for m in materials_of([], attackers=1)]
     there = [known[name] for name in wanted if name in known]
     kinds = Counter(outcome_class(row.red_legal, row.red_wins, row.red_draws) for row in there)
@@ -338,7 +344,7 @@ def page(words: Words) -> str:
 
 
 def main() -> None:
-    """Write the pages; given a directory, measure its tables first."""
+    """Write the pages; given a directory, add the rows of its tables to the CSV file first."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -70,7 +70,7 @@ The page has a link in its place.
 
 
 def kind(parameter: Parameter) -> str:
-    """Return the text for an option's value: its choices or its metavar; empty for a flag."""
+    """Return the text for an option's value, after a space: choices or metavar; "" for a flag."""
     if isinstance(parameter, Option) and parameter.is_flag:
         return ""
     if isinstance(parameter.type, Choice):
@@ -87,7 +87,7 @@ def names(option: Option) -> str:
 
 
 def arguments(command: Command) -> str:
-    """Return the arguments of a command as its usage line shows them."""
+    """Return the arguments of a command as its usage line shows them, each after a space."""
     words = []
     for argument in command.params:
         if isinstance(argument, Argument):
@@ -98,14 +98,14 @@ def arguments(command: Command) -> str:
 
 
 def item(option: Option) -> str:
-    """Return the list item that describes an option."""
+    """Return the item of a Markdown list that describes an option."""
     text = option.help or f"Default: {option.show_default}."
     text = RULES_MEANINGS.sub(" ([rule sets](repetition.md#rule-sets)).", text)
     return f"- `{names(option)}`: {' '.join(text.split())}"
 
 
 def options(command: Command) -> dict[str, str]:
-    """Map the first name of each option of a command to its list item."""
+    """Map the longest name of each option of a command, without hidden ones, to its list item."""
     return {
         max(option.opts, key=len): item(option)
         for option in command.params
@@ -127,10 +127,10 @@ def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
 
 
 def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the lines of the section on shared options.
+    """Yield the lines of the section on shared options; `shared` is from `common_items`.
 
-    If commands have different defaults, the names of the commands follow each default but the most
-    common one.
+    If the default of an option differs between commands, the commands are named after each default
+    but the most common one.
     """
     yield COMMON
     defaults: dict[str, dict[str, list[str]]] = {}

@@ -30,7 +30,7 @@ DIAGRAMS = {
 
 
 def drawing(name: str) -> str:
-    """Return the SVG document of a diagram."""
+    """Return the SVG document of a diagram, given its name in `DIAGRAMS`."""
     fen, move_text = DIAGRAMS[name]
     position, marks = Position.from_fen(fen), Marks()
     if move_text:

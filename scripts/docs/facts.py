@@ -52,7 +52,7 @@ def outcome(row: Fact) -> str:
 
 
 def by_strength(side: str) -> tuple[int, list[int]]:
-    """Return a sort key of a side's pieces: few before many, attackers before defenders."""
+    """Return a sort key of a side's piece letters: few before many, attackers before defenders."""
     return len(side), ["RNCPAB".index(piece) for piece in side]
 
 
@@ -103,8 +103,8 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
 def rules_compared(rows: Sequence[Fact]) -> str:
     """Return a Markdown table of the draws under each of `RULES`, and a sentence with counts.
 
-    The table has the `LISTED_ROWS` materials that lose the largest share of draws from `none` to
-    `wxf`.
+    The table has `LISTED_ROWS` materials: those in which `wxf` decides the largest share of the
+    draws under `none`.
     """
     by_name: dict[str, dict[str, Fact]] = {}
     for row in rows:
@@ -128,15 +128,15 @@ def rules_compared(rows: Sequence[Fact]) -> str:
 
 
 def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Difference]:
-    """List the materials whose outcomes differ between the two rule sets, most positions first."""
+    """List the rows of a pair of rule sets in which outcomes differ, most positions first."""
     found = [row for row in rows if (row.first, row.second) == pair and row.differ]
     return sorted(found, key=lambda row: (-row.differ, row.material))
 
 
 def pictured(rows: Sequence[Difference]) -> list[Difference]:
-    """Choose the rows whose positions get a diagram, at most one for each pair of rule sets.
+    """Choose the rows whose positions get a diagram, at most one for each of `PAIRS`.
 
-    It is the row with the most differences whose material has no diagram yet.
+    Chosen is the row with the most differing positions whose material has no diagram yet.
     """
     drawn: dict[str, Difference] = {}
     for pair in PAIRS:
@@ -202,7 +202,7 @@ def longest_wins(rows: Sequence[Fact]) -> list[Fact]:
 
 
 def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
-    """List the rows of materials with mutual zugzwangs for the page, most positions first."""
+    """List cells for the page's table of mutual zugzwangs: materials with most positions first."""
     ordered = sorted(rows, key=lambda row: (-(row.red + row.black + row.both), row.material))
     return [
         [row.material, f"{row.red:,}", f"{row.black:,}", f"{row.both:,}", row.plies, link(row.fen)]
@@ -211,7 +211,10 @@ def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
 
 
 def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
-    """List table rows of loops: diagram, link, moves, verdict, value of the first position."""
+    """List cells for the page's table of loops: diagram, link, moves, verdict, and table value.
+
+    A row has at most four moves; the value is that of the loop's first position.
+    """
     found: list[list[object]] = []
     for row in rows[:LISTED_ROWS]:
         side = "Red" if row.fen.split()[1] == "w" else "Black"
@@ -350,7 +353,7 @@ def page() -> str:
 
 
 def pictures() -> dict[str, str]:
-    """Map the names of the page's SVG files to their text."""
+    """Map the name of each of the page's SVG files to its text."""
     rows = figures.read(Fact)
     shown = {"facts-longest": longest_wins(rows)[0].longest,
              "facts-by-rules": longest_by_rules(rows)[0].longest_by_rules}  # fmt: skip
@@ -363,7 +366,7 @@ def pictures() -> dict[str, str]:
 
 
 def main() -> None:
-    """Read the command line, and write the page."""
+    """Write the page and its pictures; given a directory, measure its tables first."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -41,11 +41,13 @@ CHUNK = 1 << 16
 
 
 class Fact(NamedTuple):
-    """Row of one table; wins and draws count positions with Red, the side named first, to move.
+    """Row of one table; `red_...` count positions with Red, the side named first, to move.
 
-    `longest` is the FEN of a position at `max_distance` plies, `longest_by_rules` of one farthest
-    from its loop; they are empty where there is no such position. `offence`, "check" or "chase",
-    decides the latter. `checks` and `chases` count direct wins by perpetual check and chase.
+    `legal` and `draws` count positions of both sides to move. `longest` is the FEN of a position of
+    order 0 at `max_distance` plies. `longest_by_rules` is that of a position decided by repetition,
+    farthest from its loop, and `offence`, "check" or "chase", decides it; these texts are empty
+    if there is none. `orders` is the number of orders, `rule_decided` that of positions of all
+    orders from 1. `checks` and `chases` count direct wins by perpetual check and chase.
     """
 
     material: str
@@ -70,9 +72,9 @@ class Fact(NamedTuple):
 class Zugzwangs(NamedTuple):
     """Row of a material: mutual zugzwangs, placements that are worse for whichever side moves.
 
-    `red`: Red wins with Black to move, and draws with Red to move; `black`: the same with colours
-    exchanged; `both`: the side to move loses, either way. `fen` is one of `both` if there are any,
-    else any of them. The side to move in `fen` loses in `plies`. Of the possible placements, `fen`
+    `red`: number in which Red wins with Black to move, and draws with Red to move; `black`: the
+    same with colours exchanged; `both`: number in which the side to move loses, either way. `fen`
+    is one of `both` if there are any, else of all, with its loser to move, who loses in `plies`. It
     has the lowest order, and then the most plies.
     """
 
@@ -103,11 +105,11 @@ class Loop(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Row of a material and a pair of rule sets: the positions whose outcomes differ.
+    """Row of a material and two rule sets: number of positions (`differ`) whose outcomes differ.
 
     `fen` is an example of least order, and then of fewest plies to the loop. `first_outcome` and
-    `second_outcome` are its outcomes under the two rule sets, for the side to move. These fields
-    are empty if no position differs.
+    `second_outcome` are its outcomes under the rule sets `first` and `second`, for the side to
+    move. These three fields are empty if no position differs.
     """
 
     material: str
@@ -150,7 +152,7 @@ FILES: dict[type, Path] = {
 
 
 def read(kind: type[Row], path: Path | None = None) -> list[Row]:
-    """Read the rows of a CSV file as `kind`, by default from the file in `FILES`."""
+    """Read a CSV file, by default that of `kind` in `FILES`; return a `kind` for each row."""
     kinds = get_type_hints(kind)
     with (path or FILES[kind]).open(newline="", encoding="utf-8") as file:
         return [
@@ -177,7 +179,7 @@ def offence(tables: GameTablebase, fen: str) -> str:
 
 
 def fact(found: TableStatistics, tables: GameTablebase) -> Fact:
-    """Return the row of a table in facts.csv."""
+    """Return a table's row of facts.csv, from its statistics; `tables` are probed for `offence`."""
     by_mate = [(one.value, one.fen) for one in found.longest if one.order == 0]
     by_rules = [(255 - one.value, one.fen) for one in found.longest if one.order]
     longest_by_rules = max(by_rules, default=(0, ""))[1]
@@ -229,7 +231,7 @@ def facts(directory: Path) -> list[Fact]:
 
 
 def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
-    """Return the row of a material in facts-zugzwangs.csv."""
+    """Search a table for mutual zugzwangs; return the row of its material."""
     found = find(material, tables, zugzwang=True)
     columns = found.columns()
     # Every placement is found twice, once for each side to move.

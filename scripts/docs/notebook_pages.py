@@ -27,7 +27,7 @@ class Rendered(NamedTuple):
 
 
 def rendered(path: Path) -> Rendered:
-    """Return the page of a notebook."""
+    """Return the page (Markdown) of a notebook, with its figures."""
     figures: dict[str, bytes] = {}
     parts = []
     for cell in json.loads(path.read_text("utf-8"))["cells"]:

@@ -19,7 +19,7 @@ FILE = ROOT / "docs" / "openapi.json"
 
 
 def document() -> str:
-    """Return the text of the file."""
+    """Return the text of docs/openapi.json."""
     found = description()
     found["info"] |= {
         "version": "1",

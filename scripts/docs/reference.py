@@ -134,7 +134,7 @@ def page() -> str:
 
 
 def _lines(module: Any, name: str) -> Iterator[str]:
-    """Yield the page's lines about a name; for a class also about its members."""
+    """Yield the page's lines about a name of a module; for a class also about its members."""
     found = getattr(module, name)
     if not inspect.isclass(found):
         yield f"- `{_signature(name, found)}`: {_summary(found)}"
@@ -158,12 +158,15 @@ def _lines(module: Any, name: str) -> Iterator[str]:
 
 
 def _derived(error: type[Exception]) -> str:
-    """Return an error's name with its base classes."""
+    """Return an error class as code, with its base classes."""
     return f"`{error.__name__}({', '.join(base.__name__ for base in error.__bases__)})`"
 
 
 def _members(found: Any) -> dict[str, Any]:
-    """Return the documented public methods and properties of a class or of its private bases."""
+    """Map the documented public methods and properties of a class and its private bases by name.
+
+    Class methods and static methods are unwrapped.
+    """
     members = {
         name: value.__func__ if isinstance(value, classmethod | staticmethod) else value
         for kind in (found, *(base for base in found.__bases__ if base.__name__.startswith("_")))
@@ -186,7 +189,7 @@ def _summary(found: Any) -> str:
 
 
 def _signature(name: str, found: Any) -> str:
-    """Return a name with its parameters and their defaults."""
+    """Return a call as code: `name` with the parameters of `found` and their defaults."""
     listed = []
     keyword = False
     for each in inspect.signature(getattr(found, "py_func", found)).parameters.values():
@@ -201,7 +204,7 @@ def _signature(name: str, found: Any) -> str:
 
 
 def _default(default: Any) -> str:
-    """Return the default of a parameter as code; empty for a required parameter."""
+    """Return a parameter's default as code after `=`, `...` for an object; empty without one."""
     if default is inspect.Parameter.empty:
         return ""
     if isinstance(default, enum.Enum):

@@ -34,7 +34,7 @@ PER_OUTCOME = 3
 
 
 def chosen(file: TableFile) -> Iterator[Position]:
-    """Yield positions of one table: the longest ones, then random ones.
+    """Yield positions of one table: those of longest distance, then random ones.
 
     The random ones are up to `PER_OUTCOME` of each side, outcome and order in a sample of `SAMPLE`.
     """

@@ -73,7 +73,7 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
 
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
-    """Yield pairs (field, True if it is known); fields inside a known field are left out.
+    """Yield pairs (field, True if its key is in `known`); fields inside a known one are left out.
 
     known : keys of the fields that earlier answers describe
     """
@@ -98,7 +98,11 @@ def bullets(found: list[Item]) -> list[str]:
 
 
 def reference(item: Item, answer: str, place: str) -> str:
-    """Return a reference to the answer that describes a field at `place`; names another object."""
+    """Return the text that sends the reader of a field to an earlier answer.
+
+    `answer` describes the field at the path `place`. If that is not the path's end here, too, the
+    text names the object that holds the field there.
+    """
     if f".{item.place}".endswith(f".{place}"):
         return f"as in [{answer}](#{answer})"
     return f"as `{place.rpartition('.')[0]}` in [{answer}](#{answer})"
@@ -132,7 +136,7 @@ def page() -> str:
 
 
 def schema() -> str:
-    """Return the schema for programs."""
+    """Return the text of the schema file, for programs."""
     whole_schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Answers of tbgen with --json",

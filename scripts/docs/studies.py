@@ -49,7 +49,7 @@ runs. [facts-moves.csv](facts-moves.csv) has all {measured} materials. Written b
 
 
 def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
-    """Return best play in ICCS notation up to its end, and the end's key in `ENDS`.
+    """Return the moves of best play in ICCS notation, and the kind of their end (a key of `ENDS`).
 
     The line ends with mate, stalemate, the first capture, or the start of the loop.
     """
@@ -65,7 +65,7 @@ def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
 
 
 def measure(tables: GameTablebase, material: Material) -> Moves:
-    """Return the row of a material, measured from its table."""
+    """Search a material's table for studies; return the row of docs/facts-moves.csv."""
     counts = tables.stats(material)
     won = counts.red_to_move.wins + counts.black_to_move.wins
     unique = find(material, tables, outcome="win", only=True).count()
@@ -86,7 +86,10 @@ def measured(directory: Path, names: list[str]) -> Iterator[Moves]:
 
 
 def shown(rows: list[Moves]) -> list[Moves]:
-    """Return the rows of the page, longest first; of equal ones the smaller material first."""
+    """Return the `SHOWN_ROWS` rows with the longest studies, the longest first.
+
+    Of equal ones the smaller material is first.
+    """
     rows = [row for row in rows if row.length]
     return sorted(rows, key=lambda row: (-row.length, len(row.material), row.material))[:SHOWN_ROWS]
 
@@ -105,7 +108,7 @@ def page(rows: list[Moves]) -> str:
 
 
 def pictures(rows: list[Moves]) -> dict[str, str]:
-    """Map the names of the page's SVG files to their text."""
+    """Map the name of each of the page's SVG files to its text."""
     return {
         f"study-{row.material}.svg": draw(
             Position.from_fen(row.fen), Look(), alone=True, width=WIDTH
@@ -116,7 +119,7 @@ def pictures(rows: list[Moves]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Read the command line, and write the page."""
+    """Write the page and its pictures; given a directory, search its tables first."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

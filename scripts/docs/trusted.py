@@ -36,10 +36,7 @@ ROLES = {
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """Return the project's modules that a module imports, without `tbgen`.
-
-    `tbgen` itself only re-exports names.
-    """
+    """Return the modules of tbgen that a module imports, without `tbgen`, which only re-exports."""
     names = architecture.sources().keys() - {"tbgen"}
     return frozenset(name for name in architecture.imported(module) if name in names)
 
@@ -57,13 +54,16 @@ def reached(roots: list[str]) -> set[str]:
 
 
 def modules_of(*packages: str) -> list[str]:
-    """List all modules of packages."""
+    """List all modules of packages, given by import names."""
     prefixes = tuple(f"{package}." for package in packages)
     return [module for module in architecture.sources() if f"{module}.".startswith(prefixes)]
 
 
 def table() -> str:
-    """Return the table of trusted modules, with all lines of their files rounded to hundreds."""
+    """Return the Markdown table of the trusted packages; lines of code are rounded to hundreds.
+
+    Raises `ValueError` if `ROLES` lacks a package.
+    """
     proof, builder = reached(modules_of(PROOF)), reached(modules_of(*BUILDER))
     of_package: dict[str, set[str]] = defaultdict(set)
     for module in proof:
@@ -85,7 +85,7 @@ def table() -> str:
 
 
 def hundreds(modules: set[str]) -> str:
-    """Format the number of lines of modules, rounded to hundreds."""
+    """Format the total number of lines of modules, rounded to hundreds."""
     lines = sum(
         len(architecture.sources()[module].read_text("utf-8").splitlines()) for module in modules
     )
@@ -93,14 +93,14 @@ def hundreds(modules: set[str]) -> str:
 
 
 def page() -> str:
-    """Return the page with the current table."""
+    """Return the text of docs/proof.md with a new table."""
     before, _, rest = PAGE.read_text("utf-8").partition(FIRST)
     _, _, after = rest.partition(LAST)
     return f"{before}{FIRST}\n\n{table()}\n\n{LAST}{after}"
 
 
 def is_current(text: str) -> bool:
-    """Return whether the table in a page is current; its numbers may be off by a tenth."""
+    """Return whether the text of the page is current; the table's numbers may be off by a tenth."""
     words, numbers = zip(*(split(each) for each in (text, page())), strict=True)
     return words[0] == words[1] and all(
         10 * abs(told - now) <= now for told, now in zip(*numbers, strict=True)
