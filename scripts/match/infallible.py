@@ -115,10 +115,7 @@ class Trial:
 
 
 def is_spoilt(kind: str, played: Played) -> bool:
-    """Return whether the engine's result is worse than the tables' value, for a start of `kind`.
-
-    The engine has the side to move at the start.
-    """
+    """Return whether the side to move at the start, the engine, did worse than the tables give."""
     return played.points_of(played.start.side) < (0.5 if kind == DRAWN else 1.0)
 
 

@@ -189,10 +189,7 @@ def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
 
 
 def parse_clock(text: str) -> tuple[float, float]:
-    """Parse SECONDS or SECONDS+INCREMENT; returns both numbers, 0 for a missing increment.
-
-    Raises `ValueError` for other text.
-    """
+    """Parse SECONDS or SECONDS+INCREMENT (default 0); raises `ValueError` for other text."""
     seconds, _, increment = text.partition("+")
     return float(seconds), float(increment or 0)
 

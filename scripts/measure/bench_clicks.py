@@ -42,7 +42,7 @@ else {
 
 
 def main() -> None:
-    """Measure clicks, and print one JSON object."""
+    """Measure the clicks on up to `--clicks` positions, and print one JSON object."""
     parser = arguments(__doc__, tables="required")
     parser.add_argument("--clicks", type=int, default=100)
     asked = parser.parse_args()

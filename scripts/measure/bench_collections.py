@@ -48,7 +48,7 @@ SET_SECONDS, SET_BYTES, SET_BUSY = 100, 145e6, 0.9
 YARDSTICK_SECONDS = 1.5
 """CPU seconds of the reference program (`--yardstick`) on the machine of `SET_SECONDS`.
 
-On another machine the goal is multiplied by the program's time there over this time.
+On another machine `SET_SECONDS` is multiplied by the program's time there over this time.
 """
 
 DASK_RATIO = 1.15
@@ -58,24 +58,24 @@ HUGE_LIMITS = {"KRNKRC": (15, 10), "KRNBKRBB": (15, 14)}
 
 
 class Cost(NamedTuple):
-    """Cost of one build: time, size and digests of the files."""
+    """Cost of one command, in seconds, and the tables that its folder has afterwards."""
 
     wall: float
     cpu: float
     """CPU seconds of all processes together."""
     digests: dict[str, str]
-    """Digest of each file."""
+    """Digest of each table, by file name."""
     bytes: int
-    """Size of all files."""
+    """Total size of the tables."""
 
     @property
     def busy(self) -> float:
-        """Share of the time of all cores that the build used, 0 to 1."""
+        """Share of the time of all cores that the command used, 0 to 1."""
         return self.cpu / self.wall / (os.cpu_count() or 1)
 
 
 def measured(folder: str, *command: str) -> Cost:
-    """Run a tbgen command on a folder; return its cost, and all tables that the folder has then."""
+    """Run a tbgen command with `--tables` for a folder, and return its cost."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     tbgen(*command, "--tables", folder)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -86,7 +86,10 @@ def measured(folder: str, *command: str) -> Cost:
 
 
 def built(wanted: Sequence[str], *how: str) -> Cost:
-    """Build tables in an empty folder; `wanted` and `how` are arguments of `tbgen build`."""
+    """Build tables in an empty folder, and return the cost.
+
+    wanted : materials, or `--men` and a number; how : further options of `tbgen build`
+    """
     with tempfile.TemporaryDirectory() as folder:
         return measured(folder, "build", *wanted, *how)
 
@@ -144,7 +147,10 @@ def bench_set(scale: float) -> bool:
 
 
 def bench_dask() -> bool:
-    """Build by dask and by processes; return whether digests are equal, or True without dask."""
+    """Build the set without its `LARGEST` tables by processes and by dask; print the wall times.
+
+    Returns whether the digests are equal, and True without dask.
+    """
     if not has_dask():
         print("dask      not installed (extra `cluster`)")
         return True
@@ -159,7 +165,7 @@ def bench_dask() -> bool:
 
 
 def bench_huge(bench: BuildBench) -> None:
-    """Build the largest tables, and print their cost beside the limits."""
+    """Build the tables of `HUGE_LIMITS`, and print their time and memory beside the limits."""
     for name, (minutes, gib) in HUGE_LIMITS.items():
         used = bench.measure(Material.parse(name))
         wall, peak = used.process.wall / 60, used.process.peak / (MIB << 10)

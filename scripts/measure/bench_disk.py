@@ -52,7 +52,7 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
 
 
 def print_times(label: str, seconds: list[float]) -> None:
-    """Print mean, median and 99th percentile of times in microseconds."""
+    """Print mean, median and 99th percentile of times in microseconds, after `label`."""
     micros = np.array(seconds) * 1e6
     print(
         f"{label}: mean {micros.mean():.1f} us, median {np.median(micros):.1f} us, "
@@ -77,7 +77,7 @@ def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Pos
 
 
 def time_c(files: list[TableFile], rules: str, positions: list[Position]) -> None:
-    """Print the time of probes by contrib/xqprobe.c whose block is not in its cache."""
+    """Print the mean time of probes by contrib/xqprobe.c with a cache of one block."""
     if shutil.which("gcc") is None:
         print("C reader: gcc is not installed")
         return

@@ -25,13 +25,13 @@ SPEED_POSITIONS = {
 
 
 def deepest(searcher: Searcher, position: Position, nodes: int) -> Iteration:
-    """Search a position with a limit of nodes, and return the report of the last iteration."""
+    """Search a position until `nodes` are used up; return the result of the last iteration."""
     *_, last = searcher.think([position], [], nodes=nodes)
     return last
 
 
 def speed(searcher: Searcher, nodes: int) -> None:
-    """Print nodes a CPU second of perft and of search for each position."""
+    """Print for each position the nodes a CPU second of perft, and of a search of `nodes` nodes."""
     perft(Position.from_fen(START_FEN), 1)
     for name, fen in SPEED_POSITIONS.items():
         position = Position.from_fen(fen)

@@ -77,7 +77,7 @@ COMPILE_SECONDS, FIRST_KRK_SECONDS = 8, 10
 
 
 def allowed_memory(slots: int, supporting_bytes: int) -> float:
-    """Return the bytes of memory allowed to a table with `supporting_bytes` of supporting files."""
+    """Return the bytes of memory allowed to a build with supporting files of `supporting_bytes`."""
     return BYTES_PER_SLOT * slots + supporting_bytes + FIXED_BYTES
 
 
@@ -103,7 +103,7 @@ def summary(
 ) -> list[str]:
     """Return lines of text on the goals for time and memory, with the figures reached.
 
-    measured, slots : costs and index sizes of the built tables
+    measured, slots : costs and index sizes of the built tables, by material
     peers : the other generator's costs, scaled to this machine; a material without them counts for
         memory and wall time only
     """
@@ -146,10 +146,10 @@ def own_goals(
     threads: int,
     studied: float | None,
 ) -> list[str]:
-    """Return lines of text on the goals without another generator: reference program, busy, growth.
+    """Return lines of text on the other goals: ratio to the reference program, `busy`, `growth`.
 
-    measured, slots : costs and index sizes of the built tables
-    studied : CPU seconds of the reference program here; None if it was not run
+    measured, slots : costs and index sizes of the built tables, by material
+    studied : CPU seconds of the reference program on this machine; None if it was not run
     """
     lines = []
     solved = measured.get(STUDY_MATERIAL)
@@ -208,13 +208,13 @@ def bench_tables(
 
 
 def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
-    """Build a table in an empty directory with no kernel compiled, and return the cost."""
+    """Build a table and its supporting tables with no kernel compiled, and return the cost."""
     with tempfile.TemporaryDirectory() as cache:
         return build_anew(rules, material, NUMBA_CACHE_DIR=cache)
 
 
 def bench_start(bench: BuildBench) -> None:
-    """Print the wall seconds of the first table, of `--help`, and of one answer."""
+    """Print the wall seconds of a first build, of `tbgen --help`, and of one `tbgen probe`."""
     first = first_build(bench.rules)
     print(f"first build ({EVERY_KERNEL}), kernels not compiled: {first.wall:6.2f} s")
     bench.run("build", "KRKN")

@@ -4,8 +4,9 @@
 
 Searches the same positions under all rules of repetition, under perpetual checks only, and under
 none, where every repetition is a draw. The positions are those of scripts/measure/bench_engine.py,
-and the first positions of the loops in `tests/data/repetition_cases.json`. The shortcut decides a
-repetition from the moves of the side to move alone (Tan & Watkinson Medina, section 5.2).
+and the first positions of the loops in `tests/data/repetition_cases.json`. Where a draw is enough
+for a cutoff, a shortcut decides a repetition from the moves of the side to move alone (Tan &
+Watkinson Medina, section 5.2).
 
 Prints for each rule set the nodes a CPU second, the best of R rounds, and the ratio to no rules;
 then the judged repetitions in a thousand nodes, and the percentage that the shortcut decided.
@@ -33,7 +34,8 @@ CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 class Cost:
     """Totals of the searches of all positions under one rule set.
 
-    `seconds` is CPU time. `spared` counts the judged repetitions that the shortcut decided.
+    `seconds` is CPU time. `judged` counts judged repetitions. `spared` counts those that the
+    shortcut decided, and draws by equal offences, judged in full, where it was tried.
     """
 
     seconds: float = 0.0
@@ -71,7 +73,7 @@ def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes:
 def compare(
     searcher: Searcher, name: str, positions: Sequence[Position], options: argparse.Namespace
 ) -> None:
-    """Search `positions`, titled `name`, under each rule set; print a line of cost for each."""
+    """Search positions under each rule set; print a line of cost, titled `name`, for each set."""
     ways = {
         rules: partial(cost, searcher, positions, rules, options.nodes)
         for rules in (Rules.NONE, Rules.CHECK, Rules.WXF)

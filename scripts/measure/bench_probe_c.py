@@ -69,14 +69,14 @@ def make_file(directory: Path, material: Material) -> None:
 
 
 def ask(program: Path, *arguments: str | Path, positions: bytes = b"") -> list[float]:
-    """Run the C program on positions in the form of `records`; return the numbers it prints."""
+    """Run bench_probe_c.c on positions in the form of `records`; return the numbers it prints."""
     command = [program, *arguments]
     output = subprocess.run(command, input=positions, capture_output=True, check=True).stdout
     return [float(word) for word in output.split()]
 
 
 def wdl_files(tables: list[TableFile], folder: Path) -> list[Path]:
-    """List the win-draw-loss files of tables; missing ones are written to `folder`."""
+    """List the win-draw-loss files of tables, sorted; missing ones are written to `folder`."""
     files = []
     for table in tables:
         path = table.path.with_name(WdlName.of(table.header.spec.name).filename)
@@ -90,8 +90,8 @@ def wdl_files(tables: list[TableFile], folder: Path) -> list[Path]:
 def report(tables: Path | None, rules: str) -> None:
     """Measure, and print a line for each goal.
 
-    tables : a directory; None: KRKN, which is built first
-    rules : rules of the tables that are probed
+    tables : directory of the tables to probe; None for KRKN, which is built first
+    rules : rule set of these tables
     """
     with tempfile.TemporaryDirectory() as folder, tables_or_krkn(tables, rules) as probed:
         made, packed = Path(folder) / "made", Path(folder) / "packed"

@@ -46,7 +46,7 @@ def single(tablebase: Tablebase) -> float:
 def arrays(
     positions: list[Position],
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the positions as pieces (n, 32), squares (n, 32), and numbers of pieces (n,)."""
+    """Return the piece codes and squares of n positions, each (n, 32), and piece counts (n,)."""
     pieces = np.zeros((len(positions), 32), np.uint8)
     squares = np.zeros((len(positions), 32), np.uint8)
     counts = np.zeros(len(positions), np.int64)
@@ -58,7 +58,7 @@ def arrays(
 
 
 def numba(tablebase: Tablebase) -> float:
-    """Return probes a second by pieces and squares, inside a compiled loop."""
+    """Return probes a second of lists of pieces and squares, inside a compiled loop."""
     from tbgen.compiling.jit import kernel
     from tbgen.probing import OK, NumbaTables, probe
 

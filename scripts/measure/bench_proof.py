@@ -29,7 +29,7 @@ COMPILE_SECONDS = 15
 
 
 def bench_tables(materials: list[Material], bench: BuildBench, repeat: int) -> None:
-    """Build and prove each table `repeat` times; print a line for each, then both ratios."""
+    """Build and prove each table, best of `repeat`; print a line for each, then the ratios."""
     table = PrintedTable(
         material="<10", build_s=">8.2f", prove_s=">8.2f", ratio=">6.2f",
         build_MiB=">10.0f", prove_MiB=">10.0f", MiB_ratio=">10.2f",

@@ -50,16 +50,17 @@ def shuffling_game(rng: random.Random, plies: int) -> list[Move]:
 
 
 def push_and_judge(history: History, moves: list[Move]) -> None:
-    """Play moves in `history`, and judge the game after each of them. `history` keeps the moves."""
+    """Play moves in `history`, and judge the game after each; the moves are not taken back."""
     for move in moves:
         history.push(move)
         history.verdict()
 
 
 def operations_per_second(start: str, games: list[list[Move]], seconds: float) -> float:
-    """Return the push-and-judge operations per CPU second, measured for at least `seconds`.
+    """Return the moves that are played and judged in a CPU second.
 
-    Plays and judges all games from the FEN `start` repeatedly. Taking moves back is not measured.
+    Plays all games from the FEN `start`, again and again, for at least `seconds` of CPU time.
+    Taking moves back is not measured.
     """
     history = History(Position.from_fen(start))
     operations, spent = 0, 0.0

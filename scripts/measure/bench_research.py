@@ -2,8 +2,10 @@
 
     python scripts/measure/bench_research.py --tables egtb --syzygy DIRECTORY
 
-KRKN of chess is compared with KRKN of xiangqi. tbgen works on the whole table. python-chess has no
-list of positions, so it works on the first `--positions` legal ones of a loop over all placements.
+KRKN of chess is compared with KRKN of xiangqi. `..._ours` does a task by tbgen, on the whole table
+in the directory `tables`. `..._theirs` does it by python-chess (the module `chess`) with its open
+Syzygy `tables`. python-chess has no list of positions, so `boards` are the first `--positions`
+legal ones of a loop over all placements.
 
 Prints for each task the lines of code, and positions (either side to move) a second of processor
 time. Then prints lookups a second with one position in each call, over `--positions` random
@@ -40,12 +42,12 @@ def placements(chess: Any, pieces: str) -> Any:
 
 
 def outcomes_ours(tables: Path) -> Any:
-    """Count outcomes with tbgen."""
+    """Count positions by outcome; return the outcomes, and the number of each, as arrays."""
     return np.unique(read_table("KRKN", tables)["outcome"], return_counts=True)
 
 
 def outcomes_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Count outcomes with python-chess."""
+    """Count positions by outcome: -2 to 2, with 1 and -1 for draws by the fifty-move rule."""
     counts = Counter()
     for board in boards:
         counts[tables.probe_wdl(board)] += 1
@@ -53,13 +55,13 @@ def outcomes_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def distances_ours(tables: Path) -> Any:
-    """Return a histogram of distances of wins, with tbgen."""
+    """Return the number of wins by distance in plies, as an array."""
     table = read_table("KRKN", tables)
     return np.bincount(table["plies"][table["outcome"] == 1])
 
 
 def distances_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Return a histogram of distances of wins, with python-chess."""
+    """Return the number of wins by distance to zeroing (DTZ)."""
     counts = Counter()
     for board in boards:
         if tables.probe_wdl(board) > 0:
@@ -68,12 +70,12 @@ def distances_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def zugzwangs_ours(tables: Path) -> Any:
-    """Find mutual zugzwangs with tbgen."""
+    """Return the mutual zugzwangs: either side does worse if it is to move."""
     return find("KRKN", tables, zugzwang=True).columns()
 
 
 def zugzwangs_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Find mutual zugzwangs with python-chess."""
+    """Return the mutual zugzwangs: the side to move would do better if it could pass."""
     found = []
     for board in boards:
         other = board.copy()
@@ -86,12 +88,12 @@ def zugzwangs_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def only_moves_ours(tables: Path) -> Any:
-    """Find wins by exactly one of several moves with tbgen."""
+    """Return the won positions with several moves of which exactly one wins."""
     return find("KRKN", tables, outcome=Outcome.WIN, only=True).columns()
 
 
 def only_moves_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Find wins by exactly one of several moves with python-chess."""
+    """Return the won positions with several moves of which exactly one wins."""
     found = []
     for board in boards:
         if tables.probe_wdl(board) <= 0:
@@ -115,7 +117,7 @@ TASKS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def lines(task: Callable[..., Any]) -> int:
-    """Return the number of lines of a function's body, without its docstring."""
+    """Return the number of lines of a function after its signature and docstring, a line each."""
     return len(inspect.getsource(task).splitlines()) - 2
 
 
@@ -133,7 +135,7 @@ def random_boards(chess: Any, pieces: str, count: int) -> list[Any]:
 
 
 def one_by_one(probe: Callable[[Any], Any], positions: Sequence[Any]) -> float:
-    """Return lookups a second of processor time, with one position in each call."""
+    """Return calls of `probe`, each with one position, in a second of processor time."""
     probe(positions[0])
 
     def loop() -> None:

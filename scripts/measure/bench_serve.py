@@ -11,8 +11,8 @@ measures the pages of one client, and light requests beside eight clients with h
 Prints one JSON object.
 
 Positions are random. Each address is requested once, so that no response comes from a cache. A
-click is the page of a position; a page size includes script and style, compressed. Number and time
-of requests are bounded; loopback only.
+click is the page of a position; a page size includes script and style, compressed. At most
+`MAX_REQUESTS` positions are requested, over loopback only.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def fens_of(tables: Path, count: int) -> list[str]:
 
 
 async def answer(reader: asyncio.StreamReader) -> tuple[bytes, int]:
-    """Read an HTTP answer with its body; return the head, and the bytes of the body."""
+    """Read an HTTP answer with its body; return the head, and the number of bytes of the body."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
     await reader.readexactly(length)
@@ -61,10 +61,11 @@ async def answer(reader: asyncio.StreamReader) -> tuple[bytes, int]:
 
 
 async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: list[float]) -> int:
-    """Send requests from a queue on one connection; return the number of failures.
+    """Send requests from a queue on one connection; return how many answers had not status 200.
 
-    targets : time at which a request is due, and its path; an empty path ends the client
-    took : list to which the seconds of each request are added, from the time it was due
+    targets : time (`perf_counter`) at which a request is due, and its path; an empty path ends the
+        client
+    took : gets the seconds of each request, from the time it was due
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     failures = 0
@@ -81,7 +82,7 @@ async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: lis
 
 
 async def load(port: int, paths: list[str], rate: float, clients: int) -> tuple[list[float], int]:
-    """Send requests of `paths` at a rate (per second) by several clients.
+    """Request each of `paths`, `rate` a second, by several clients with one connection each.
 
     Returns the seconds that each request took, and the number of failures.
     """
@@ -107,9 +108,9 @@ SEARCHING_CLIENTS = 4
 
 
 async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, int]:
-    """Request a page on a new connection; return its seconds and compressed bytes.
+    """Request a page on a new connection; return the seconds it took, and its compressed bytes.
 
-    client : address of this machine from which the request comes
+    client : loopback address from which the request comes
     """
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", port, local_addr=(client, 0) if client != "127.0.0.1" else None
@@ -130,6 +131,8 @@ def pages_of(fens: list[str]) -> list[str]:
 
 async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
     """Measure a single reader: clicks, heat maps, and probes beside heavy requests of others.
+
+    Returns figures by name, and the goals that are reached.
 
     pid : process of the server
     fens : the positions that the reader opens
@@ -176,9 +179,10 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
 
 
 async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str, object]:
-    """Measure pages of new positions while other clients search a table without a pause.
+    """Measure pages of positions while other clients search the table of `material` all the time.
 
-    The pages of the first half of `fens` are requested before the searches begin.
+    The pages of the first half of `fens` are requested before the searches begin. Returns figures
+    by name.
     """
     paths = pages_of(fens)
     half = len(paths) // 2
@@ -224,7 +228,7 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
 async def under_load(
     port: int, pid: int, fens: list[str], rate: float, clients: int
 ) -> dict[str, object]:
-    """Measure probes at a rate (per second) by several clients; `pid` is the server's process."""
+    """Measure probes of `fens`, `rate` a second, by several clients of the server `pid`."""
     paths = [f"/v1/probe?fen={quote(fen.replace(' ', '_'), safe='/_')}" for fen in fens]
     await load(port, [f"{path}&warm=1" for path in paths[:300]], 100, 4)
     before, cpu, begun = resident(pid), cpu_seconds_of(pid), time.perf_counter()
@@ -244,7 +248,7 @@ async def under_load(
 
 
 def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
-    """Return p50 and p95 in milliseconds; `answers` are pairs that begin with seconds."""
+    """Return percentiles 50 and 95 in milliseconds; `answers` are pairs that begin with seconds."""
     took = sorted(seconds for seconds, _ in answers)
     return {
         name: round(1000 * took[int(len(took) * share)], 1)
@@ -253,7 +257,7 @@ def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
 
 
 def resident(pid: int) -> int:
-    """Return the resident memory of a process in MiB."""
+    """Return the resident memory of a process in MiB (Linux only)."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) // 1024
@@ -261,7 +265,7 @@ def resident(pid: int) -> int:
 
 
 def cpu_seconds_of(pid: int) -> float:
-    """Return the processor time of a process in seconds, which depends little on other load."""
+    """Return the processor time of a process so far in seconds (Linux only)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -46,9 +46,11 @@ COLD = 2_000
 
 @borrowing_kernel
 def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignore[no-untyped-def]
-    """Count the positions whose probe fails or returns another outcome.
+    """Count the positions whose probe fails or returns another outcome than the expected one.
 
-    pieces, squares : uint8 (n, most pieces); counts, sides, outcomes : int64 (n,)
+    buffers : `WdlBuffers`, in
+    pieces, squares : uint8 (n, most pieces), in
+    counts, sides, outcomes : int64 (n,), in; numbers of pieces, sides to move, expected outcomes
     """
     wrong = 0
     for i in range(len(counts)):
@@ -61,9 +63,9 @@ def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignor
 def probe_found(  # type: ignore[no-untyped-def]
     buffers, found, pieces, squares, counts, sides, outcomes
 ):
-    """Count the positions whose probe with a known material fails or returns another outcome.
+    """Count as `probe_all` does, by probes that need not look up the material.
 
-    found : int64 (n,), results of `find_wdl`; other arguments as in `probe_all`
+    found : int64 (n,), in; results of `find_wdl`; other arguments as in `probe_all`
     """
     wrong = 0
     for i in range(len(counts)):
@@ -76,7 +78,7 @@ def probe_found(  # type: ignore[no-untyped-def]
 
 @borrowing_kernel
 def read_all(data, places):  # type: ignore[no-untyped-def]
-    """Read single bytes at random places, as the yardstick for the time of a probe.
+    """Return the sum of single bytes; the time to read them is the yardstick for a probe.
 
     data : uint8 (bytes,), in; the memory
     places : int64 (n,), in; indices of the bytes to read
@@ -90,7 +92,7 @@ def read_all(data, places):  # type: ignore[no-untyped-def]
 def find_all(
     buffers: WdlBuffers, pieces: NDArray[np.uint8], counts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the result of `find_wdl`, which numbers files, for each position, int64 (n,).
+    """Return for each position the number of its win-draw-loss file (`find_wdl`), int64 (n,).
 
     pieces : piece codes, uint8 (n, most pieces); counts : numbers of pieces, int64 (n,)
     """
@@ -101,7 +103,7 @@ def find_all(
 
 
 def report_warm(tablebase: Tablebase) -> None:
-    """Print warm probes a second: in compiled loops, and of boards from Python."""
+    """Print warm probes a second of each interface; exit if an outcome is wrong."""
     tables = WdlTables(tablebase)
     tablebase.hold_wdl()
     buffers, n = tables.buffers, POSITIONS
@@ -138,7 +140,7 @@ def report_warm(tablebase: Tablebase) -> None:
 
 
 def report_cold(tablebase: Tablebase) -> None:
-    """Print the microseconds of a probe that reads and unpacks its block."""
+    """Print mean and 95th percentile, in microseconds, of a probe that reads its block."""
     rng = np.random.default_rng(3)
     cold = []
     for name in tablebase.available_wdl():
@@ -170,7 +172,7 @@ def report_opening() -> None:
 
 
 def report_sizes(tablebase: Tablebase) -> None:
-    """Print the total size of the files, and its ratio to the tables they were derived from."""
+    """Print the total size of the win-draw-loss files, and its ratio to that of their tables."""
     files = tablebase.available_wdl()
     sizes = [
         (tablebase.path(name).stat().st_size, tablebase.table(name.material).header.file_size)

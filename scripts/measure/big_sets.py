@@ -27,11 +27,11 @@ GIB = 1 << 30
 
 
 def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], int]:
-    """Return the jobs that can run in `memory` bytes, and the number of those that use the disk.
+    """Return the builds of tables that can run in `memory` bytes, and how many use the disk.
 
     planned : tables with their estimated costs on one thread, supporting tables first
 
-    The jobs are in the order of `planned`. Tables that depend on a missing job have none either.
+    The jobs are in the order of `planned`. A table has no job if a supporting table has none.
     """
     jobs: dict[str, Job] = {}
     on_disk = 0

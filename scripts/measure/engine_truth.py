@@ -57,7 +57,7 @@ class Kept(NamedTuple):
 
 
 def together(parts: list[Kept], weights: list[int]) -> Kept:
-    """Return the means of both shares over samples, with a weight for each sample."""
+    """Return the mean of both shares over several samples, weighted by `weights`."""
     kept, announced = zip(*parts, strict=True)
     return Kept(weighted(kept, weights), weighted(announced, weights))
 
@@ -71,7 +71,10 @@ KINDS = {
 
 
 class Truth:
-    """Searches compared with tables; `wrong` counts contradictions and unequal searches."""
+    """Comparison of searches with tables; `wrong` counts contradictions and unequal searches.
+
+    `others` are the searchers for full width: without a hash table, and with two threads.
+    """
 
     def __init__(self, tables: GameTablebase) -> None:
         self.tables = tables
@@ -88,7 +91,7 @@ class Truth:
         searcher: Searcher | None = None,
         **limits: int,
     ) -> list[Iteration]:
-        """Search a position without a history, and return the iterations.
+        """Search a position without a history, and return the result of each iteration.
 
         The hash table is emptied first.
 
@@ -122,8 +125,9 @@ class Truth:
     ) -> None:
         """Search random positions, compare decided scores with the table, and print the counts.
 
+        name : material of the table
         count, seed : size and seed of the random sample of positions
-        depth : depths are 1 to `depth` in turn
+        depth : the positions are searched to depths 1 to `depth` in turn
         nodes : nodes of every search, in place of depths; None for depths
         """
         file = self.tables.table(Material.parse(name))
@@ -149,7 +153,7 @@ class Truth:
         print(f"{name:8} {dict(tally)}", flush=True)
 
     def _are_equal(self, position: Position) -> bool:
-        """Return whether all full-width searches of a position give the same values."""
+        """Return whether all full-width searches give the same values; print them if not."""
         values = {
             tuple(
                 found.lines[0].score
@@ -169,6 +173,7 @@ class Truth:
         Returns the shares by kind of win (`KINDS`), for the kinds that occur. They are means over
         the orders of the kind, weighted by the numbers of wins.
 
+        name : the material
         options : those of the command `kept`
         """
         material = Material.parse(name)

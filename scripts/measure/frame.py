@@ -70,7 +70,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 
 def best_seconds(work: Callable[[], object]) -> float:
-    """Return the least CPU seconds of several calls, after a first call that is not measured."""
+    """Return the least CPU seconds of `RUNS` calls, after a first call that is not measured."""
     work()
     return min(cpu_seconds(work) for _ in range(RUNS))
 
@@ -80,7 +80,10 @@ def by_turns(
 ) -> dict[Key, Result]:
     """Measure several ways to do a task in rounds, so that all run under similar load.
 
-    Each round runs every way once. Returns each way's result with the fewest `seconds`.
+    Each round runs every way once. Returns the cheapest result of each way.
+
+    ways : function that does the task and returns a result, by the way's key
+    seconds : function that returns the cost of a result
     """
     results = [{name: run() for name, run in ways.items()} for _ in range(rounds)]
     return {name: min((result[name] for result in results), key=seconds) for name in ways}
@@ -99,7 +102,7 @@ class PrintedTable:
         self._print([title.replace("_", " ") for title in columns], self._widths())
 
     def row(self, *values: float | str | None) -> None:
-        """Print a line of values."""
+        """Print a line of values, one for each column."""
         widths = self._widths()
         formats = [
             width if isinstance(value, str) or value is None else full
@@ -126,7 +129,7 @@ def tbgen(*words: str | Path) -> str:
 
 
 class Server(NamedTuple):
-    """A running `tbgen serve`."""
+    """A running `tbgen serve`; `pid` is its process."""
 
     url: str
     port: int
@@ -135,7 +138,7 @@ class Server(NamedTuple):
 
 @contextmanager
 def serving(tables: Path, *options: str) -> Iterator[Server]:
-    """Serve tables on a free port of this machine."""
+    """Serve tables on a free port while the context is open; `options` are of `tbgen serve`."""
     command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", "--port", "0"]
     process = subprocess.Popen(
         [*command, "--tables", str(tables.resolve()), *options],

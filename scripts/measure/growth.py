@@ -29,7 +29,11 @@ from tbgen.indexing.rulesets import Rules
 def row_of(
     material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes, orders: int
 ) -> Measured:
-    """Return a table's row of measured.csv; `orders` is the highest order of any position."""
+    """Return a table's row of measured.csv.
+
+    measured, outcomes : cost of building the table, and outcomes of its positions
+    orders : highest order of any position
+    """
     layout = Layout.of(material)
     first, second = outcomes.wins
     return Measured(

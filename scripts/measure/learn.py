@@ -32,7 +32,7 @@ from tbgen.tables import TableFile, TableName, read_build_record
 def recorded(directory: Path) -> list[Measured]:
     """Return a row of measured costs for each table of a directory that has a build record.
 
-    Tables with limited orders or without minor chases are left out.
+    Tables with limited orders or without minor chases are left out. Rows have no peak of memory: 0.
     """
     rows = []
     for path in sorted(directory.glob("*.xqt")):
@@ -67,10 +67,7 @@ def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float
 
 
 def additional(run: Sequence[Measured], measured: Sequence[Measured]) -> list[Measured]:
-    """Return the rows of a run that the file lacks, with the seconds of the file's machine.
-
-    Build records have no peak of memory, so the peak of these rows is 0.
-    """
+    """Return the rows of `run` that `measured`, the file, lacks; scale seconds to its machine."""
     known = {(row.material, row.rules) for row in measured}
     factor, usual = speed_factor(run, measured), Measurements.of(measured).wall_per_cpu
     rows = []

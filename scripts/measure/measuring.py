@@ -1,4 +1,4 @@
-"""Measure the cost of building single tables, with one process for each table.
+"""Measure the cost of building tables, with one process for each build.
 
     read_peer(path)      ->    costs of another generator, by material
     BuildBench           ->    directory of tables:
@@ -87,7 +87,7 @@ EVERY_KERNEL = "KNAKN"
 
 
 def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -> Run:
-    """Build a table in an empty folder, with variables `environment`; return the cost."""
+    """Build a table in an empty folder, with additional variables; return the process's cost."""
     with tempfile.TemporaryDirectory() as tables:
         where = ("--rules", str(rules), "--tables", tables)
         return run("build", material, *where, **environment)
@@ -95,13 +95,16 @@ def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -
 
 @cache
 def compile_kernels(rules: Rules) -> None:
-    """Compile all kernels by building a table that needs them, once for each rule set."""
+    """Compile the kernels of builds by building `EVERY_KERNEL`, once for each rule set."""
     build_anew(rules)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Costs of building a table; `table_cpu` and `table_wall` are those of its build record."""
+    """Costs of building a table: of the whole process, and as its build record has them.
+
+    `table_cpu` and `table_wall` are seconds from the record, without the start of the process.
+    """
 
     process: Run
     table_cpu: float
@@ -241,7 +244,12 @@ def records(positions: Sequence[Position]) -> bytes:
 def c_nanoseconds(
     tables: Sequence[TableFile], rules: str, cache_bytes: int, positions: Sequence[Position]
 ) -> float:
-    """Return the mean nanoseconds of an answer of contrib/xqprobe.c; needs gcc and libzstd-dev."""
+    """Return the mean CPU nanoseconds of a probe by contrib/xqprobe.c, over five rounds.
+
+    cache_bytes : size of the reader's cache of blocks
+
+    Needs gcc and libzstd-dev.
+    """
     contrib = ("contrib/xqprobe.c", "contrib/xqgame.c")
     with tempfile.TemporaryDirectory() as folder:
         program = c_program(Path(folder), "tests/probing/xqprobe_harness.c", *contrib)

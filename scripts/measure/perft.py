@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Perft by the engine's kernels: number of lines of legal moves to a depth.
 
-Uses only the generation, legality and making of moves of the search. Wrong counts show a mistake in
-these; the speed is a reference for the speed of the search.
+Uses only the parts of the search that generate moves, test their legality and make them. Wrong
+counts show a mistake in these; the speed is a reference for the speed of the search.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _count(state, row, side, depth):
     """Return the number of lines of `depth` legal moves from a row of `state.boards`.
 
     state : `State`, inout
-    row, side, depth : int64; the side to move is that of the row
+    row, side, depth : int64; `side` is to move in `row`, later rows are overwritten
     """
     ply = row - state.root
     yes, no = ply >= 0, ply < 0
@@ -44,8 +44,8 @@ def _count_lines(states, no_moves, side, depth):
     """Return the number of lines of `depth` legal moves from the board in row 0.
 
     states : `State` (1,), inout
-    no_moves : int32 (0,), in
-    side, depth : int64
+    no_moves : int32 (0,), in; an empty array
+    side, depth : int64; `side` is to move in row 0
     """
     begin(states, no_moves, side)
     return _count(states[0], np.int64(0), side, depth)

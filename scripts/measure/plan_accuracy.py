@@ -63,7 +63,7 @@ def contains(larger: Material, smaller: Material) -> bool:
 def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
     """Predict each table of `rows` without its measurement and those of tables that depend on it.
 
-    Only tables under `wxf` of at least `LEAST_MEN` men are predicted.
+    Only tables under `wxf` of at least `LEAST_MEN` men are predicted. `known` has all measurements.
     """
     materials = {name: Material.parse(name) for name in known.tables}
     for row in rows:
@@ -100,12 +100,12 @@ def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction
 
 
 def factor(predicted: float, actual: float) -> float:
-    """Return the error of a prediction, 1 or more: 2.0 for twice or half the actual cost."""
+    """Return the error of a prediction as a factor: 2.0 for twice or half the actual cost."""
     return max(predicted / actual, actual / predicted)
 
 
 def share(factors: Iterable[float], limit: float = FACTOR) -> str:
-    """Describe how many errors are at most `limit`: `41 of 45 (91 %), the worst 1.62`."""
+    """Describe how many factors of error are within `limit`: `41 of 45 (91 %), the worst 1.62`."""
     listed = list(factors)
     within = sum(value <= limit for value in listed)
     worst = max(listed, default=1.0)

@@ -56,7 +56,9 @@ FITTED_SLOTS = 10_000_000
 """Least slots of a table that is fitted; smaller tables have mostly constant costs."""
 
 SIX_MEN_SLOTS, SEVEN_MEN_SLOTS = 140_000_000, 20_000_000
-"""Most slots of six and of seven men; materials of seven men have at least `FITTED_SLOTS`."""
+"""Largest index of the usual materials of six and of seven men; the latter have at least
+`FITTED_SLOTS` slots.
+"""
 
 Point = tuple[float, float]
 """A table's place in a diagram: its values on both axes."""
@@ -98,7 +100,10 @@ class Panel:
 
 
 def power_law(series: Series) -> list[Law]:
-    """Return a list of the power law through the larger tables; empty for fewer than two sizes."""
+    """Fit a power law to the tables of at least `FITTED_SLOTS` slots; return it in a list.
+
+    The list is empty if these tables have fewer than two sizes. Points are slots and costs.
+    """
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if len({slots for slots, _ in large}) < 2:
         return []
@@ -109,7 +114,11 @@ def power_law(series: Series) -> list[Law]:
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
-    """Return the law of the median cost per slot, labelled times `scale` in `unit`; or no law."""
+    """Return, in a list, the line through the median cost per slot of the larger tables.
+
+    The label has this cost times `scale`, in `unit`. The list is empty without a table of at least
+    `FITTED_SLOTS` slots. Points are slots and costs.
+    """
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
         return []
@@ -119,7 +128,7 @@ def even_law(series: Series, scale: float, unit: str) -> list[Law]:
 
 
 def slope_law(series: Series) -> list[Law]:
-    """Return a list of the least-squares line through the points; empty for fewer than two x."""
+    """Return, in a list, the least-squares line through the points; none for fewer than two x."""
     across, up = ([point[n] for point in series.points] for n in (0, 1))
     if len(set(across)) < 2:
         return []
@@ -161,7 +170,7 @@ def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
 
 
 def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
-    """Return the diagrams of seconds and bytes, and if there are large tables that of orders."""
+    """Return the diagrams of seconds and bytes, and, with tables of `FITTED_SLOTS`, of orders."""
     # Build records have four decimals, so the shortest times are 0 and have no logarithm.
     seconds = [Series("tbgen", [(row.index_size, row.cpu_seconds)
                                 for row in rows if row.cpu_seconds > 0])]  # fmt: skip
@@ -192,7 +201,7 @@ def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
 
 
 def measure(materials: Sequence[Material], bench: BuildBench, path: Path, repeat: int) -> None:
-    """Measure the materials that the CSV file `path` lacks, and add their rows.
+    """Measure the materials that the CSV file `path` lacks, and add each row once it is measured.
 
     repeat : number of builds of a table, of which the cheapest counts
     """
@@ -224,7 +233,8 @@ def usual(rules: Rules) -> list[Material]:
 def chosen(named: Sequence[Material], rules: Rules) -> list[Material]:
     """Return the materials to measure, the fewest men first.
 
-    They are `named`, or without names the usual ones, under `wxf` with their supporting materials.
+    They are `named`, or without names the usual ones; under `wxf` these come with all materials
+    that captures lead to.
     """
     asked = list(named)
     if not asked:
@@ -236,7 +246,7 @@ def chosen(named: Sequence[Material], rules: Rules) -> list[Material]:
 
 
 def main() -> None:
-    """Read the command line; measure, or draw the diagrams."""
+    """Measure what is missing, if asked to, then draw and print the diagrams."""
     parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials",

@@ -53,7 +53,10 @@ def weighted(shares: Sequence[Share], weights: Sequence[float]) -> Share:
 
 
 class ShortWins:
-    """Positions of a table, either side to move, that are won in at most `plies` plies."""
+    """Positions of a table, either side to move, that are won in at most `plies` plies.
+
+    A win of order 1 or above is counted in plies to its loop.
+    """
 
     def __init__(self, file: TableFile, plies: int) -> None:
         self._file = file
@@ -72,7 +75,10 @@ class ShortWins:
             self._codes.setdefault(line.order, set()).add(code)
 
     def draw(self, order: int, count: int, seed: int) -> TableColumns:
-        """Draw `count` different wins of an order uniformly, or all if there are fewer."""
+        """Draw `count` different wins of an order at random, or all if there are fewer.
+
+        Raises `ValueError` if the table has fewer than its statistics say.
+        """
         codes = sorted(self._codes[order])
         slots = self._file.layout.slots
         keys = np.concatenate(
