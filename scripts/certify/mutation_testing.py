@@ -66,8 +66,8 @@ _UNMUTATED = (ast.AnnAssign, ast.Raise, ast.Import, ast.ImportFrom)
 class Mutation(NamedTuple):
     """Replacement of one expression, or of `break` or `continue`, in a file.
 
-    `path` is relative to the repository. Lines count from 1; columns are byte offsets from 0.
-    `end_column` is behind the old text.
+    `path` is relative to the repository. Lines count from 1; columns are byte offsets from 0, and
+    `end_column` is exclusive.
     """
 
     path: str
@@ -92,7 +92,7 @@ class Mutation(NamedTuple):
 
 
 def _changed(node: ast.AST) -> str | None:
-    """Return a syntax node's source with a small fault (`<=` for `<`); None for other kinds."""
+    """Return a syntax node's source with a small fault (`<=` for `<`); None if it gets no fault."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
         ops = [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
         return ast.unparse(ast.Compare(node.left, ops, node.comparators))

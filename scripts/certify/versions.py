@@ -77,7 +77,7 @@ print(json.dumps(found))
 def lower_ends(*extras: str) -> list[str]:
     """List the lowest versions of tbgen's dependencies and of those of `extras`.
 
-    Items are like `NAME==VERSION`, sorted. Exits if pyproject.toml gives no lowest version.
+    Items are like `NAME==VERSION`, sorted. Exits if pyproject.toml gives none for a dependency.
     """
     found = set()
     for requirement in requirements(*extras):
@@ -116,7 +116,7 @@ def installed(folder: Path, wanted: list[str]) -> str:
 
 
 def install(command: list[str], wanted: list[str]) -> None:
-    """Run `command`, which is pip with options, for the packages `wanted`; exit if it fails."""
+    """Run the pip command line `command` with the packages `wanted` added; exit if it fails."""
     if subprocess.run([*command, "--quiet", *wanted], stdout=sys.stderr).returncode != 0:
         sys.exit(f"pip cannot install {' '.join(wanted)}")
 
@@ -150,7 +150,7 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
 
 
 def run_tests(tally: Tally, python: str, environment: Mapping[str, str], *options: str) -> None:
-    """Run pytest with `options` by the interpreter `python`, with additional variables.
+    """Run pytest with `options` by the interpreter `python`, with variables `environment` added.
 
     Counts passed tests in `tally`. If a test fails, the output is printed, and a finding added.
     """

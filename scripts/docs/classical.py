@@ -234,7 +234,7 @@ def endgames(directory: Path) -> list[Endgame]:
 
 
 def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
-    """Describe an endgame: won, drawn or lost for Red, or the shares of these outcomes.
+    """Describe an endgame: won or drawn, else the shares of Red's wins, draws and losses.
 
     legal, wins, draws : with one side to move, numbers of all positions, Red's wins, and draws
     """
@@ -251,8 +251,8 @@ def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
 def differs(book: Book, found: Endgame) -> bool:
     """Return whether a table contradicts a book.
 
-    That is if the book's verdict, win or draw, holds for fewer than half of the positions with Red
-    to move. The verdict "divided" is never contradicted.
+    True if the book's verdict, win or draw, holds for fewer than half of the positions with Red to
+    move. The verdict "divided" is never contradicted.
     """
     said = found.red_wins if book.verdict == "win" else found.red_draws
     return book.verdict != "divided" and 2 * said < found.red_legal

@@ -174,7 +174,7 @@ def pairs_compared(rows: Sequence[Difference]) -> str:
 def by_check_alone(rows: Sequence[Difference]) -> str:
     """Return the sentence that compares `check` with `wxf` in Table 1 of Fang, Hsu & Hsu 2002.
 
-    It names the materials in which some position has different outcomes.
+    The sentence names the materials in which some position has different outcomes.
     """
     names = [material.name for material in materials_of(["table1"])]
     asked = [row for row in rows if row.material in names and row.second == "wxf"]

@@ -98,10 +98,10 @@ def bullets(found: list[Item]) -> list[str]:
 
 
 def reference(item: Item, answer: str, place: str) -> str:
-    """Return the text that sends the reader of a field to an earlier answer.
+    """Return the note `as in ...` for a field that an earlier answer describes.
 
-    `answer` describes the field at the path `place`. If that is not the path's end here, too, the
-    text names the object that holds the field there.
+    `place` is the field's path in the earlier answer, `answer`. If the path of `item` does not end
+    with it, the note also names the object in that answer that has the field.
     """
     if f".{item.place}".endswith(f".{place}"):
         return f"as in [{answer}](#{answer})"

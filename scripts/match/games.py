@@ -88,7 +88,7 @@ def play_game(
     limits: Sequence[Limit],
     judges: Judges,
 ) -> Played:
-    """Play a game to its end, from the position after an opening; return it with the opening.
+    """Play a game from the position after an opening to its end; the result has the opening, too.
 
     players, limits : indexed by side; either both limits have a clock or none has
     opening : moves played from `start` before the engines begin

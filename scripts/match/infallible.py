@@ -115,7 +115,7 @@ class Trial:
 
 
 def is_spoilt(kind: str, played: Played) -> bool:
-    """Return whether the side to move at the start, the engine, did worse than the tables give."""
+    """Return whether the engine, to move at the start, got less than the tables give this kind."""
     return played.points_of(played.start.side) < (0.5 if kind == DRAWN else 1.0)
 
 
@@ -152,7 +152,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play a game from each position; return 1 if one is spoilt, or after an error, else 0."""
+    """Play a game from each position; return 1 if a game is spoilt, or after an error, else 0."""
     options = arguments()
     spoilt, share = 0, len(options.materials)
     try:

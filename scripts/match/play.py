@@ -78,9 +78,10 @@ class Standing:
             self.reasons.setdefault(played.reason, Counter())[won] += 1
 
     def summary(self) -> str:
-        """Describe the results in a line: games, mean score with its standard error, Elo.
+        """Describe the results in a line: games, mean score with standard error, Elo difference.
 
-        The error is that over pairs of games; the Elo interval is two errors to each side.
+        The error is that over pairs of games. The interval of the Elo difference is two errors of
+        the score to each side.
         """
         count = len(self.pairs)
         mean = sum(self.pairs) / count / 2
@@ -102,8 +103,8 @@ def elo(score: float) -> float:
 class Match:
     """Two engines with their options and limits, the judges, and the file of their games.
 
-    `saved` has the games of an earlier run that `play` has not returned yet. Pairs are indexed by
-    engine: 0 for the first one, 1 for the second.
+    `saved` has the games of an earlier run that `play` has not returned yet. Pairs and lists are
+    indexed by engine: 0 for the first one, 1 for the second.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -229,7 +230,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play the match; return 1 if an engine does not begin, or `--save` has another match."""
+    """Play the match; return 1 if an engine cannot begin, or `--save` has another match."""
     options = arguments()
     rng = random.Random(options.seed)
     if options.men:

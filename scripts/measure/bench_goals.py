@@ -77,7 +77,10 @@ COMPILE_SECONDS, FIRST_KRK_SECONDS = 8, 10
 
 
 def allowed_memory(slots: int, supporting_bytes: int) -> float:
-    """Return the bytes of memory allowed to a build with supporting files of `supporting_bytes`."""
+    """Return the bytes of memory that building a table may take.
+
+    slots : size of its index; supporting_bytes : total size of its supporting tables' files
+    """
     return BYTES_PER_SLOT * slots + supporting_bytes + FIXED_BYTES
 
 
@@ -208,7 +211,7 @@ def bench_tables(
 
 
 def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
-    """Build a table and its supporting tables with no kernel compiled, and return the cost."""
+    """Build a table in an empty directory, with an empty kernel cache, and return the cost."""
     with tempfile.TemporaryDirectory() as cache:
         return build_anew(rules, material, NUMBA_CACHE_DIR=cache)
 

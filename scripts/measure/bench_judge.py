@@ -34,8 +34,8 @@ CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 class Cost:
     """Totals of the searches of all positions under one rule set.
 
-    `seconds` is CPU time. `judged` counts judged repetitions. `spared` counts those that the
-    shortcut decided, and draws by equal offences, judged in full, where it was tried.
+    `seconds` is CPU time. `judged` counts judged repetitions; `spared` those that were draws where
+    a draw was enough. The shortcut decided these, except for draws by equal offences.
     """
 
     seconds: float = 0.0

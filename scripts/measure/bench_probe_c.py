@@ -69,7 +69,7 @@ def make_file(directory: Path, material: Material) -> None:
 
 
 def ask(program: Path, *arguments: str | Path, positions: bytes = b"") -> list[float]:
-    """Run bench_probe_c.c on positions in the form of `records`; return the numbers it prints."""
+    """Run the program of bench_probe_c.c on positions (`records`); return the numbers printed."""
     command = [program, *arguments]
     output = subprocess.run(command, input=positions, capture_output=True, check=True).stdout
     return [float(word) for word in output.split()]

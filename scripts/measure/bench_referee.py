@@ -57,7 +57,7 @@ def push_and_judge(history: History, moves: list[Move]) -> None:
 
 
 def operations_per_second(start: str, games: list[list[Move]], seconds: float) -> float:
-    """Return the moves that are played and judged in a CPU second.
+    """Return the number of moves that are played and judged in a CPU second.
 
     Plays all games from the FEN `start`, again and again, for at least `seconds` of CPU time.
     Taking moves back is not measured.

@@ -135,7 +135,7 @@ def random_boards(chess: Any, pieces: str, count: int) -> list[Any]:
 
 
 def one_by_one(probe: Callable[[Any], Any], positions: Sequence[Any]) -> float:
-    """Return calls of `probe`, each with one position, in a second of processor time."""
+    """Return the number of calls of `probe`, with one position each, per CPU second."""
     probe(positions[0])
 
     def loop() -> None:

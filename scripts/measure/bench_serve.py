@@ -228,7 +228,7 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
 async def under_load(
     port: int, pid: int, fens: list[str], rate: float, clients: int
 ) -> dict[str, object]:
-    """Measure probes of `fens`, `rate` a second, by several clients of the server `pid`."""
+    """Measure probes of `fens`, `rate` a second, by several clients; `pid` is the server's."""
     paths = [f"/v1/probe?fen={quote(fen.replace(' ', '_'), safe='/_')}" for fen in fens]
     await load(port, [f"{path}&warm=1" for path in paths[:300]], 100, 4)
     before, cpu, begun = resident(pid), cpu_seconds_of(pid), time.perf_counter()
@@ -248,7 +248,7 @@ async def under_load(
 
 
 def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
-    """Return percentiles 50 and 95 in milliseconds; `answers` are pairs that begin with seconds."""
+    """Return `p50` and `p95`, percentiles in milliseconds, of pairs that begin with seconds."""
     took = sorted(seconds for seconds, _ in answers)
     return {
         name: round(1000 * took[int(len(took) * share)], 1)

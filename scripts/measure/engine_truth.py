@@ -170,8 +170,8 @@ class Truth:
     def kept(self, name: str, options: argparse.Namespace) -> dict[str, Kept]:
         """Search short wins of a material, order by order, and print both shares.
 
-        Returns the shares by kind of win (`KINDS`), for the kinds that occur. They are means over
-        the orders of the kind, weighted by the numbers of wins.
+        Returns the shares by kind of win (`KINDS`), for the kinds that occur. The shares are means
+        over the orders of the kind, weighted by the numbers of wins.
 
         name : the material
         options : those of the command `kept`

@@ -32,7 +32,8 @@ from tbgen.tables import TableFile, TableName, read_build_record
 def recorded(directory: Path) -> list[Measured]:
     """Return a row of measured costs for each table of a directory that has a build record.
 
-    Tables with limited orders or without minor chases are left out. Rows have no peak of memory: 0.
+    Tables with limited orders or without minor chases are left out. Build records have no peak of
+    memory, so that of the rows is 0.
     """
     rows = []
     for path in sorted(directory.glob("*.xqt")):
@@ -67,7 +68,7 @@ def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float
 
 
 def additional(run: Sequence[Measured], measured: Sequence[Measured]) -> list[Measured]:
-    """Return the rows of `run` that `measured`, the file, lacks; scale seconds to its machine."""
+    """Return the rows of a run that the file lacks, with seconds scaled to the file's machine."""
     known = {(row.material, row.rules) for row in measured}
     factor, usual = speed_factor(run, measured), Measurements.of(measured).wall_per_cpu
     rows = []

@@ -135,7 +135,7 @@ class BuildBench:
         return self.tables / name.filename
 
     def prepare(self, material: Material) -> list[Material]:
-        """Compile the kernels, build a material's supporting tables, and return their materials."""
+        """Compile the kernels, build missing supporting tables; return all supporting materials."""
         compile_kernels(self.rules)
         supporting = material.supporting()
         for child in supporting:
@@ -210,7 +210,7 @@ def build_bench(options: argparse.Namespace) -> Iterator[BuildBench]:
 
 
 def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:
-    """Yield random legal positions without end, each of a random layout, in either colouring."""
+    """Yield random legal positions of random layouts without end, half with exchanged colours."""
     while True:
         layout = rng.choice(layouts)
         position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))

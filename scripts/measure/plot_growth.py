@@ -246,7 +246,7 @@ def chosen(named: Sequence[Material], rules: Rules) -> list[Material]:
 
 
 def main() -> None:
-    """Measure what is missing, if asked to, then draw and print the diagrams."""
+    """Measure what is missing, if `--measure` is given; draw the diagrams, and print the laws."""
     parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials",

@@ -2,8 +2,8 @@
 
     python scripts/reproduce/compare_referee.py [--loops N] [--seed N]
 
-Every disagreement is explained by a clause of the rules, or counted as unexplained. The figures in
-docs/referee.md are those of 20000 loops with seed 1 (several minutes).
+The cause of a disagreement is the clauses of the rules without which the verdicts would agree. The
+figures in docs/referee.md are those of 20000 loops with seed 1 (several minutes).
 """
 
 import argparse
@@ -15,11 +15,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.helpers.agreement import compare
 
 SAMPLES = 6
-"""Largest number of disagreements printed for each cause (the clauses that explain them)."""
+"""Largest number of disagreements printed for each cause."""
 
 
 def main() -> None:
-    """Print the number of loops by verdict, then of disagreements by cause, with samples."""
+    """Print the number of loops by our verdict, then of disagreements by cause, with samples."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,13 +1,13 @@
-"""Digests of a hundred tables of every rule set, to prove that a refactoring changes no table.
+"""Digests of a hundred tables for each of `RULE_SETS`, to prove that a refactoring keeps them.
 
     python scripts/reproduce/digests.py            build them, and compare with docs/digests.csv
     python scripts/reproduce/digests.py --write    write that file: if only the format changed
     python scripts/reproduce/digests.py KRKN ...   only these materials and their supporting tables
 
-The materials have every kind of piece, single and twin, in each of the three parts of the index:
-lead, mid groups and inner piece (docs/format.md). There are pawns on both sides, tables in one byte
-and in two, and distances to mate and to conversion. A digest covers the values of a table, and
-their arrangement and packing. Exit status 1 if any differs.
+The materials have every kind of piece, single and in pairs, in each of the three parts of the
+index: lead, mid groups and inner piece (docs/format.md). There are pawns on both sides, codes of
+one byte and of two, and distances to mate and to conversion. A digest covers the values of a table,
+and their arrangement and packing. Exit status 1 if any differs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def tbgen(*arguments: str) -> str:
 
 
 def build(directory: Path, materials: tuple[str, ...]) -> dict[TableKey, str]:
-    """Build the tables of all rule sets, each set in a folder of its own; return their digests."""
+    """Build tables under all of `RULE_SETS`, each set in its own folder; return their digests."""
     digests = {}
     conversion = CONVERSION if materials == MATERIALS else ()
     for rule_set, options in RULE_SETS.items():

@@ -156,12 +156,12 @@ def logistic(values: Floats) -> Floats:
 
 
 def loss(predicted: Floats, wanted: Floats) -> float:
-    """Return the mean cross-entropy of predicted points, above 0 and below 1, and wanted ones."""
+    """Return the mean cross-entropy of predicted points (0 < p < 1) and wanted ones (0 to 1)."""
     return float(-np.mean(wanted * np.log(predicted) + (1 - wanted) * np.log(1 - predicted)))
 
 
 def scale_of(scores: Floats, points: Floats) -> float:
-    """Return the divisor, a multiple of 10, for which `logistic(scores / divisor)` fits best.
+    """Return the divisor for which `logistic(scores / divisor)` fits the points best.
 
     scores, points : scores of the search and results of the games (0 to 1), both for Red
     """
@@ -180,7 +180,7 @@ def begin_layers(rng: np.random.Generator) -> Layers:
 
 
 def zeros(layers: Layers) -> Layers:
-    """Return layers of zeros in the shapes of `layers`, for gradients and means."""
+    """Return layers of zeros in the shapes of `layers`, for gradients and their moving means."""
     return Layers(*map(np.zeros_like, layers))
 
 
