@@ -330,7 +330,7 @@ def render(edges: Edges, compiled: set[str]) -> str:
 
 
 def has_kernels(module: str) -> bool:
-    """Return whether a function of a module has a decorator that compiles it."""
+    """Return whether a module has functions decorated as kernels or as parts of kernels."""
     functions = [node for node in nodes(module) if isinstance(node, ast.FunctionDef)]
     used = {ast.unparse(mark) for function in functions for mark in function.decorator_list}
     return bool(used & {"kernel", "borrowing_kernel", "part", "recursive_part"})

@@ -202,7 +202,7 @@ def longest_wins(rows: Sequence[Fact]) -> list[Fact]:
 
 
 def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
-    """List cells for the page's table of mutual zugzwangs: materials with most positions first."""
+    """List cells for the page's table of mutual zugzwangs: materials with the most positions."""
     ordered = sorted(rows, key=lambda row: (-(row.red + row.black + row.both), row.material))
     return [
         [row.material, f"{row.red:,}", f"{row.black:,}", f"{row.both:,}", row.plies, link(row.fen)]

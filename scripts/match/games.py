@@ -77,7 +77,7 @@ class Played:
     reason: str
 
     def points_of(self, side: Side) -> float:
-        """Return the points of either side."""
+        """Return the points of a side."""
         return self.points if side == Side.RED else 1 - self.points
 
 

@@ -179,7 +179,7 @@ class Match:
 
 
 def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
-    """Return the limits of the first and of the second engine."""
+    """Return the limits of the first and of the second engine, from the command line's options."""
     if options.clock:
         seconds, increment = options.clock
         return (Limit(clock=Clock(seconds, seconds, increment)),) * 2

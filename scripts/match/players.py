@@ -173,7 +173,7 @@ class Uci(Player):
         return f"setoption name {name} value {value}"
 
     def begin(self) -> None:
-        """Begin a new game."""
+        """Begin a new game, and wait until the engine is ready."""
         self.send(self.NEW_GAME)
         self.send("isready")
         self.read_until("readyok")
@@ -259,7 +259,7 @@ class Cecp(Player):
         self.failed = False
 
     def begin(self) -> None:
-        """Begin a new game."""
+        """Begin a new game, in which the engine moves only when `choose` asks for a move."""
         for line in ("new", "variant xiangqi", "easy", "nopost", "force"):
             self.send(line)
         self._played = 0

@@ -10,9 +10,9 @@ measures the pages of one client, and light requests beside eight clients with h
 `--searching` pages beside four clients that search; `--first` the first answers after the start.
 Prints one JSON object.
 
-Positions are random. Each address is requested once, so that no response comes from a cache. A
-click is the page of a position; a page size includes script and style, compressed. At most
-`MAX_REQUESTS` positions are requested, over loopback only.
+Positions are random. Each measured address is requested once (`click_again_ms`: twice), so that no
+response comes from a cache. A click is the page of a position; a page size includes script and
+style, compressed. At most `MAX_REQUESTS` positions are requested, over loopback only.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python scripts/measure/bench_wdl.py --tables DIR    (packed first: tbgen pack --men 5)
 
-Warm probes are at random positions of all files, half of them with colours exchanged:
+Warm probes, at random positions of all files (half with exchanged colours), use three interfaces:
 
     numba     lists of pieces, inside a compiled loop (`probe_wdl`)
     found     the same, with the material looked up before (`probe_wdl_found`)

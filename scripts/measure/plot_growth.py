@@ -114,10 +114,10 @@ def power_law(series: Series) -> list[Law]:
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
-    """Return, in a list, the line through the median cost per slot of the larger tables.
+    """Return, in a list, the line slots * (median cost per slot of the larger tables).
 
-    The label has this cost times `scale`, in `unit`. The list is empty without a table of at least
-    `FITTED_SLOTS` slots. Points are slots and costs.
+    The label has this median times `scale`, in `unit`. The list is empty without a table of at
+    least `FITTED_SLOTS` slots. Points are slots and costs.
     """
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:

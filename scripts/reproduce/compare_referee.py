@@ -2,8 +2,8 @@
 
     python scripts/reproduce/compare_referee.py [--loops N] [--seed N]
 
-The cause of a disagreement is the clauses of the rules without which the verdicts would agree. The
-figures in docs/referee.md are those of 20000 loops with seed 1 (several minutes).
+The cause of a disagreement is a set of clauses of the rules without which both verdicts would be
+equal. The figures in docs/referee.md are those of 20000 loops with seed 1 (several minutes).
 """
 
 import argparse

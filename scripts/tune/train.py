@@ -59,8 +59,7 @@ class Positions(NamedTuple):
     """Training positions (n rows).
 
     `boards` is uint8 (n, 90), piece codes; `sides` int8 (n,), the side to move; `phases` float32
-    (n,), from 0 in an ending to 1 in an opening; `wanted` float32 (n,), target points of Red, 0 to
-    1.
+    (n,), from 0 in an ending to 1 in an opening; `wanted` float32 (n,), Red's target points.
     """
 
     boards: NDArray[np.uint8]
@@ -161,7 +160,7 @@ def loss(predicted: Floats, wanted: Floats) -> float:
 
 
 def scale_of(scores: Floats, points: Floats) -> float:
-    """Return the divisor for which `logistic(scores / divisor)` fits the points best.
+    """Return the divisor, 80 to 790, for which `logistic(scores / divisor)` fits the points best.
 
     scores, points : scores of the search and results of the games (0 to 1), both for Red
     """
@@ -197,9 +196,9 @@ class Trainer:
         self._first, self._second, self._step = zeros(self.layers), zeros(self.layers), 0
 
     def evaluate(self, rows: NDArray[np.int64]) -> tuple[Floats, Layers]:
-        """Return the network's outputs for positions, for Red, and the sums of the gradients.
+        """Return the network's outputs, for Red, and the summed gradients of the losses.
 
-        rows : indices of the positions
+        rows : indices of the positions to evaluate
         """
         gradients, outputs = zeros(self.layers), np.zeros(len(rows), np.float32)
         scratch = np.zeros((2, 2, 2, UNITS), np.float32)
