@@ -200,7 +200,7 @@ def extras(tally: Tally, budget: Budget, seed: int) -> None:
         for tool in (["check", "."], ["format", "--check", "."]):
             ended = run([python, "-m", "ruff", *tool], cwd=ROOT)
             tally.expect(ended.status == OK, f"ruff {tool[0]}: {ended.stdout.decode()[-500:]}")
-        # With the numpy of this interpreter, since the oldest one has fewer types.
+        # With the numpy of this interpreter, since the oldest one has fewer type annotations.
         command = [sys.executable, "-m", "pip", "install", "--target", str(folder / "mypy")]
         install(command, [each for each in lowest if each.startswith("mypy==")])
         ended = run(

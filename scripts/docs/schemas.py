@@ -35,7 +35,7 @@ orders and plies, [The table file](format.md#names) materials.
 """
 
 DESCRIBED_ANSWERS = ("probe", "line", "judge", "find", "error")
-"""Answers whose fields the page describes; of others it only lists the names."""
+"""Answers whose fields the page describes; of the others it has only name and description."""
 
 
 class Item(NamedTuple):

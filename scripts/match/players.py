@@ -76,7 +76,7 @@ class Player:
         self.failed = False
         """True once the engine has ended, or failed to answer; it cannot play another game."""
         self.table_moves = 0
-        """Moves for which the engine reported positions in tables."""
+        """Number of moves for which the engine reported positions in tables."""
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:

@@ -61,7 +61,7 @@ HUGE, GROWTH = "KRNKRC", 2
 
 YARDSTICK_SECONDS = 2.1
 """CPU seconds that the reference program (`--yardstick`) took for KRNKR when the other generator's
-costs were measured. Its time now scales these costs to this machine.
+costs were measured. Its time on this machine scales these costs.
 """
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.045, 0.07

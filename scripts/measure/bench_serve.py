@@ -10,9 +10,9 @@ measures the pages of one client, and light requests beside eight clients with h
 `--searching` pages beside four clients that search; `--first` the first answers after the start.
 Prints one JSON object.
 
-Positions are random. Each measured address is requested once (`click_again_ms`: twice), so that no
-response comes from a cache. A click is the page of a position; a page size includes script and
-style, compressed. At most `MAX_REQUESTS` positions are requested, over loopback only.
+Positions are random. Each measured address is requested once, so that no response comes from a
+cache, except for `click_again_ms`. A click is the page of a position; a page size includes script
+and style, compressed. At most `MAX_REQUESTS` positions are requested, over loopback only.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: lis
             return failures
         writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         head, _ = await answer(reader)
-        # Since the request was due, including the wait for a free connection.
+        # Counted from the time the request was due, so a wait for a free client is included.
         took.append(time.perf_counter() - due)
         failures += not head.startswith(b"HTTP/1.1 200")
 

@@ -83,7 +83,7 @@ def run(*command: str, **environment: str) -> Run:
 
 
 EVERY_KERNEL = "KNAKN"
-"""Smallest material whose build and proof call every kernel: both sides may have to chase on."""
+"""Smallest material whose build and proof call every kernel: either side may chase for ever."""
 
 
 def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -> Run:
