@@ -41,7 +41,7 @@ def answer(tables: Path, command: str, *arguments: str, status: int = 0) -> dict
 
 
 def states(tables: Path) -> dict[str, str]:
-    """Return each material's proof status from `ls`; it must equal the status from `stats`."""
+    """Return the proof status of each material, such as "unproven"; `ls` and `stats` must agree."""
     found = {
         table["material"]: table["proof"]["status"] for table in answer(tables, "ls")["tables"]
     }
@@ -51,7 +51,7 @@ def states(tables: Path) -> dict[str, str]:
 
 
 def wrong_values(tables: Path, material: str) -> Path:
-    """Replace a table by a valid file in which every position is drawn; return its path."""
+    """Replace a table by a valid file in which every legal position is drawn; return its path."""
     table = Planted.of(solution(material))
     for plane in table.planes:
         plane[plane > 0] = table.code_space.draw
@@ -114,10 +114,10 @@ def test_a_refuted_table_has_no_certificate(tables: Path) -> None:
 
 
 def test_a_refutation_removes_a_certificate(tables: Path) -> None:
-    """`verify` removes a certificate that claims a proof of the contents that it refutes.
+    """If `verify` refutes a table, it removes a certificate that names the digest of this table.
 
-    KRKN is refuted because its supporting table KRK was replaced. The certificate of KRK is one
-    of other contents, so it is void and stays.
+    KRKN is refuted because its supporting table KRK was replaced; its own file is unchanged. The
+    certificate of KRK names the digest of the replaced file, so it is void anyway, and stays.
     """
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     wrong_values(tables, "KRK")
@@ -126,7 +126,7 @@ def test_a_refutation_removes_a_certificate(tables: Path) -> None:
     name = "KRKN.none.dtm.proof.json"
     assert table["notes"] == [f"{name} claimed a proof of these contents, and has been removed"]
     assert not (tables / name).exists()
-    # A certificate of other contents is already void, and stays.
+    # A certificate with another digest is already void, and stays.
     assert tbgen(tables, "verify", "KRK").exit_code == 1
     assert (tables / "KRK.none.dtm.proof.json").exists()
 
@@ -149,9 +149,9 @@ def test_a_changed_byte_is_reported(tables: Path) -> None:
 
 
 def test_changed_values_with_correct_checksums_are_reported(tables: Path) -> None:
-    """`verify` reports a table with changed values as damaged, although all checksums are correct.
+    """A table with changed values is reported as damaged, although all its checksums are correct.
 
-    The header keeps its old digest. The new time stamp makes `verify` read the bytes.
+    The header keeps the old digest. The new time stamp makes `stats` and `verify` read all bytes.
     """
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     path = tables / "KRK.none.dtm.xqt"

@@ -1,5 +1,8 @@
 """The proof of perpetual chases: valid tables pass, and errors planted in a pattern are found.
 
+In a *pattern* one side must chase for ever, or lose. A *direct win* is a win of the other side
+there, in 0 plies; its *order* is above 1 if moves out of the pattern lose by lower orders.
+
 KNKPP is the smallest material in which chases decide anything; its tests are slow certifications.
 The game of chases in a pattern is solved a second time by naive code (`naive_pattern`).
 """
@@ -63,9 +66,9 @@ def test_limited_tables_are_not_complete():
 
 
 def test_an_invented_chase_is_found():
-    """The proof refutes a table in which a draw is replaced by a direct win.
+    """The proof refutes KRKN, in which chases decide no position, if one draw is made a direct win.
 
-    The table is KRKN, in which chases decide no position.
+    Four draws are replaced, one after another.
     """
     table = recoded(solved("KRKN"), CodeSpace(2))
     rng = random.Random(3)
@@ -77,9 +80,9 @@ def test_an_invented_chase_is_found():
 
 
 def test_invented_chases_are_reported_as_chases():
-    """Direct wins planted on all draws are reported; without check they count as wins by chases.
+    """Direct wins planted on all draws are findings; those without check count as wins by chases.
 
-    None of these values is the best of the position's moves.
+    A direct win is never the best value that the position's moves give.
     """
     table = recoded(solved("KNKP"), CodeSpace(2))
     for plane in table.planes:
@@ -87,7 +90,7 @@ def test_invented_chases_are_reported_as_chases():
     report = prove(table)
     chases = report.red_to_move.direct_chases + report.black_to_move.direct_chases
     assert chases > 0
-    # None of these values is the best of its moves.
+    # No move gives the value of a direct win.
     assert report.findings >= chases
 
 
@@ -125,12 +128,15 @@ CLAUSES = 1 + PIECES
 
 
 def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[bool]:
-    """Return for each chaser True if all its chases belong to a pattern, found by naive code.
+    """Return for each chaser True if it belongs to a pattern, found by naive code.
 
-    A chaser is a position whose side to move chases. A state is (chase, numbering of the pieces
-    there, condition to be met). The prospective winner wins by meeting all conditions in rotation,
-    endlessly.
+    A chaser is a position of which every move chases one piece or loses. It belongs to a pattern if
+    it is a candidate with due chases, and the winner wins after each of these. He wins by meeting
+    all conditions in rotation, for ever: 0, an answer without check; 1 and 2, an answer that does
+    not chase the first or second piece, or gives check. A state is (chase, numbers of both pieces
+    there, condition to be met next).
 
+    graph, victims : the chases, the answers to them (edges), and the pieces that answers chase
     due : for each chase, True if it counts (does not lose yet)
     candidates : for each chaser, True if it may belong to a pattern
     """
@@ -148,7 +154,10 @@ def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[
     }
 
     def successors(state, edge):
-        """Yield (state, whether a round of the conditions is complete) for each following chase."""
+        """Yield (state, whether its answer completes a round of conditions) for each next chase.
+
+        edge : index of the winner's answer to the chase of `state`
+        """
         _, numbering, clause = state
         goal = graph.edge_to[edge]
         after = tuple(int(victims.follow[edge, p]) for p in numbering)
@@ -238,9 +247,13 @@ def test_patterns_of_random_games():
     ],
 )
 def test_the_conditions_on_one_loop(check, words, follow, expected):
-    """The proof keeps a loop as a pattern only if the winner meets all its conditions.
+    """The proof keeps a loop as a pattern only if the winner meets all conditions on him.
 
     The loop has one chasing position, one chase, and one answer that leads back.
+
+    check : whether the answer gives check
+    words : bit set of the pieces that the answer chases
+    follow : the number of each of the two pieces after the answer
     """
     graph = ChaseGraph(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([check]))
     victims = Victims(np.array([0]), np.array([words], np.uint64), np.array([follow], np.int8))
@@ -267,7 +280,7 @@ def knkpp():
 def chase_wins(table, order=1):
     """List (side to move, slot) of the direct wins by chases of an order.
 
-    In a direct win by checks the side to move would be in check.
+    These are the direct wins in which the side to move is not in check.
     """
     return [
         (side, slot)
@@ -320,9 +333,9 @@ def test_knkpp_of_two_orders_is_proven():
     ids=str,
 )
 def test_an_altered_chase_is_found(knkpp, wrong):
-    """The proof refutes a table in which one direct win by chase is replaced by another value.
+    """The proof refutes a table in which one direct win by chases is replaced by another value.
 
-    The value is a draw, a later win, another order, or a loss.
+    The other value is a draw, a later win, a win of another order, or a loss.
     """
     table = recoded(knkpp, CodeSpace(2))
     for side, slot in random.Random(5).sample(chase_wins(table), 1):
@@ -346,7 +359,7 @@ def test_an_added_chase_is_found(knkpp, right):
 def test_chases_hidden_in_draws_are_found():
     """The proof under wxf refutes a table that was solved under the check rule.
 
-    Chases decide some of its draws or of its later orders.
+    Under wxf, chases decide some positions that are draws, or wins of later orders, in this table.
     """
     table = solution("KNKPP", Rules.CHECK)
 
@@ -356,16 +369,16 @@ def test_chases_hidden_in_draws_are_found():
     assert verify(table, supporting, rule_set=RuleSet(Rules.CHECK)).ok
     report = verify(table, supporting, rule_set=RuleSet(Rules.WXF))
     assert not report.ok
-    # Every value is the best of its moves; only the search for patterns refutes the table.
+    # Every value is the best of the position's moves; only the search for patterns refutes it.
     assert report.first is not None
     assert report.first.expected == direct(1)
 
 
 @pytest.mark.certification
 def test_a_shifted_order_of_chases_is_found(knkpp):
-    """Decided values that are all one order too high are found.
+    """The proof refutes a table in which all wins and losses by the rules are one order too high.
 
-    They are the best of their moves, so only the search for patterns refutes them.
+    Every value stays the best of the position's moves, so only the search for patterns finds it.
     """
     table = recoded(knkpp, CodeSpace(2))
     span, top, draw = table.code_space.span, table.code_space.top, table.code_space.draw

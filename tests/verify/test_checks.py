@@ -1,4 +1,9 @@
-"""The proof of perpetual checks: valid tables pass, and errors planted in a pattern are found."""
+"""The proof of perpetual checks: valid tables pass, and errors planted in a pattern are found.
+
+In a *pattern* one side, the *offender*, must check for ever, or lose. A *direct win* (stored: a
+*claim*) is a win of the other side there, in 0 plies. Its *order* is above 1 if moves out of the
+pattern lose by lower orders. In a *direct loss*, each move that keeps the order leads to a claim.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +42,7 @@ def prove(table, orders=None, rules=Rules.CHECK):
 
 
 def planted(name="KRKN"):
-    """Return a copy of a table whose codes have room for more orders, to plant errors in."""
+    """Return a copy of a table in codes with room for further orders, to plant errors in."""
     return recoded(solved(name), CodeSpace(2))
 
 
@@ -54,7 +59,11 @@ def test_sound_tables_pass(name, metric):
 
 
 def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
-    """A check from a direct loss to a win of the order before, as in KNKCP, is searched alone."""
+    """Checks that lead from a direct loss to a win of the order before are searched separately.
+
+    KNKCP has such wins, which the passes over rows do not examine. The proof needs no search of
+    all open positions (draws, and positions decided by the rules) for them.
+    """
 
     def refuse(*_):
         raise AssertionError("all open positions are searched")
@@ -74,7 +83,10 @@ def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
 
 @pytest.mark.certification
 def test_offenders_after_such_replies_are_added(monkeypatch):
-    """In KNKPPA the replies lead to offenders that the passes over rows do not find."""
+    """Replies in wins that the passes over rows do not examine can lead to further offenders.
+
+    In KNKPPA, `_add_reached` adds these offenders, which the passes do not list, once.
+    """
     added = []
 
     def add(patterns, pool, listed):
@@ -172,9 +184,9 @@ def test_an_altered_loss_by_rules_is_found(plies, wrong):
 
 
 def test_an_invented_direct_win_is_found():
-    """The proof refutes a table in which a draw outside of patterns is made a direct win.
+    """The proof refutes a table in which one draw is made a direct win.
 
-    The side to move is in check or not.
+    Eight random draws are replaced, one after another, with the side to move in check or not.
     """
     table = planted("KRKR")
     for side, slot in random.Random(1).sample(table.with_value(DRAW), 8):
@@ -184,9 +196,9 @@ def test_an_invented_direct_win_is_found():
 
 
 def test_a_whole_order_shifted_is_found():
-    """The proof refutes a table in which a whole order is shifted to the next one.
+    """The proof refutes a table in which all wins and losses by the rules are one order too high.
 
-    Every value stays the best of its moves, so only the search for patterns finds the error.
+    Every value stays the best of the position's moves, so only the search for patterns finds it.
     """
     table = planted()
     orders = table.code_space.span
@@ -233,9 +245,9 @@ def test_orders_beyond_the_limit_are_found():
 
 
 def naive_pattern(graph: Graph, order: int) -> set[int]:
-    """Return the winner's nodes in a pattern of checks, by sets as docs/values.md defines them.
+    """Return the winner's nodes in the pattern of an order, by sets as in docs/values.md.
 
-    In these nodes the winner is in check. `order` is that of the pattern.
+    These are numbers of checked sides in `graph`: nodes in which the winner is in check.
     """
     moves: dict[int, set[int]] = {o: set() for o in range(len(graph.first_orders))}
     replies: dict[int, set[int]] = {c: set() for c in range(len(graph.checked_orders))}

@@ -34,9 +34,9 @@ The larger ones add no kind of move.
 
 
 def key_of(table, position):
-    """Return the value of a position as a key, from the table of its material.
+    """Return the value of a position as a key, an int that is larger for better values.
 
-    Returns 0 (a draw) if no attackers are left; `table` is not used then.
+    table : the table of the position's material; not used if no attackers are left (0, a draw)
     """
     if not position.material.needs_table:
         return 0
@@ -90,7 +90,7 @@ def test_children_of_a_sample_agree(name):
 def test_captures_that_may_win_by_the_rules():
     """Of the captures in KRKNA, that of the advisor alone leads to a table with wins by the rules.
 
-    That table is KRKN. All tables are limited to one order, the lowest that such a win can have.
+    That table is KRKN. All tables are limited to order 1, the lowest order of such wins.
     """
     rule_set = RuleSet(Rules.CHECK, 1)
     table = solution_under("KRKNA", rule_set)

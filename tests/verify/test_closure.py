@@ -51,7 +51,7 @@ def proven_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def proven(proven_once: Path, tmp_path: Path) -> Path:
-    """Copy of `proven_once` whose files have other time stamps."""
+    """Copy of `proven_once` that a test may change; its files have new time stamps."""
     return Path(shutil.copytree(proven_once, tmp_path / "p", copy_function=shutil.copy))
 
 
@@ -61,9 +61,9 @@ def run(tables: Path, *arguments: str) -> Result:
 
 
 def settled(tables: Path, *arguments: str, status: int = 0) -> dict[str, str | None]:
-    """Run a proof of tables; return by material how it was settled.
+    """Run `tbgen verify`, which must exit with `status`; return by material how it was settled.
 
-    `proof` means proven now, `certificate` that a valid one was present, None neither.
+    `proof` means proven by this run, `certificate` that a valid one was present, None neither.
     """
     result = run(tables, *arguments, "--json")
     assert result.exit_code == status, result.output
@@ -162,7 +162,10 @@ def test_a_missing_table_is_reported_first(tables: Path) -> None:
 
 
 def test_all_missing_tables_are_reported_in_one_line(tmp_path: Path) -> None:
-    """Tables missing below several named ones are named at once, also below present tables."""
+    """A plan for several tables names all missing supporting tables in one error.
+
+    The present KNKP is a supporting table of KNKPA; tables that only KNKP needs are named, too.
+    """
     names = [name_of(f"{material}.none.dtm") for material in ("KRKN", "KNKPA", "KNKP")]
     for name in names:
         (tmp_path / name.filename).touch()
@@ -172,9 +175,9 @@ def test_all_missing_tables_are_reported_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_changed_supporting_table_requires_new_proofs(proven: Path) -> None:
-    """A table is proven again if its certificate has another digest of a supporting table.
+    """A table is proven again if its certificate names another digest of a supporting table.
 
-    Digests also change when the bytes do and the values do not, as after another arrangement.
+    A digest also changes if the same values are stored in other bytes, as in another arrangement.
     """
     certificate = certificate_path(proven / "KRKN.none.dtm.xqt")
     krk = read_certificate(proven / "KRK.none.dtm.xqt")
@@ -261,9 +264,9 @@ def test_a_plan_uses_the_metric_of_the_files() -> None:
 
 
 def test_a_plan_states_the_memory_of_each_proof(tables: Path) -> None:
-    """A proof needs two and a half times the bytes of its planes, and those of supporting tables.
+    """A proof needs 2.5 times the bytes of its table's planes, and those of its supporting tables.
 
-    What a process needs besides is the same for all proofs.
+    The rest of a process is the same for all proofs.
     """
     jobs = plan(find_in_directory(tables), [name_of("KRKN.none.dtm")])
     sizes = {}

@@ -36,7 +36,10 @@ DIGEST_OFFSET = 88
 def write(directory, name, table=None, rules=Rules.NONE, **changes):
     """Write a table in memory to a file; return its path.
 
-    changes : wrong entries of the statistics by name; all others are correct
+    name : material
+    table : Planted; without it, the solved table of the material without repetition rules
+    changes : wrong statistics: `fen`, for all longest wins and losses; `histogram`, a function that
+        returns Red's new histogram for the correct one; `chase_patterns`
     """
     table = table if table is not None else Planted.of(solution(name))
     spec = TableSpec(
@@ -144,9 +147,9 @@ def test_a_damaged_file(tables):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
 def test_a_wrong_digest(tables, name):
-    """`tbgen verify` finds a false digest of a table or a supporting table; exit status 3.
+    """`tbgen verify` finds a false digest in the header of a table or a supporting table.
 
-    All checksums of the file are correct, as a forger would write them.
+    All checksums of the file are correct, as a forger would write them. The exit status is 3.
     """
     path = tables / f"{name}.none.dtm.xqt"
     data = bytearray(path.read_bytes())

@@ -44,9 +44,9 @@ def prove(table, *, plain):
 def test_rows_and_single_positions_agree(name):
     """The check by rows and the check by single positions give equal reports.
 
-    On a correct table only the numbers of candidates for patterns differ. By rows, only some
-    positions are candidates. By single positions, all draws and direct wins or losses are. In a
-    table with planted errors both checks examine all of these, so whole reports are equal.
+    On a correct table, they differ only in the numbers of positions examined as candidates for
+    patterns. The check by rows examines few; that by single positions all draws, and all positions
+    decided by the rules. In a table with planted errors both examine all of them.
     """
     table = recoded(solution(name, Rules.WXF), CodeSpace(2))
     report, plain = prove(table, plain=False), prove(table, plain=True)
@@ -96,7 +96,10 @@ def naive_findings(table, supporting):
 
 
 def key_of_value(value):
-    """Return the key (see `tbgen.verify.values`) of a value of order 0."""
+    """Return the key of a value of order 0: above 0 for wins, 0 for draws, below 0 for losses.
+
+    Keys are those of `tbgen.verify.values`.
+    """
     return int(value.outcome) * (MATE - value.plies) if value.plies or value.outcome else 0
 
 
@@ -115,7 +118,7 @@ def test_findings_agree_with_plain_python():
 
 
 def drawn(material):
-    """Return a table in which every position of a material is drawn."""
+    """Return a table of a material in which every slot holds a draw."""
     layout, space = Layout.of(material), CodeSpace(1)
     planes = [np.full(layout.slots, space.encode(DRAW), space.dtype) for _ in Side]
     return Planted(layout, space, Metric.DTM, planes)
@@ -125,8 +128,8 @@ def drawn(material):
 def test_attacks_of_a_row_agree_with_its_positions(name):
     """Rows and single positions find the same positions with an attacked piece that can be chased.
 
-    The check by rows tests pairs of attacker and victim without the inner piece once per row,
-    although that piece may stand between the two.
+    In a row one piece moves. The check by rows tests attacks between two other pieces once per row,
+    although the moving piece may stand between the two.
     """
     table = drawn(Material.parse(name))
     arrays = gather(table, drawn, RULE_SET).arrays
@@ -145,9 +148,9 @@ def test_attacks_of_a_row_agree_with_its_positions(name):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
 def test_values_missing_in_the_statistics_are_found(name):
-    """A table is refuted if statistics do not list a loss that occurs in it.
+    """A table is refuted if statistics do not list the losses in 2, 4 and 6 plies that occur.
 
-    Tested are the statistics of the table and of a supporting table.
+    They are missing in the statistics of the table `name`: KRKN, or a supporting table of it.
     """
     tables = {each: recoded(solution(each, Rules.WXF), CodeSpace(2))
               for each in ("KRKN", "KRK", "KNK")}  # fmt: skip

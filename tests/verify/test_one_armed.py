@@ -21,7 +21,7 @@ WXF = RuleSet(Rules.WXF)
 
 
 def search(name, *, minor_chases=True):
-    """Solve a material under wxf; return its table, and its candidates of patterns.
+    """Solve a material under wxf; return its table, and its candidates for patterns.
 
     minor_chases : option of the rule set on chases by minor pieces
     """
@@ -35,7 +35,10 @@ def search(name, *, minor_chases=True):
 
 
 def chased_by(position, move):
-    """Return the squares of the pieces that a quiet move chases, according to the referee."""
+    """Return the squares of the pieces that a quiet move chases, according to the referee.
+
+    The set is empty if the move gives check.
+    """
     after = position.after(move.source, move.target)
     before, board = list(position.board), list(after.board)
     if in_check(after):
@@ -50,7 +53,7 @@ def chased_by(position, move):
 
 
 def loses(table, after: Position):
-    """Return whether a move loses: the side to move in the position after it wins."""
+    """Return whether the move that led to `after` loses: the side to move in `after` wins."""
     code = int(table.plane(after.side)[table.layout.slot(after)])
     return table.code_space.decode(code).outcome == Outcome.WIN
 
@@ -59,7 +62,7 @@ def loses(table, after: Position):
 def test_an_armless_side_may_have_to_chase_one_piece(name):
     """A side without attackers can have candidates for chases.
 
-    In each, all moves that do not lose chase a common piece, by the plain rules.
+    In each, no move captures, and all moves that do not lose chase a common piece.
     """
     table, found = search(name)
     assert len(found.armless_chasers)

@@ -48,7 +48,7 @@ def plane(different):
 @pytest.mark.parametrize("different", [3, 256, 257, 300])
 @pytest.mark.parametrize("side", [0, 1])
 def test_planes_hold_the_ranks_of_their_codes(side, different):
-    """Each side to move has a palette of its own."""
+    """`list_codes` lists the codes of one side to move; `unpack` replaces each by its rank."""
     planes = plane(different), plane(5)[::-1]
     codes, keys = list_codes(tiled(*planes), side)
     assert len(keys) == 1 + len(np.unique(planes[side]))
@@ -59,9 +59,9 @@ def test_planes_hold_the_ranks_of_their_codes(side, different):
 
 
 def test_unlisted_codes_have_no_value():
-    """Codes that the statistics do not list have the rank of no value, as has code 0.
+    """Codes that the statistics do not list have the last rank of the palette, as has code 0.
 
-    Only codes with a value are counted.
+    That rank, here 0, means no value. `count_codes` leaves it out, and codes that do not occur.
     """
     codes, keys = list_codes(tiled(plane(3), plane(3)), 0)
     assert keys[-1] == NO_KEY
@@ -73,10 +73,7 @@ def test_unlisted_codes_have_no_value():
 
 
 def test_equivalent_codes_share_a_key():
-    """Codes that differ only in the distance are equal after a conversion.
-
-    In the metric DTC only the outcome counts after a capture.
-    """
+    """In the metric DTC, codes that differ only in the distance share a key after a capture."""
     table = tiled(plane(300), plane(299))
     assert len({*list_codes(table, 0, converts=True)[1].tolist()}) == 2
     assert len({*list_codes(table, 0)[1].tolist()}) == 301

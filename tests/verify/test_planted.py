@@ -41,9 +41,10 @@ def test_each_kind_is_found_in_a_small_table(rule_set: RuleSet) -> None:
 
 
 def test_whole_regions_are_found() -> None:
-    """The proof refutes tables with errors in whole regions.
+    """The proof refutes tables in which a whole region of values is wrong.
 
-    The planted values agree with each other, so only the check of direct wins refutes them.
+    The planted values agree with each other, so only the check of direct wins refutes them. One
+    removed direct win is refuted, too.
     """
     target = Target("KRKN", RuleSet(Rules.CHECK))
     found = list(regions(target))
@@ -63,7 +64,7 @@ def test_whole_regions_are_found() -> None:
 def test_errors_where_chases_decide(name: str, rules: Rules) -> None:
     """The proof refutes planted errors of every kind where chases decide; takes some minutes.
 
-    Whole regions are planted in small tables only.
+    Loops of wrong values, one kind of whole region, are planted in small tables only.
     """
     target = Target(name, RuleSet(rules))
     assert target.is_sound()

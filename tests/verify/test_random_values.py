@@ -1,7 +1,11 @@
 """Kernels of the proof against naive code, on tables with random values.
 
-The rule sets of real tables of few men use few cases: no capture wins by the repetition rules, and
-few positions have winning moves of two orders. Random values have all of these.
+Real tables of few men cover few cases: no capture wins by the repetition rules, and few positions
+have winning moves of two orders. Random values have all of these.
+
+A *key* is a value as an int, larger if it is better for the side to move. W wins by a repetition of
+O, the *offender*. A *direct win* is a win of W in 0 plies. In a *direct loss*, each move of O that
+keeps the order leads to such a win. Order `NEVER` is above all orders.
 """
 
 from __future__ import annotations
@@ -57,7 +61,7 @@ class Case(NamedTuple):
     arrays: Arrays
     index: Index
     claims: set[int]
-    """Nodes that the comparison with moves lists as claims."""
+    """Nodes that the comparison with moves lists as direct wins to be explained by patterns."""
     nodes: list[int]
     """Nodes of random positions, 2 * slot + side to move, ascending."""
 
@@ -65,7 +69,7 @@ class Case(NamedTuple):
         return self.tables["KRKN"].position(node % 2, node // 2)
 
     def value(self, position: Position) -> Value:
-        """Return the value of any position of the material, or of one after a capture."""
+        """Return the value of any position of the material, or of a position after a capture."""
         position = position.swapped() if position.is_swapped else position
         if not position.material.needs_table:
             return DRAW
@@ -74,7 +78,7 @@ class Case(NamedTuple):
         return table.code_space.decode(int(code))
 
     def captures_lose(self, position: Position) -> list[int]:
-        """Return the orders of the captures in a position after which the opponent has lost."""
+        """Return, for each capture in a position that wins, the order of the opponent's loss."""
         found = []
         for move in legal_moves(position):
             value = self.value(position.after(*move))
@@ -103,7 +107,7 @@ def case() -> Case:
 
 
 def test_claims_are_better_than_their_moves(case: Case) -> None:
-    """A stored direct win is a claim only if no move is as good."""
+    """A stored direct win is a claim exactly if it is better than every move."""
     found = []
     for node in case.nodes:
         position = case.position(node)
@@ -124,7 +128,10 @@ def key_of(value: Value) -> int:
 
 
 def loses_by_definition(case: Case, position: Position, move: Move) -> int:
-    """Return the order from which a move counts as lost, as defined in `chasers`, or NEVER + 1."""
+    """Return the order from which a move counts as lost, as `tbgen.verify.chasers` defines it.
+
+    Returns NEVER + 1 for a move that does not lose.
+    """
     after = position.after(*move)
     value = case.value(after)
     if value.outcome != WIN:
@@ -175,9 +182,11 @@ def test_wins_with_hanging_pieces_or_winning_captures(case: Case) -> None:
 
 
 def test_orders_of_answers_and_checks(case: Case) -> None:
-    """A side in check wins from the least order of its winning moves on.
+    """`k_list` returns an order for each node, from which the node may matter to a pattern.
 
-    An offender's moves other than checks lose from the greatest order on.
+    For ANSWERS, this is the least order of a winning move: a capture, or a quiet move to a
+    confirmed direct loss. For CHECKS, all moves other than checks lose from this order on; it is
+    NEVER + 1 if it is above the order of the node's own value.
     """
     arrays, index, nodes = case.arrays, case.index, np.array(case.nodes)
     confirmed = np.random.default_rng(2).random(arrays.values.keys.shape) < 0.3
@@ -219,15 +228,18 @@ def test_orders_of_answers_and_checks(case: Case) -> None:
 
 
 def is_confirmed(case: Case, confirmed: np.ndarray, after: Position) -> bool:
-    """Return whether the value of a position after a quiet move is a confirmed direct loss."""
+    """Return whether the value of a position after a quiet move is a confirmed direct loss.
+
+    confirmed : bool (2, ranks), by side to move and rank of the value
+    """
     slot = case.tables["KRKN"].layout.slot(after)
     return bool(confirmed[after.side, case.arrays.ranks[after.side * case.index.slots + slot]])
 
 
 def test_claims_and_checked_wins_in_question() -> None:
-    """Claims are in question unless an answer leads to a direct loss without check.
+    """Direct wins are in question unless the best move leads to a direct loss with O not in check.
 
-    Other wins in check are in question if an answer leads to a direct loss.
+    Other wins of W in check are in question if the best move leads to a direct loss.
     """
     keys = np.full((2, 5), NO_KEY)
     keys[:, 1:] = [2 * ORDER - MATE + 1, ORDER - MATE + 1, MATE - ORDER, MATE - 2 * ORDER]

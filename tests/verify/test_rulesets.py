@@ -71,9 +71,9 @@ def test_values_are_proven_under_their_own_rules(rules: Rules) -> None:
     [(material, *pair) for material, pairs in DIFFERING.items() for pair in pairs],
 )
 def test_values_of_other_rules_are_refuted(material: str, values: Rules, rules: Rules) -> None:
-    """The proof refutes the values of one rule set under another.
+    """The proof under one rule set refutes a table that was solved under another.
 
-    The test fails if solver or proof judges chases by another rule set. 16 seconds each.
+    It would not if solver or proof judged chases by a wrong rule set. 16 seconds each.
     """
     assert not proof(material, values, rules).ok
 
@@ -82,8 +82,8 @@ def test_values_of_other_rules_are_refuted(material: str, values: Rules, rules: 
 def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
     """The solver agrees with a naive solver on positions that chases decide under `wxf`.
 
-    The positions after their moves are compared, too. Chases decide some of them exactly under the
-    rule sets whose statistics differ from those of the check rule.
+    The positions after their moves are compared, too. Chases decide some of all these under `rules`
+    if and only if the numbers of wins, draws and losses differ from those of the check rule.
     """
     positions = where_chases_decide(MATERIAL, Rules.WXF, 20, random.Random(1))
     found = decided_by_chases(with_moves(positions), rules)
@@ -102,9 +102,9 @@ def counts(rules: Rules) -> list[int]:
 
 
 def test_the_rule_sets_differ_as_an_independent_solver_says() -> None:
-    """The outcomes under the rules `computer` are those of an independent solver, not of `wxf`.
+    """Under the rules `computer`, the counts of outcomes are those of an independent solver.
 
-    That solver computed tests/data/computer_counts.csv.
+    That solver computed tests/data/computer_counts.csv. The counts under `wxf` are others.
     """
     with (DATA / "computer_counts.csv").open(newline="") as file:
         (row,) = (row for row in csv.DictReader(file) if row["material"] == MATERIAL)

@@ -41,9 +41,9 @@ def report_on(tables: Path, material: str):
 def rewritten(tables: Path, material: str, change) -> None:
     """Write a win-draw-loss file of a table, with changed outcomes.
 
-    change : function that changes the outcomes, one plane per side to move, in place
+    change : function that changes the outcomes in place, given as one plane per side to move
 
-    Counts are correct, and the file names the digest of the table.
+    The file's counts are those of the changed outcomes. It names the digest of the table.
     """
     path = tables / f"{material}.check.dtm.xqt"
     with TableFile(path) as table:
