@@ -23,7 +23,7 @@ def page() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    """Client of the board; modules that need another board replace it."""
+    """Client of the board on the demo's tables; some modules define a `client` of their own."""
     # Imported late, since modules skip their tests without the extra `web`.
     from starlette.testclient import TestClient
 

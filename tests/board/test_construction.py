@@ -31,7 +31,11 @@ LIMITS = Limits(60, 1 << 30)
 
 
 class FakeWorkshop:
-    """Stand-in for the board's builder of tables: builds nothing, and records what is requested."""
+    """Stand-in for the board's builder of tables: builds nothing, and records what is requested.
+
+    `asked` has the materials of each build started; `cancelled` counts cancellations. A test may
+    set `price`, the cost of any build, and `state`, the progress reported (None before a build).
+    """
 
     def __init__(self, limits: Limits | None = LIMITS) -> None:
         self.limits = limits

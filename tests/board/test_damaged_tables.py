@@ -26,7 +26,10 @@ LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
 
 
 def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
-    """Pages whose panels search a table do not fail if another block of it is damaged."""
+    """Pages that search a table do not fail if a block of this table that they skip is damaged.
+
+    A search that needs the damaged block raises `CorruptTableError`.
+    """
     path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
     whole, middle = path.read_bytes(), path.stat().st_size // 2
     path.write_bytes(whole[:middle] + bytes(2000) + whole[middle + 2000 :])
@@ -44,7 +47,7 @@ def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
 def test_notes_and_boards_of_a_damaged_table_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages leave out what a damaged block would be read for."""
+    """Pages leave out notes and small boards for which a damaged block would have to be read."""
     path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
 
     def damaged(*_: object) -> None:

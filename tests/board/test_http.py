@@ -70,7 +70,8 @@ class Work:
     """Web application with endless requests, /long and /search, and short ones, /page and /short.
 
     An endless request ends if its client has gone, its time is up, or the server ends. Each of the
-    four addresses has its own lane, a queue of requests with its own threads.
+    four addresses has its own lane, a queue of requests with its own threads. `begun` counts the
+    endless requests begun; `ended` is set when one of them has ended.
     """
 
     def __init__(self) -> None:
@@ -309,7 +310,7 @@ def test_scripts_of_other_origins(tables_dir: Path) -> None:
 
 
 def test_an_interrupted_form_is_no_error_of_the_server(tables_dir: Path) -> None:
-    """A client that leaves before its form is complete gets no traceback in the log."""
+    """If a client leaves before its form is complete, the status is 408, and no error is raised."""
     statuses = []
 
     async def receive() -> Any:

@@ -75,7 +75,7 @@ def test_a_puzzle_is_open_lost_or_solved(client: TestClient) -> None:
 
 
 def test_a_puzzle_ends_with_its_game(client: TestClient) -> None:
-    """The referee decides a game that is over, even if the table says that it could be won."""
+    """The referee decides a game that is over, even if its last position is won by the table."""
     game = {"fen": "4k4/R8/9/9/9/9/9/9/9/3K5_w", "moves": "a8a9,e9e8,a9a8,e8e9", "mode": "play"}
     for task in ("win", "draw"):  # Red has checked for ever
         assert puzzle(page(client, "/", **game, task=task)) == "lost"

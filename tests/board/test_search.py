@@ -75,10 +75,11 @@ def everywhere(material: Material) -> Iterator[Position]:
 def has(store: TableStore, wanted: Query, position: Position, value: ProbeResult) -> bool:
     """Return whether a position meets a query, by the definition of each condition.
 
+    wanted : may have the conditions `turn`, `outcome`, `plies`, `only` and `zugzwang`
     value : probed value of the position
 
-    For `wanted.only`, the condition of one best move, the successors are probed. For
-    `wanted.zugzwang` the position with the other side to move is probed.
+    For `only`, the condition of one best move, the positions after all moves are probed. For
+    `zugzwang` the position with the other side to move is probed.
     """
     tables = store.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):

@@ -30,7 +30,10 @@ NO_RULES = RuleSet(Rules.NONE)
 
 
 def digests(directory: Path) -> dict[str, bytes]:
-    """Return the digest of every table by file name; no incomplete file may be left."""
+    """Return the digest of every table by file name, without win-draw-loss files.
+
+    Fails if temporary or lock files are left.
+    """
     assert not [path for path in directory.iterdir() if path.name.endswith((".tmp", ".lock"))]
     tables = [path for path in directory.glob("*.xqt") if ".wdl." not in path.name]
     return {path.name: TableFile(path).header.digest for path in tables}

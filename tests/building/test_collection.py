@@ -174,7 +174,7 @@ def start_build(directory: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def children(pid: int) -> list[int]:
-    """List the child processes of a process."""
+    """List the ids of the child processes of a process, except of those that have ended."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -193,7 +193,10 @@ def test_the_builds_of_measured_tables_give_the_machine_speed() -> None:
     usual = Estimates(Rules.WXF, known)
 
     def wall_per_cpu(**ratios: float) -> float:
-        """Return the estimate if tables took so many wall seconds per measured CPU second."""
+        """Return the wall seconds per CPU second that are estimated from builds of tables.
+
+        ratios : by material, the wall seconds that its build took per measured CPU second
+        """
         there = {
             name: FinishedTable(
                 1000, partial(operator.mul, ratio, usual.cpu_seconds(Material.parse(name)))

@@ -114,7 +114,7 @@ def test_every_extra_is_explained() -> None:
 @needs_cxx
 @pytest.mark.skipif(shutil.which("pkg-config") is None, reason="pkg-config is not installed")
 def test_installing_the_c_library(tmp_path: Path) -> None:
-    """The session of docs/engines.md installs the C library and compiles a program with it.
+    """The console commands of docs/engines.md install the C library and compile a program with it.
 
     The program is the page's own code, stored as `yours.c`.
     """

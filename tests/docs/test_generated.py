@@ -32,7 +32,7 @@ def test_the_commands() -> None:
 
 
 def test_the_table_of_trusted_code() -> None:
-    """The table in docs/proof.md is current; else run `python scripts/docs/trusted.py`."""
+    """The table in docs/proof.md is what `python scripts/docs/trusted.py` writes."""
     assert trusted.is_current(trusted.PAGE.read_text("utf-8"))
 
 

@@ -64,7 +64,7 @@ MISTAKES = (("probe", "nonsense"), ("stats", "KRKRA"), ("build", "nonsense"), ("
 
 
 def closed(schema: Any) -> Any:
-    """Return the schema with every object closed: a field without a description is a fault."""
+    """Return a copy of a schema that allows no fields besides those that it describes."""
     if isinstance(schema, list):
         return [closed(part) for part in schema]
     if not isinstance(schema, dict):

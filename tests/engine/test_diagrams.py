@@ -1,8 +1,7 @@
 """Diagrams of the WXF manual with one best line: the search finds it, and wins the game.
 
-The rules of repetition decide each diagram. The loser offends if it continues the loop, and loses
-by force or by another offence otherwise. Under `Rules.NONE` nothing is decided within the same
-number of nodes.
+The rules of repetition decide each diagram. The losing side offends if it continues the loop; else
+it loses by force or by another offence. Under `Rules.NONE` as many nodes decide nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +38,10 @@ def start_of(diagram: str) -> Position:
 
 
 def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rules) -> Line:
-    """Search after some moves until the line is decided or `NODES` are used up; return the line."""
+    """Search after `moves` from `start`, and return the best line found within `NODES` nodes.
+
+    The search ends early if the line's score is decided: a mate, or a verdict on a repetition.
+    """
     searcher.clear_stop()
     for found in searcher.think(played(start, moves), moves, nodes=NODES, rule_set=RuleSet(rules)):
         line = found.lines[0]

@@ -27,14 +27,14 @@ START = Position.from_fen(START_FEN)
 
 
 def value(position: Position) -> int:
-    """Return the evaluation for the side to move."""
+    """Return the compiled evaluation of a position, for its side to move."""
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
     return int(evaluate_board(states, np.zeros(0, np.int32), int(position.side)))
 
 
 def random_positions(seed: int, games: int) -> list[Position]:
-    """Return every seventh position of random games."""
+    """Return every seventh position of `games` random games."""
     rng, found = random.Random(seed), []
     for _ in range(games):
         found += list(random_game(rng, START, 140))[1::7]
@@ -42,7 +42,7 @@ def random_positions(seed: int, games: int) -> list[Position]:
 
 
 def colours_changed(position: Position) -> Position:
-    """Return the position with the colours exchanged."""
+    """Return the position with the board upside down, and colours and side to move exchanged."""
     board = bytearray(SQUARES)
     for square, code in enumerate(position.board):
         if code != EMPTY:
@@ -77,7 +77,7 @@ def first_layer() -> NDArray[np.int64]:
 
 
 def naive_value(position: Position, layer: NDArray[np.int64]) -> float:
-    """Return the network's value in plain arithmetic, from the board and the weights."""
+    """Return the network's value of a position in plain arithmetic; `layer` is `first_layer()`."""
     outputs = np.zeros(2)
     for view in range(2):
         side = position.side if view == 0 else position.side.other
@@ -121,7 +121,7 @@ def test_values_agree_with_plain_arithmetic() -> None:
 
 
 def test_incremental_sums_agree_with_new_ones() -> None:
-    """The first layer's sums, updated move by move, equal sums computed anew; captures included."""
+    """The first layer's sums, updated at each move and capture, equal sums computed anew."""
     rng = random.Random(7)
     for _ in range(6):
         moves, states = random_moves(rng, START, 90), np.zeros(1, STATE)
@@ -136,7 +136,7 @@ def test_incremental_sums_agree_with_new_ones() -> None:
 
 
 def test_sums_and_outputs_do_not_overflow() -> None:
-    """For any board, sums need at most 16 bits and outputs at most 32."""
+    """For any board, sums fit in signed 16 bits, and outputs in signed 32 bits."""
     totals = 2 * np.abs(np.array(WEIGHTS["outputs"])).sum(axis=(1, 2))
     assert totals.max() * 181**2 < 1 << 31
     assert 32 * np.abs(first_layer()).max() + np.abs(WEIGHTS["biases"]).max() < 1 << 15

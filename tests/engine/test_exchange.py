@@ -17,9 +17,10 @@ from tests.helpers.tracing import is_sound_on_board
 
 
 def net(board: bytearray, source: int, target: int) -> int:
-    """Return the gain of the capturing side in pieces' values, after all recaptures on the square.
+    """Return the gain of the side that captures from `source` on `target`, after all recaptures.
 
-    Both sides recapture with their cheapest piece first, and stop when it does not pay.
+    Both sides recapture with their cheapest piece first, and stop when it does not pay. A king does
+    not recapture where it would be taken. The unit is that of `EXCHANGE_VALUES`.
     """
     gained = int(EXCHANGE_VALUES[board[target]])
     taken = bytearray(board)
@@ -48,7 +49,10 @@ def net(board: bytearray, source: int, target: int) -> int:
 
 
 def captures(rng: random.Random, games: int) -> list[tuple[Position, Move]]:
-    """Return the captures of random games, in which many pieces are attacked."""
+    """Return all legal captures, with their positions, in `games` random games.
+
+    In random games many pieces are attacked.
+    """
     found = []
     for _ in range(games):
         for position in random_game(rng, Position.from_fen(START_FEN), 80):

@@ -16,7 +16,7 @@ START = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def moves_from(fen: str, count: int) -> list[str]:
-    """Return `count` random legal moves played from a position."""
+    """Return the ICCS texts of `count` random legal moves, played from a position."""
     moves = random_moves(random.Random(4), Position.from_fen(fen), count)
     return [move.iccs for move in moves]
 

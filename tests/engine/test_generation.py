@@ -63,7 +63,10 @@ def test_every_check_is_detected():
 
 
 def _is_knights_leg_free(after: Position, move: Move) -> bool:
-    """Return whether `move` gives check by freeing the leg of a knight, which did not move."""
+    """Return whether `move` uncovers a check by another piece, a knight whose leg it frees.
+
+    after : the position after the move
+    """
     board = after.board
     king = board.index(piece_code(after.side, PieceType.KING))
     knight = piece_code(1 - after.side, PieceType.KNIGHT)

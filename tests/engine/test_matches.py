@@ -40,7 +40,10 @@ WXF = Judges(Rules.WXF, 3)
 
 
 class Scripted(Player):
-    """Player that repeats a list of moves in a match; an entry None resigns."""
+    """Player that plays a list of ICCS moves in each game, and again from the first after the last.
+
+    An entry None resigns. `begun` counts the games begun.
+    """
 
     def __init__(self, *moves: str | None) -> None:
         self.name = "scripted"
@@ -99,7 +102,7 @@ def test_an_illegal_or_missing_move_loses(move: str | None) -> None:
 
 
 def test_tables_end_a_game_after_a_capture(tables_dir: Path) -> None:
-    """The game ends when a capture reaches the tables, and not before."""
+    """The game ends when a capture leads to a position of the tables, and not before."""
     start = Position.from_fen("4k4/9/9/9/9/4n3n/9/9/9/3KR4 w")
     after = start.after(*Move.from_iccs("e0e4"))
     with open_tablebase(tables_dir, rules="check") as tables:
@@ -185,7 +188,8 @@ def test_the_second_engine_may_have_limits_of_its_own() -> None:
 def test_an_engine_that_exceeds_its_clock_loses(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine whose clock is used up loses the game on time.
 
-    Red takes two seconds a move and gains one, Black none: Red has 3, 2, 1 seconds left.
+    Red takes two seconds for a move and then gains one, so it has 3, 2 and 1 seconds left before
+    its moves. Black takes no time.
     """
     ticks = iter([0, 2, 2, 2, 2, 4, 4, 4, 4, 6])
     monkeypatch.setattr(games, "monotonic", lambda: next(ticks))

@@ -39,10 +39,11 @@ def graph_of(
 ) -> tuple[proof_graph.Graph, Move | None]:
     """Run the proof search on a position, and return its graph and the move proven to win.
 
-    The move is None if nothing is proven.
+    The move is None if no win is proven.
 
-    nodes : limit of the search in positions
-    moves : earlier moves of the game, which ends in the position
+    nodes : limit of the search, in positions
+    tables : tables that the search probes; None for none
+    moves : moves after `position`, which have been played; the search starts after them
     """
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
@@ -121,11 +122,11 @@ def test_no_win_by_the_rules_is_missed(krkn: GameTablebase, names: tuple[str, ..
     ids=["two knights", "cannon and pawn", "two cannons"],
 )
 def test_no_mate_is_missed(fen: str) -> None:
-    """Proof search finds mates against a bare king, which has one or two moves.
+    """Proof search finds mates against a bare king.
 
-    All moves look equally good there. Regressions: in the first two positions the search
-    repeated a line that had become too long, and gave up after a thousand positions. In the
-    third it kept results of lines that only close loops.
+    The king always has one or two moves, so all moves look equally good. Regressions: in the first
+    two positions the search repeated a line that had become too long, and gave up after a thousand
+    positions. In the third it kept results of lines that only close loops.
     """
     _, move = graph_of(Position.from_fen(fen), 60_000)
     assert move is not None
@@ -159,9 +160,10 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
     """Compute proof and disproof numbers of the nodes on a path, from its end to its start.
 
     way : numbers of the nodes on the path
-    loop : place on the path, from 1; from there on the defender checks with every move, and the
-        attacker with none
-    Returns (proof number, disproof number) of each node, in the order of the path.
+    loop : place on the path, counted from 1; from there on the defender checks with every move,
+        and the attacker with none
+
+    Returns [proof number, disproof number] of each node, in the order of the path.
     """
     for place, number in enumerate(way, 1):
         graph.nodes[number].place = place
@@ -174,7 +176,7 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
 def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
     """A closed loop counts as won only on the path on which it was closed.
 
-    A loop of checks by the opponent wins; a loop with an idle move does not.
+    The loop wins if the opponent checks with every move, and loses if one of his moves is no check.
     """
     nothing, never = 0, proof_graph.INFINITE
     graph = graph_by_hand(LOOP, {0, 2, 4})
@@ -182,7 +184,7 @@ def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
     # The same path again, before its end: the results still hold.
     assert estimate_way(graph, [0, 1])[1] == (1, 1)
     assert estimate_way(graph, [4]) == [(1, 1)]
-    # On a path whose last idle move is after W0 they do not.
+    # On a path whose last idle move (move without check) is after W0, they do not hold.
     graph = graph_by_hand(LOOP, {0, 2, 4})
     assert estimate_way(graph, [0, 1, 2, 3])[3] == (nothing, never)
     assert estimate_way(graph, [0, 1, 2], loop=3)[2] == (1, 1)
@@ -218,7 +220,7 @@ def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
 
 
 def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
-    """Positions of the game cannot recur in a proof, since a referee may call that a draw."""
+    """A node with a position of the game so far is not won, since a referee may call it a draw."""
     there = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
     wander = tuple(map(Move.from_iccs, ["a0a1", "d9d8", "a1a0", "d8d9", "a0b0", "d9d8"]))
     graph, _ = graph_of(there, 2_000, moves=wander)
@@ -232,7 +234,8 @@ def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
 def test_a_proven_win_is_played(searcher: Searcher, krkn: GameTablebase) -> None:
     """The engine wins a position that its search proves, against the longest resistance.
 
-    The tables defend; the game ends by mate, a won table or the referee's verdict.
+    The tables defend. The game ends by mate, by the referee's verdict, or with a capture, after
+    which the winner must still win.
     """
     searcher.use_tables(NumbaTables(krkn, ["KRK", "KNK"]))
     for start in short_wins(krkn, True, 2):
@@ -276,7 +279,7 @@ def quiet_beginning(position: Position) -> tuple[Position, Move] | None:
 def test_a_proof_is_followed_without_a_search(
     searcher: Searcher, krkn: GameTablebase, begins_before: bool
 ) -> None:
-    """After the opponent's reply, the next move comes from the last proof's graph.
+    """After the opponent's reply, the engine takes its move from the graph of the last proof.
 
     begins_before : the game begins with a quiet move before the position of the proof
     """

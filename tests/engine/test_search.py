@@ -104,7 +104,7 @@ def test_only_allowed_moves_are_searched(searcher):
 
 
 def test_claims_agree_with_the_tables(searcher, krkn):
-    """When the search scores a position as decided, by mate or verdict, the table agrees."""
+    """If the search scores a position as won or lost, by mate or verdict, the table agrees."""
     rng = random.Random(4)
     claimed = 0
     for _ in range(150):
@@ -121,7 +121,10 @@ def test_claims_agree_with_the_tables(searcher, krkn):
 
 @pytest.mark.parametrize("by_rules", [False, True], ids=["by mate", "by the rules"])
 def test_short_wins_are_kept(searcher, krkn, by_rules):
-    """Without tables, the search keeps at least 58 of 60 wins that take at most 8 plies."""
+    """Without tables, the search keeps at least 58 of 60 wins that take at most 8 plies.
+
+    A win is kept if the position after the chosen move is lost for the opponent.
+    """
     positions = short_wins(krkn, by_rules, 60)
     kept = 0
     for position in positions:
@@ -132,7 +135,7 @@ def test_short_wins_are_kept(searcher, krkn, by_rules):
 
 
 def test_perpetual_check_scores_as_a_loss(searcher):
-    """Under the rules, Black's perpetual check is a loss."""
+    """Black, who can only give perpetual check, loses under WXF rules, and not without rules."""
     position = Position.from_fen(PERPETUAL_CHECK)
     under = {}
     for rules in (Rules.WXF, Rules.NONE):
@@ -145,7 +148,7 @@ def test_perpetual_check_scores_as_a_loss(searcher):
 
 
 def test_tables_inside_the_search(searcher, krkn):
-    """With tables of one man fewer, the search takes the values of captures from them."""
+    """With tables of one man fewer, the search takes the values after captures from them."""
     searcher.use_tables(NumbaTables(krkn, ["KRK", "KNK"]))
     position = Position.from_fen("9/9/3k5/9/9/4n4/9/4R4/9/4K4 w")
     found = [*searcher.think([position], [], depth=4, rule_set=CHECK)][-1]
@@ -179,7 +182,7 @@ def test_threads_change_no_decision(krkn):
 
 
 def cases() -> list[dict[str, str]]:
-    """Return a sample of the referee's test cases in which one side offends."""
+    """Return every fourth of the referee's test cases with a verdict for one side."""
     everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
     return [case for case in everything if case["verdict"] != "draw"][::4]
 
@@ -188,8 +191,8 @@ def cases() -> list[dict[str, str]]:
 def test_no_losing_repetition_is_chosen(searcher, case):
     """At the end of a loop the search does not choose the move that loses by repetition.
 
-    It moves before each of the last two moves of the loop. It may choose the losing move only if
-    its score says that every move loses.
+    It searches before each of the last two moves of the loop, one by either side. It may choose a
+    losing move only if its score says that every move loses.
     """
     try:
         start = Position.from_fen(case["fen"])

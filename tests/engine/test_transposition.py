@@ -19,9 +19,11 @@ KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
 def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
     """Store entries for a position in the hash table, and look the position up again.
 
+    states : STATE (1,), of the position; shared : the hash table
     depth : depth of an upper bound of -55 to store first; if negative, none is stored
     move : move to store then
-    found : int (2,), out: move and score that the table returns
+    found : int (2,), out: the stored move, and the score if it cuts off a search of depth 3, else
+        UNKNOWN
     """
     state, row = states[0], np.int64(0)
     if depth >= 0:

@@ -42,7 +42,7 @@ def test_claims_agree_with_the_tables(tables_dir: Path, capsys: pytest.CaptureFi
 
 
 def places_of(columns: TableColumns) -> set[tuple[int, int]]:
-    """Return (side to move, slot) of every row of a table that was read as columns."""
+    """Return (side to move, slot) of every position of a table that was read as columns."""
     return set(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
 
 

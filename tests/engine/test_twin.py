@@ -45,14 +45,14 @@ def each_searcher(request: pytest.FixtureRequest) -> Searcher:
 
 @cache
 def plain_value(start: Position, moves: tuple[Move, ...], depth: int, rules: Rules) -> int:
-    """Return the score of the plain search, computed once for both compiled searches."""
+    """Return the score of the plain search after `moves`; cached for the second compiled search."""
     return naive_value(start, moves, depth, rules)
 
 
 def check(
     searcher: Searcher, start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF
 ) -> None:
-    """Check that the compiled and the plain search give equal scores at depths 1 to `depth`."""
+    """Check that both searches give equal scores after `moves`, at depths 1 to `depth`."""
     positions = played(start, moves)
     searcher.clear()
     searcher.clear_stop()
@@ -76,7 +76,7 @@ def test_middle_games(each_searcher: Searcher) -> None:
 
 
 def cases() -> list[dict[str, str]]:
-    """Return a sample of the referee's test cases."""
+    """Return every seventeenth of the referee's test cases."""
     everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
     return everything[::17]
 

@@ -59,7 +59,9 @@ def is_there(cited: str) -> bool:
 
 
 def is_importable(dotted: str) -> bool:
-    """Return whether a name below `tbgen` exists: its folders, its module, and words in the module.
+    """Return whether a name below `tbgen` exists: its folders and its module.
+
+    The words after the module need only occur in its text.
 
     dotted : the name without `tbgen`, such as `.rows.sets.Frontier`
     """
@@ -81,7 +83,7 @@ def is_importable(dotted: str) -> bool:
 
 
 def mistakes(path: Path) -> list[str]:
-    """List the citations of a file that do not exist."""
+    """List a message for each path, name, section or decision that a file cites wrongly."""
     text = text_of(path)
     wrong = [f"no document of the project: {found[0]!r}" for found in NO_DOCUMENT.finditer(text)]
     wrong += [f"no such path: {found}" for found in PATH.findall(text) if not is_there(found)]

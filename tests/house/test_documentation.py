@@ -64,7 +64,10 @@ def entries(text: str) -> dict[str, str]:
 
 
 def glossary(folder: Path) -> dict[str, str]:
-    """Return the parameter descriptions in a folder's `__init__`."""
+    """Return the parameter descriptions in a folder's `__init__`, by name.
+
+    Those of the package that the line `GLOSSARY` names are included.
+    """
     path = folder / "__init__.py"
     text = (ast.get_docstring(tree_of(path)) if path.exists() else None) or ""
     found = GLOSSARY.search(text)
@@ -77,7 +80,10 @@ def glossary(folder: Path) -> dict[str, str]:
 
 
 def glossaries(path: Path) -> dict[str, str]:
-    """Return the parameter descriptions of a file's package and its parents."""
+    """Return the parameter descriptions of a file's package and its parents, by name.
+
+    The inner package takes precedence.
+    """
     found: dict[str, str] = {}
     for folder in reversed(path.parents):
         if folder.is_relative_to(ROOT):
@@ -87,7 +93,7 @@ def glossaries(path: Path) -> dict[str, str]:
 
 @cache
 def named_types() -> set[str]:
-    """Return every class and every type alias in the package."""
+    """Return the names of all classes and type aliases in the package."""
     found = set()
     for path in PACKAGE:
         for node in ast.walk(tree_of(path)):

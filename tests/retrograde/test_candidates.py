@@ -1,6 +1,8 @@
 """Searches for direct wins: arrays borrowed from the solver, and cached candidates.
 
-A search examines the candidates of one order, and keeps results for the searches of later orders.
+A direct win is a win in 0 plies, in a position where the opponent must check or chase for ever. One
+search per order (round of the solver) finds the direct wins among its candidates, and keeps results
+for the searches of later orders.
 """
 
 from __future__ import annotations
@@ -30,14 +32,14 @@ MATERIAL = "KRKNA"
 
 
 def state_of_checks(propagation: Propagation) -> SearchState:
-    """Return the state that searches for perpetual checks share, with Red as the winner."""
+    """Return the state that all orders' searches for perpetual checks by Black share."""
     sets = propagation.sets
     shared = sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier()
     return SearchState(propagation, Side.RED, k_mark_in_check, shared)
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
-    """Solve `MATERIAL` with `settle` in place of `settle_orders`, and check the codes."""
+    """Solve `MATERIAL` with `settle` in place of `settle_orders`; the codes must stay the same."""
     material = Material.parse(MATERIAL)
     children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
     expected = solution(MATERIAL, Rules.CHECK)
@@ -53,7 +55,7 @@ def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
 
 
 def fail(state: SearchState) -> None:
-    """Begin a search, and raise `KeyboardInterrupt` before it returns the solver's arrays."""
+    """Begin a search, which borrows arrays of the solver, and raise `KeyboardInterrupt` in it."""
     with state.search(1) as search:
         search.initialise(captures_wait=True)
         assert search.win_candidates.rows.any()
@@ -102,7 +104,10 @@ def test_a_search_queues_direct_wins_and_keeps_its_known_candidates(
 
 
 def solve_again(name: str, rules: Rules) -> None:
-    """Solve a material with the patches of the caller, and check that the codes are unchanged."""
+    """Solve a material with the caller's patches; the codes must be those of an unpatched run.
+
+    The unpatched run, which is cached, must have taken place before the patches.
+    """
     material = Material.parse(name)
     expected = solution(name, rules)
     children = {m.name: solution(m.name, rules) for m in material.captures().values()}
@@ -118,9 +123,9 @@ def solve_again(name: str, rules: Rules) -> None:
 def test_later_orders_search_only_affected_candidates(
     monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
-    """In later orders, searching only candidates near new losses gives the codes of a full search.
+    """In later orders, a search leaves out most loss candidates, and still finds the same codes.
 
-    The material, KNKCA, has four orders.
+    It searches only those that new losses affect. The material, KNKCA, has four orders.
     """
     solution("KNKCA", rules)
     affected = Search._find_affected
@@ -173,13 +178,13 @@ def test_the_judge_reduces_the_affected_candidates(
 ) -> None:
     """A filter by the chase rules leaves fewer candidates to search in later orders of KRKNN.
 
-    There the chases are far from new losses, so most candidates are not affected.
+    Most chases in KRKNN are far from new losses, so most candidates are not affected.
     """
     solution("KRKNN", Rules.WXF)
     affected = Search._keep_affected
 
     def candidates(*, judged: bool) -> int:
-        """Solve with or without the filter, and count the affected loss candidates."""
+        """Solve with the filter (`judged`) or without, and return the number of loss candidates."""
         count = 0
 
         def keep_affected(search: Search, loss_filter: LossFilter | None) -> None:

@@ -1,5 +1,6 @@
 """The search for chase patterns on random graphs, against exact solvers of the same game.
 
+At an offence node the offender moves; at a reply node, the side that would win by the repetition.
 Most replies check or chase, so the search has to use its exact stage on most graphs.
 """
 
@@ -22,7 +23,7 @@ def random_game(rng: random.Random, pieces: int, offences: int, widest: int) -> 
 
     pieces : number of pieces that can be chased
     offences : number of nodes with the offender to move
-    widest : largest number of the offender's moves at a node, 1 or 2
+    widest : largest number of the offender's moves at a node, 1 to 3
     """
     checks, chases = rng.choice((0.1, 0.4, 0.7)), rng.choice((0.3, 0.6, 0.85))
     moves = [rng.choice((0, *[1] * 5, *[2] * 5, 3)[: widest * 5 + 1]) for _ in range(offences)]

@@ -1,4 +1,7 @@
-"""Graph of the search for chase patterns: offence nodes, one for each victim, and reply nodes."""
+"""Graph of the search for chase patterns: offence nodes, one for each victim, and reply nodes.
+
+A victim is a piece that all moves of a position chase. A reply node is a position after a move.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ Since a row has 90 slots, these numbers are also keys of candidates.
 def searched(unwon: np.ndarray) -> ChaseSetting:
     """Return the setting of a search for Black's wins.
 
-    unwon : uint64 (rows, 2), `ChaseSetting.unwon`
+    unwon : uint64 (rows, 2), bits of the positions with Black to move that are not won yet
     """
     converter = make_converter(LAYOUT, make_frame(LAYOUT))
     return ChaseSetting(int(Side.BLACK), Rules.WXF.chase_rules(), unwon, converter)

@@ -91,7 +91,7 @@ def test_unknown_rules_are_refused() -> None:
 
 
 def test_solving_frees_the_sets() -> None:
-    """The solver's sets of positions are freed at its end, without garbage collection."""
+    """When the solver ends, reference counting alone frees its sets of positions."""
     children = {
         m.name: solution(m.name, Rules.WXF) for m in Material.parse("KRKN").captures().values()
     }
@@ -111,9 +111,9 @@ def test_solving_frees_the_sets() -> None:
 
 
 def test_captures_count_from_their_order_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A capture into a position of order k does not count in rounds of lower orders.
+    """A capture into a position of order k is used up by the round of order k, not before.
 
-    KRKNA captures into positions of KRKN that perpetual check decides.
+    In KRKNA, captures lead to positions of KRKN that perpetual check decides (order 1).
     """
     material, seen = Material.parse("KRKNA"), []
     steps = Propagation.steps

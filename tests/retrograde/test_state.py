@@ -18,7 +18,10 @@ from tests.helpers.solutions import solution
 
 
 class AllSteps:
-    """Checkpoint that is saved after every step and keeps all saved states."""
+    """Checkpoint that is saved after every step, and keeps all saved states in `kept`.
+
+    state : the saved state to resume from; None to begin anew
+    """
 
     def __init__(self, state: list[bytes] | None = None) -> None:
         self.state = state

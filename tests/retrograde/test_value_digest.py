@@ -32,10 +32,10 @@ def word(outcome: int, order: int, plies: int) -> bytes:
 
 
 def digest_of(name: TableName, words: Words, leads: int, slots: int) -> bytes:
-    """Compute the digest as docs/format.md defines it: from a digest for each lead and side.
+    """Compute the digest of the values of a table, as docs/format.md defines it.
 
-    leads : number of leads, the placements of kings, advisors and elephants; each has an equal
-        share of the slots
+    words : the values; leads : number of leads, the placements of kings, advisors and elephants
+    slots : number of slots of the table; each lead has an equal share of them
     """
     of_leads = b""
     for side in words:
