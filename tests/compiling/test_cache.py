@@ -127,6 +127,8 @@ def python(script: Path | str, *, status: int = 0, **environment: str) -> str:
     """Run a script (path or text) in a new Python, and return its output.
 
     Kernels of a script in a file are cached under its name.
+
+    status : expected exit status; environment : variables to set
     """
     arguments = [str(script)] if isinstance(script, Path) else ["-c", script]
     result = subprocess.run(

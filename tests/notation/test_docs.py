@@ -20,7 +20,7 @@ TEXT = (ROOT / "docs" / "notations.md").read_text(encoding="utf-8")
 
 
 def console_examples() -> list[tuple[str, str]]:
-    """List each command with the output that the page shows."""
+    """List (arguments of `tbgen convert`, output) of each command that the page shows."""
     (block,) = re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
     return re.findall(r"^\$ tbgen convert (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 

@@ -234,7 +234,7 @@ def test_unknown_notation() -> None:
 
 
 def crowded_pawns(rng: random.Random) -> Position:
-    """Return a legal position with up to five pawns a side on two files, and a rook each."""
+    """Return a random legal position: each side has two to five pawns on two files, and a rook."""
     while True:
         board = bytearray(90)
         for side in Side:

@@ -50,7 +50,10 @@ def many_pawns(where: RelativePlace) -> bool:
 
 
 def partner_leaves_the_board(position: Position, move: Move) -> bool:
-    """Return whether the other piece of a pair on one file would leave the board by this move."""
+    """Return whether the mover's partner, moved by as much, would leave the board.
+
+    The partner is the only other piece of this kind and side on the mover's file.
+    """
     code = position.board[move.source]
     (partner,) = [
         square

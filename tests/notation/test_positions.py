@@ -49,7 +49,7 @@ red to move"""
 
 @st.composite
 def positions(draw: st.DrawFn) -> Position:
-    """Draw any pieces on squares of their areas."""
+    """Draw a position with any pieces on squares of their areas (a Hypothesis strategy)."""
     board = bytearray(90)
     for kind in PieceType:
         for side in Side:

@@ -25,7 +25,10 @@ pytest.importorskip("pyffish")
 def check_games(
     material: str, rules: str, per_code: int, limit: int, draws: int, dangers: int
 ) -> None:
-    """Play games in a material as `tournament.play_all` does, and check that none failed."""
+    """Play games in a material by `tournament.play_all`, and check that none failed.
+
+    Some games must end in a loop. The last four parameters are those of `play_all`.
+    """
     with open_tablebase(built(material, rules=rules), rules=rules) as tables:
         tally = play_all(tables, material, per_code, limit, draws, dangers)
     assert tally.failures == []

@@ -109,9 +109,9 @@ def test_streaks_agree_with_the_referee(rules: Rules) -> None:
 
 
 def lasts(offences: Offences, game: list[Position], plies: int) -> bool:
-    """Return whether the side to move has the same streak through the last plies of a game.
+    """Return whether one streak of the side to move lasts for the last `plies` plies of a game.
 
-    A streak is the offence common to its moves: all of them check, or chase one piece.
+    A streak is the offence common to moves of a side: all of them check, or chase one piece.
     """
     streak: frozenset[int] = frozenset()
     for end in range(len(game) - plies + 1, len(game), 2):

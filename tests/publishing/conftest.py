@@ -19,7 +19,11 @@ KRK = Entry("KRK.wxf.dtm.xqt", len(CONTENT), hashlib.sha256(CONTENT).hexdigest()
 
 @dataclass
 class Server:
-    """Web server of files in memory, with faults on request."""
+    """Web server of files in memory, with faults on request.
+
+    `files` has contents by path, and `redirect` the address to which all requests are redirected.
+    `ranges` is False for a server that ignores range requests. Setting `ended` ends all answers.
+    """
 
     files: dict[str, bytes]
     ranges: bool = True

@@ -113,7 +113,10 @@ def test_a_list_is_compared_by_values(tables_dir: Path, tmp_path: Path) -> None:
 
 
 def test_values_are_recomputed_from_the_table(tables_dir: Path, tmp_path: Path) -> None:
-    """Neither an index in the directory nor a false digest in the header is trusted."""
+    """The digest of values is computed from the table, and never taken from an index beside it.
+
+    `stats` and `ls` show this digest with `--check` only, and else the header's digest as stated.
+    """
     tables = tmp_path / "tables"
     shutil.copytree(tables_dir, tables)
     known, index = listed(tables), tables / "index.json"

@@ -130,8 +130,8 @@ def pieces(position: Position, side: Side) -> Counter[int]:
 def forced(first: Position, moves: int, *, takes: bool) -> bool:
     """Return whether the side to move can force mate by at most `moves` checks.
 
-    With `takes`, a win of material counts as well: captures are tried like checks, and the side
-    must have lost no piece at the end.
+    With `takes`, captures are tried like checks, and a win of material counts as well: the other
+    side has lost a piece, and the side to move at first none.
     """
     own, other = pieces(first, first.side), pieces(first, first.side.other)
 

@@ -31,7 +31,7 @@ def as_oracle(square: int) -> int:
 
 
 def random_placement(rng):
-    """Place pieces anywhere in their areas; kings may be in check, or face each other."""
+    """Return a random position: pieces anywhere in their areas, kings in check or facing or not."""
     while True:
         men = pieces(rng.choice(MATERIALS), rng.choice(tuple(Side)))
         position = place(men, rng.choice(tuple(Side)), rng.choice)

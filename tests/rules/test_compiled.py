@@ -38,6 +38,9 @@ def k_tables(board, side, moves_out, attacks_out, legal_out):
     """Write pseudo-legal moves, attacked squares, and legal moves of a side into the arrays.
 
     Returns the number of moves, and True if the side is in check.
+
+    moves_out : (2, moves), sources and targets; attacks_out : (90,); legal_out : (90, 90), by
+        source and target
     """
     count = moves.generate_moves(board, side, moves_out[0], moves_out[1])
     for square in range(SQUARES):

@@ -19,7 +19,7 @@ START = Position.from_fen(START_FEN)
 
 
 def generated(generate, position, side):
-    """Return the moves of a generator as a list of (source, target)."""
+    """Return the moves that the function `generate` lists for a side, as (source, target)."""
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
     count = generate(position.board, side, sources, targets)
     return list(zip(sources[:count], targets[:count], strict=True))

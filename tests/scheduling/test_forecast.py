@@ -28,7 +28,10 @@ class Result(NamedTuple):
 
 
 def test_estimates_scale_with_finished_jobs() -> None:
-    """Preparations between jobs and jobs that took no time do not change the estimates."""
+    """If finished jobs took twice their estimated time, the estimates of other jobs double.
+
+    Neither the time between two jobs nor a job that took no time changes the estimates.
+    """
     now = [0.0]
     forecast = Forecast(JOBS, 1, clock=lambda: now[0])
     forecast.started(start(0))

@@ -74,9 +74,10 @@ def is_gone(pid: int) -> bool:
 def test_a_process_runs_jobs_and_reports_failures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All cases share one `Processes` object of one process, since a start takes half a second.
+    """A process returns results and errors of jobs, and is replaced if it dies.
 
-    A process that dies is replaced. A file of the current directory does not replace a module.
+    A file of the current directory does not replace a module. All cases share one `Processes`
+    object of one process, since a start takes half a second.
     """
     for name in ("click", "multiprocessing", "numpy", "pickle", "tbgen"):
         (tmp_path / f"{name}.py").write_text("open('planted', 'w')")

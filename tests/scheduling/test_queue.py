@@ -46,6 +46,9 @@ class Watch(Observer):
 
     A job never runs twice at once, after it is done, or before the jobs that it needs. Memory and
     slots suffice for the running jobs.
+
+    By key of the job, `needs` has the keys of the jobs needed, `running` the memory kept now,
+    `begun` the number of starts, and `kept` the memory kept at each start.
     """
 
     slots: int
@@ -180,7 +183,10 @@ def test_small_jobs_pass_a_large_one_only_without_delaying_it() -> None:
 
 
 def test_spare_memory_is_kept_for_jobs_that_end_late() -> None:
-    """A job that ends before the large one can start takes none of the memory beside it."""
+    """The memory that is spare beside a large job is kept for jobs that run at the same time.
+
+    A job that ends before the large one can start does not count.
+    """
     queue = ReadyQueue(
         [
             Job("first", memory=60, seconds=50.0), Job("after it", ("first",), seconds=100.0),

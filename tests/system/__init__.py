@@ -1,0 +1,1 @@
+"""Tests of memory limits, imports, threads and units."""

@@ -56,7 +56,7 @@ MEMORY = 1 << 30
 
 @pytest.fixture(autouse=True)
 def _limited_memory() -> Iterator[None]:
-    """Limit the address space, so that an unbounded allocation raises `MemoryError`."""
+    """Limit the address space to `MEMORY` more bytes, so that larger arrays raise `MemoryError`."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
@@ -92,7 +92,7 @@ def read_everything(path: Path, planes: Planes) -> bool:
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:
-    """Return a copy of a table file with one random damage; sometimes equal bytes replace bytes."""
+    """Return a copy of a table file with one random damage, which may write equal bytes."""
     at = rng.randrange(len(data))
     kind = rng.randrange(7)
     if kind == 0:  # a bit

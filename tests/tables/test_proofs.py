@@ -85,7 +85,10 @@ def test_unchanged_files_are_not_read(tables: Path, monkeypatch: pytest.MonkeyPa
 def test_the_status_so_far_reads_no_whole_file(
     tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`status_so_far` is None for a copied table and those above it, until the copy is read."""
+    """`status_so_far` is None for a copied table, and for tables above it, until the copy is read.
+
+    KRAKA is above KRAK: its captures lead there. `status` reads the copy.
+    """
     os.utime(tables / "KRAK.none.dtm.xqt")
     read: list[str] = []
     monkeypatch.setattr(TableFile, "check", lambda file, **_: read.append(file.path.name))
@@ -183,6 +186,9 @@ def naive_gaps(name: TableName, digests: dict[str, str], written: Written) -> se
     """Return (supporting material, fault) of each gap in a valid proof, by following certificates.
 
     A gap is a supporting table that is missing, damaged, changed or unproven, with that fault.
+
+    digests : digest of each material's table, or `missing` or `damaged`
+    written : content of each material's certificate file
     """
     found = written[name.material.name]
     assert isinstance(found, Certificate)

@@ -58,7 +58,10 @@ def test_contents_and_digest_are_kept(
 
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[tuple[Path, Planes]]:
-    """Path and planes of a table with equal rows that are apart, so that repacking shrinks it."""
+    """Path and planes of a table with equal rows that are apart, so that repacking shrinks it.
+
+    After the test, no other file may be in its directory.
+    """
     spec = spec_of("KRKN")
     rows = np.random.default_rng(3).integers(1, 30, (40, 90), np.uint8)
     chosen = np.random.default_rng(4).integers(0, 40, spec.slots // 90)

@@ -19,7 +19,7 @@ SPEC = spec_of("KRNKR", 2, Rules.CHECK, orders=3)
 
 
 def histogram(**counts: int) -> dict[int, int]:
-    """Return a histogram, slots by code, with 1000 slots of code 0, which is no position.
+    """Return a histogram: the number of slots by code, with 1000 slots of code 0 (no position).
 
     Keywords add entries: `win_0_7=5` is five wins in 7 plies at order 0.
     """

@@ -32,7 +32,7 @@ KRK = Position.from_fen("3k5/9/9/9/9/9/9/9/4R4/4K4 w")
 
 
 def some_positions(material: str, number: int, seed: int = 1) -> list[Position]:
-    """Return random positions, half of them with the colours exchanged."""
+    """Return `number` random positions, about half of them with the colours exchanged."""
     layout = Layout.of(Material.parse(material))
     rng = np.random.default_rng(seed)
     positions: list[Position] = []
