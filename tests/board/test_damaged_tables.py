@@ -26,9 +26,9 @@ LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
 
 
 def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
-    """Pages that search a table do not fail if a block of this table that they skip is damaged.
+    """Pages that search a table do not fail if one of its blocks is damaged.
 
-    A search that needs the damaged block raises `CorruptTableError`.
+    A search that needs this block raises `CorruptTableError`.
     """
     path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
     whole, middle = path.read_bytes(), path.stat().st_size // 2

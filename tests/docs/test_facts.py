@@ -100,10 +100,10 @@ def test_loops_agree_with_referee_and_tables() -> None:
 
 
 def test_differences_agree_with_every_position(directory: Path) -> None:
-    """As many positions differ between two rule sets as one of them has more draws.
+    """Two rule sets differ in as many positions as their numbers of draws differ.
 
-    The counts and examples in the CSV file are measured again for KRKN. In all materials, `wxf`
-    decides draws of the check rule, and changes nothing else.
+    Compared are KRKN without rules and under `wxf`, and each material under check rules and `wxf`.
+    The counts and examples in the CSV file are also measured again for KRKN.
     """
     written = figures.read(Difference)
     measured = figures.differences(directory)

@@ -176,7 +176,7 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
 def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
     """A closed loop counts as won only on the path on which it was closed.
 
-    The loop wins if the opponent checks with every move, and loses if one of his moves is no check.
+    The loop is won if the opponent checks with every move, and lost if one of his moves is idle.
     """
     nothing, never = 0, proof_graph.INFINITE
     graph = graph_by_hand(LOOP, {0, 2, 4})
@@ -220,7 +220,7 @@ def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
 
 
 def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
-    """A node with a position of the game so far is not won, since a referee may call it a draw."""
+    """Nodes with a position of the game so far count as lost: a referee may call them draws."""
     there = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
     wander = tuple(map(Move.from_iccs, ["a0a1", "d9d8", "a1a0", "d8d9", "a0b0", "d9d8"]))
     graph, _ = graph_of(there, 2_000, moves=wander)

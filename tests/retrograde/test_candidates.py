@@ -32,7 +32,7 @@ MATERIAL = "KRKNA"
 
 
 def state_of_checks(propagation: Propagation) -> SearchState:
-    """Return the state that all orders' searches for perpetual checks by Black share."""
+    """Return the state that searches of all orders for perpetual checks by Black share."""
     sets = propagation.sets
     shared = sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier()
     return SearchState(propagation, Side.RED, k_mark_in_check, shared)
@@ -123,9 +123,9 @@ def solve_again(name: str, rules: Rules) -> None:
 def test_later_orders_search_only_affected_candidates(
     monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
-    """In later orders, a search leaves out most loss candidates, and still finds the same codes.
+    """In later orders, searching only loss candidates that new losses affect gives the same codes.
 
-    It searches only those that new losses affect. The material, KNKCA, has four orders.
+    The material, KNKCA, has four orders. A search of all candidates has more than twice as many.
     """
     solution("KNKCA", rules)
     affected = Search._find_affected
@@ -184,7 +184,7 @@ def test_the_judge_reduces_the_affected_candidates(
     affected = Search._keep_affected
 
     def candidates(*, judged: bool) -> int:
-        """Solve with the filter (`judged`) or without, and return the number of loss candidates."""
+        """Solve with the filter (`judged`) or without; return the number of affected candidates."""
         count = 0
 
         def keep_affected(search: Search, loss_filter: LossFilter | None) -> None:

@@ -369,7 +369,7 @@ def test_chases_hidden_in_draws_are_found():
     assert verify(table, supporting, rule_set=RuleSet(Rules.CHECK)).ok
     report = verify(table, supporting, rule_set=RuleSet(Rules.WXF))
     assert not report.ok
-    # Every value is the best of the position's moves; only the search for patterns refutes it.
+    # Every value is the best of its position's moves; only the search for patterns finds errors.
     assert report.first is not None
     assert report.first.expected == direct(1)
 

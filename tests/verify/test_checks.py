@@ -85,7 +85,7 @@ def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
 def test_offenders_after_such_replies_are_added(monkeypatch):
     """Replies in wins that the passes over rows do not examine can lead to further offenders.
 
-    In KNKPPA, `_add_reached` adds these offenders, which the passes do not list, once.
+    In KNKPPA, `_add_reached` adds such offenders to those that the passes list.
     """
     added = []
 

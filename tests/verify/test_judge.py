@@ -1,6 +1,6 @@
 """Check that each value is the best of the position's moves, by three implementations.
 
-    rows               kernels, for all positions of a row together
+    rows               kernels, for a row: all positions that differ in the square of one piece
     single positions   kernels, for one position at a time (`plain=True`)
     Python             a slow definition in this module (`naive_findings`)
 

@@ -78,7 +78,7 @@ class Case(NamedTuple):
         return table.code_space.decode(int(code))
 
     def captures_lose(self, position: Position) -> list[int]:
-        """Return, for each capture in a position that wins, the order of the opponent's loss."""
+        """Return the order of the opponent's loss after each winning capture in a position."""
         found = []
         for move in legal_moves(position):
             value = self.value(position.after(*move))

@@ -93,7 +93,7 @@ def test_a_wrong_outcome_is_found(tables: Path, code: int, other: int) -> None:
     rewritten(tables, "KPKP", change)
     report = report_on(tables, "KPKP")
     assert (report.ok, report.differing, report.problems) == (False, 1, ())
-    assert report.inconsistent >= 1  # with its moves, or as a move of others
+    assert report.inconsistent >= 1  # the position itself, or positions with a move to it
     assert run(tables, "KPKP")[0] == 1
     (tables / "KPKP.check.dtm.xqt").unlink()
     assert not report_on(tables, "KPKP").ok
