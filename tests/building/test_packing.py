@@ -42,9 +42,9 @@ def run(tables: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_a_bundle(tables: Path, tmp_path: Path) -> None:
-    """All WDL files are in --out and in its archive, none beside the tables.
+    """`pack --out` writes all WDL files and their lists there and to an archive, none elsewhere.
 
-    A second run writes an equal archive.
+    Later runs write an equal archive. A directory with files of other rules is refused.
     """
     out = tmp_path / "out"
     status, said, _ = run(tables, "--men", "4", "--out", str(out))

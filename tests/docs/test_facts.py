@@ -62,7 +62,7 @@ def test_all_materials_of_five_men_are_listed() -> None:
     "material", ["KNKP", pytest.param("KPAKP", marks=pytest.mark.certification)]
 )
 def test_zugzwangs_agree_with_every_position(material: str) -> None:
-    """Counts of mutual zugzwangs agree with probing each placement, either side to move."""
+    """Counts of mutual zugzwangs agree with probing each placement with either side to move."""
     counted: Counter[tuple[int, int]] = Counter()
     with open_tablebase(built(material, rules="wxf")) as tables:
         table = tables.table(material)

@@ -72,7 +72,7 @@ def test_every_address_is_described(client: TestClient) -> None:
 
 
 def examples() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (path, parameters to send) for every path of the board.
+    """Yield (path, names of the parameters to send) for every path of the board.
 
     These are the required parameters alone, then the required ones with one optional parameter,
     but for `differs`, which needs tables under two rule sets.

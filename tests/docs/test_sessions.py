@@ -47,7 +47,7 @@ def text_of(page: str) -> str:
 
 
 def run(command: str) -> list[str]:
-    """Return the output of `tbgen` on both streams, run in this process."""
+    """Run a `tbgen` command in this process, and return the lines of its output on both streams."""
     program, *arguments = shlex.split(command)
     assert program == "tbgen"
     result = CliRunner().invoke(main, arguments)

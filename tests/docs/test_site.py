@@ -48,7 +48,7 @@ def test_the_strict_build(tmp_path: Path) -> None:
 
 
 def _notebooks_are_pages(site: Path) -> None:
-    """Check that notebooks are pages with all output and figures, and are linked."""
+    """Check that notebooks are pages of the site, with all output and figures."""
     for path in DOCS.rglob("*.ipynb"):
         page = (site / path.relative_to(DOCS).with_suffix(".html")).read_text("utf-8")
         shown = unescape(re.sub(r"<[^>]+>", "", page))

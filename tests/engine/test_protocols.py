@@ -194,7 +194,7 @@ def test_an_invalid_option_changes_nothing(uci, option):
     ids=lambda text: text[:30] or "bare",
 )
 def test_every_go_is_answered_once(uci, arguments):
-    """Invalid arguments are ignored, and the engine still searches."""
+    """The engine ignores invalid arguments of `go`, and answers it with one legal move."""
     uci.say("position startpos", f"go {arguments}")
     lines = uci.hear("bestmove")
     assert Move.from_iccs(best_move(lines)) in legal_moves(Position.from_fen(START_FEN))

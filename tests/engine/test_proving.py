@@ -207,7 +207,7 @@ def test_large_sums_decide_nothing() -> None:
 def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
     """A search that is stopped early does not report a pattern of perpetual checks.
 
-    A pattern is what remains after all unfit nodes are removed; a stop leaves too many.
+    A pattern is what remains after all nodes that leave the loops are removed; a stop leaves more.
     """
     states = np.zeros(1, STATE).view(np.recarray)
     inside = np.zeros(ROOM, np.int8)

@@ -90,7 +90,7 @@ def test_the_end_answers_a_wait_for_readiness() -> None:
 
 
 def test_a_search_waits_for_readiness() -> None:
-    """A search requested before the engine is ready starts its clock when the engine is ready.
+    """The time limit of a search does not run while the search waits for the engine to be ready.
 
     `stop` ends the wait.
     """
@@ -107,7 +107,7 @@ def test_a_search_waits_for_readiness() -> None:
 
 
 def test_no_timer_is_left_after_a_ponder_search() -> None:
-    """The timer that `ponderhit` starts does not stop a later search."""
+    """The timer that `ponderhit` starts ends with the search, so it stops no later search."""
     answers: Queue[Answer] = Queue()
     thinker = Thinker(lambda found, seconds: None, answers.put, lambda text: None)
     mated = Game.read(["fen", "3Rk4/9/4P4/9/9/9/9/9/9/3K5", "b"])

@@ -168,7 +168,7 @@ def test_kernels_document_every_parameter() -> None:
 
 
 def test_packages_name_their_modules() -> None:
-    """A package's `__init__` names each of its modules; `tbgen.cli` also as commands."""
+    """A package's `__init__` names each of its modules, `tbgen.cli` some of them as commands."""
     unnamed = [
         name_of(path)
         for path in python_files(*PACKAGE_FOLDERS)

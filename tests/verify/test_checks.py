@@ -315,7 +315,7 @@ def test_patterns_of_random_graphs():
 
 
 def test_mutual_checks_decide_nothing():
-    """A loop of checks is a pattern only if the replies to the checks give no check.
+    """A loop of one check and one reply is a pattern only if the reply gives no check.
 
     If both sides check on every move, the winner cannot make a move without check.
     """
@@ -327,7 +327,7 @@ def test_mutual_checks_decide_nothing():
 
 
 def test_one_side_without_attackers_means_no_patterns():
-    """Fang's lemma: a pattern needs two attacking sides."""
+    """Fang's lemma: a pattern needs attackers on both sides."""
     report = prove(solved("KRKA"))
     assert report.ok
     assert report.red_to_move.rule_decided == report.black_to_move.rule_decided == 0

@@ -128,8 +128,8 @@ def drawn(material):
 def test_attacks_of_a_row_agree_with_its_positions(name):
     """Rows and single positions find the same positions with an attacked piece that can be chased.
 
-    In a row one piece moves. The check by rows tests attacks between two other pieces once per row,
-    although the moving piece may stand between the two.
+    Positions of a row differ in the square of one piece. The check by rows tests attacks between
+    two other pieces once per row, although that piece may stand between them.
     """
     table = drawn(Material.parse(name))
     arrays = gather(table, drawn, RULE_SET).arrays

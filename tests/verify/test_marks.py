@@ -19,7 +19,7 @@ def test_marks_have_the_winner_and_the_order_of_their_values() -> None:
     """All values of a mark have one winner and one order, and better values have larger marks.
 
     Better means better for the side that made the last move. Among values of one winner and one
-    order, the mark also depends on checks and hanging pieces.
+    order, the mark also depends on checks, and on pieces under attack that can be chased.
     """
     wins = [MATE - order * ORDER - plies for order in (0, 1, 2, 4) for plies in (1, 2, 9)]
     listed = [[*wins, 0, *(-key for key in wins[::-1])], [*wins[:6], 0, *(-key for key in wins)]]

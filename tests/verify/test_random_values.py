@@ -3,9 +3,9 @@
 Real tables of few men cover few cases: no capture wins by the repetition rules, and few positions
 have winning moves of two orders. Random values have all of these.
 
-A *key* is a value as an int, larger if it is better for the side to move. W wins by a repetition of
-O, the *offender*. A *direct win* is a win of W in 0 plies. In a *direct loss*, each move of O that
-keeps the order leads to such a win. Order `NEVER` is above all orders.
+A *key* is a value as an int, larger if it is better for the side to move. W wins if O, the
+*offender*, checks or chases for ever. A *direct win* is a win of W by that in 0 plies. In a *direct
+loss*, each move of O that keeps the order leads to such a win. Order `NEVER` is above all orders.
 """
 
 from __future__ import annotations
