@@ -259,7 +259,7 @@ def test_the_default_folder_is_private(tmp_path: Path, monkeypatch: pytest.Monke
     assert usual == tmp_path / "cache" / "tbgen" / source_digest()
     assert usual.stat().st_mode & 0o777 == 0o700
     assert not (tmp_path / f"tbgen-{os.getuid()}").exists()
-    usual.chmod(0o755)  # as before
+    usual.chmod(0o755)  # readable by others: it is made private again
     assert find_kernel_folder() == usual
     assert usual.stat().st_mode & 0o777 == 0o700
     instead = tmp_path / f"tbgen-{os.getuid()}" / source_digest()

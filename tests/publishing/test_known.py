@@ -115,7 +115,8 @@ def test_a_list_is_compared_by_values(tables_dir: Path, tmp_path: Path) -> None:
 def test_values_are_recomputed_from_the_table(tables_dir: Path, tmp_path: Path) -> None:
     """The digest of values is computed from the table, and never taken from an index beside it.
 
-    `stats` and `ls` show this digest with `--check` only, and else the header's digest as stated.
+    With `--check`, `stats` and `ls` show this digest. Without it, they show only the digest that
+    the header states.
     """
     tables = tmp_path / "tables"
     shutil.copytree(tables_dir, tables)

@@ -143,10 +143,10 @@ def test_later_orders_search_only_affected_candidates(
 
 
 def test_no_row_of_affected_candidates_is_listed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search lists each row of affected candidates once.
+    """A search lists each row of candidates that new losses affect once.
 
-    A row listed twice would be examined twice, and take the room of another candidate: two direct
-    wins of order 9 were missing in KNKCPB. In KNKCP perpetual checks decide candidates of chases.
+    Regression: a row listed twice took the room of another, so that two direct wins of order 9 were
+    missing in KNKCPB. In KNKCP perpetual checks decide candidates of chases.
     """
     keep, removed, examined = Search._keep_affected, Counter[str](), Counter[str]()
     affected = Search._find_affected

@@ -16,7 +16,13 @@ from tests.helpers.rows import WORD, random_rows, recorded
 
 @borrowing_kernel
 def k_there_and_back(out, at, gap, lo, hi):
-    """Write a row as a record into the bytes `out`, and read it back; return both results."""
+    """Write a row into the record `out` at offset `at`, and read it back.
+
+    gap : row number minus that of the row before; lo, hi : the two words of the row
+
+    Returns the results of `write_row`, the offset after the row, and of `read_row`, this offset,
+    the gap and both words.
+    """
     return write_row(out, at, gap, lo, hi), read_row(out, at)
 
 

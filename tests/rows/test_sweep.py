@@ -64,14 +64,14 @@ class Bench:
         """Letters of the pieces that move."""
 
     def board(self, row: int, square: int) -> Board | None:
-        """Return the board of a slot; None if pieces overlap."""
+        """Return the board of a row with the inner piece on `square`; None if pieces overlap."""
         lead, mid = divmod(row, self.mids)
         squares = [*self.frame.lead_squares[lead], *self.frame.mid_squares[mid], square]
         board = {_ORACLE[at]: letter for at, letter in zip(squares, self.letters, strict=True)}
         return board if len(board) == len(squares) else None
 
     def after(self, board: Board, side: int) -> Iterator[Board]:
-        """Yield the board after each quiet move of a side, legal or not."""
+        """Yield the board after each quiet move, legal or not, of the `movers` of a side."""
         for square, letter in board.items():
             if letter in self.movers and letter.isupper() == (side == 0):
                 for target in targets(board, square):
@@ -81,7 +81,7 @@ class Bench:
                         yield moved
 
     def front(self, rows: Rows) -> Frontier:
-        """Return a set as a frontier."""
+        """Return a set of positions as a frontier, a sparse set that lists its rows."""
         front = self.sets.empty_frontier()
         self.sets.put_common(rows, rows, front)
         return front
@@ -115,7 +115,7 @@ class Bench:
 
 
 def _has(rows: Rows, row: int, square: int) -> bool:
-    """Return whether a row of a set has a square of the inner piece."""
+    """Return whether a set has the position of a row with the inner piece on `square`."""
     return bool(int(rows[row, square // 45]) >> square % 45 & 1)
 
 

@@ -23,7 +23,7 @@ played_out = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 @st.composite
 def graphs(draw: st.DrawFn) -> list[Job]:
-    """Draw jobs that need some of the jobs before them."""
+    """Draw up to 12 jobs, each of which needs up to three of the jobs before it."""
     number = draw(st.integers(0, 12))
     return [
         Job(

@@ -55,7 +55,7 @@ VALUES = [
 
 
 class Case(NamedTuple):
-    """KRKN with random values, its supporting tables too, and the arrays of its proof."""
+    """Tables of KRKN and its supporting materials with random values, and the arrays of a proof."""
 
     tables: dict[str, Planted]
     arrays: Arrays
