@@ -49,7 +49,7 @@ def _weigh(inner, a, b, c):  # type: ignore[no-untyped-def]
 
 @borrowing_kernel
 def read(outer, out):  # type: ignore[no-untyped-def]
-    """Compute `wide[:, 0] += small + number`, and write one value of every other field.
+    """Compute `wide[:, 0] += small + number`, and write values from all other fields into `out`.
 
     out : float64 (6,), out
     """

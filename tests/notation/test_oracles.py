@@ -26,7 +26,7 @@ PAWN = PieceType.PAWN
 
 
 def sample(seed: int) -> list[Position]:
-    """Return positions of an opening game, endgames, and crowds of pawns."""
+    """Return positions of a random game, random endgames, and positions crowded with pawns."""
     rng = random.Random(seed)
     start = Position.from_fen(START_FEN)
     return [

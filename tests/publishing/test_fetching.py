@@ -386,7 +386,7 @@ def test_hints(tables_dir: Path, tmp_path: Path) -> None:
     shutil.copytree(tables_dir, shared)
 
     def said(source: Path | str, status: int, *materials: str) -> list[str]:
-        """Return the hints of a fetch."""
+        """Fetch tables, which must exit with `status`, and return the hints on stderr."""
         words = ["--from", str(source), "--tables", str(mine), "--rules", "check"]
         result = CliRunner().invoke(main, ["fetch", *materials, *words])
         assert result.exit_code == status, result.output

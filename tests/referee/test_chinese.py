@@ -123,7 +123,7 @@ def test_nothing_is_judged_before_a_repetition() -> None:
 
 
 def pieces(position: Position, side: Side) -> Counter[int]:
-    """Count the pieces of a side."""
+    """Return the number of pieces of a side, by piece code."""
     return Counter(code for code in position.board if code and piece_side(code) == side)
 
 

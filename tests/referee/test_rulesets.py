@@ -157,7 +157,7 @@ def test_unsupported_kinds_of_chases_are_refused(wrong: dict[str, tuple[PieceTyp
 
 @pytest.mark.parametrize("rules", CHASING)
 def test_published_cases(rules: Rules) -> None:
-    """Each rule set gives the published verdicts, except those that `OTHERS` lists.
+    """Each rule set gives the verdicts of the rule book, except for the cases in `OTHERS`.
 
     Under the rules `computer`, D39-D41 are draws, as in the rule code of Pikafish (2026-07).
     """

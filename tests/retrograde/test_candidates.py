@@ -123,9 +123,9 @@ def solve_again(name: str, rules: Rules) -> None:
 def test_later_orders_search_only_affected_candidates(
     monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
-    """In later orders, searching only loss candidates that new losses affect gives the same codes.
+    """In later orders, a search of the affected loss candidates gives the codes of a full search.
 
-    The material, KNKCA, has four orders. A search of all candidates has more than twice as many.
+    New losses affect less than half of the candidates. The material, KNKCA, has four orders.
     """
     solution("KNKCA", rules)
     affected = Search._find_affected

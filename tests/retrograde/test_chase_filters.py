@@ -67,7 +67,10 @@ def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]
 
 
 class Filters:
-    """The solver's and the proof's filter for chases of one material, run as plain Python."""
+    """The solver's and the proof's filter for chases of one material, run as plain Python.
+
+    The argument `word` of the methods has the chase rules, packed as in `WORDS`.
+    """
 
     def __init__(self, material: Material) -> None:
         layout = self.layout = Layout.of(material)
@@ -76,14 +79,14 @@ class Filters:
         self.state = BoardState.make(self.index)
 
     def of_the_solver(self, slot: int, side: int, word: int) -> bool:
-        """Return whether the solver's filter finds an attack on a piece of `side` in a slot."""
+        """Return whether the solver's filter finds an attack on a piece of `side` in a position."""
         row, place = divmod(slot, self.layout.inner_size)
         lead, mid = divmod(row, self.frame.mids)
         lo, hi = attacked_row(lead, mid, 1 - side, word, self.frame)
         return bool(bitsets.has(lo, hi, self.layout.inner.area[place]))
 
     def of_the_proof(self, slot: int, side: int, word: int) -> bool:
-        """Return whether the proof's filter finds an attack on a piece of `side` in a slot."""
+        """Return whether the proof's filter finds an attack on a piece of `side` in a position."""
         set_up(slot, self.state, self.index)
         return bool(hangs(side, word, self.state, self.index))
 

@@ -15,7 +15,7 @@ SIZE = 1 << 23
 
 
 def storages(directory: Path) -> list[Storage]:
-    """Return three storages: in memory, with byte arrays in a file, and all on disk.
+    """Return three storages: all in memory, with stored bytes in a file, and all on disk.
 
     The last one has a memory ceiling of 0, so pages of its arrays are released at once.
     """

@@ -123,7 +123,7 @@ class RandomSet:
     """Random set of positions, determined by the squares of the pieces.
 
     Each piece has a weight by its square. A position is in the set if the sum of its weights,
-    modulo 65536, is below the size.
+    modulo 65536, is below `size`.
     """
 
     def __init__(self, bench: Bench, seed: int, size: int) -> None:
@@ -163,7 +163,7 @@ bench_of = cache(Bench)
 
 @cache
 def random_set(name: str, seed: int, size: int) -> RandomSet:
-    """Return a random set of a material."""
+    """Return a random set of positions of a material; `size` is its share, of 65536."""
     return RandomSet(bench_of(name), seed, size)
 
 
