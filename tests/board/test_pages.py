@@ -218,7 +218,7 @@ def test_an_export_has_result_and_reason(client: TestClient) -> None:
 
 
 def test_the_language_of_a_browser() -> None:
-    """A script in the language tag outweighs the region."""
+    """The script in a language tag outweighs the region: `zh-Hans-HK` is simplified Chinese."""
     for accepted, expected in (
         ("zh-HK,zh;q=0.9", "zh-Hant"), ("zh-Hans-HK", "zh-Hans"), ("zh-CN,en", "zh-Hans"),
         ("zh-Hant-CN", "zh-Hant"), ("fr,zh-TW", "zh-Hant"), ("en,zh", "en"), ("", "en"),
@@ -269,7 +269,7 @@ def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
 
 
 def test_traditional_texts_have_traditional_characters_and_words() -> None:
-    """The texts of the board contain no simplified characters and no mainland terms."""
+    """The board's texts in traditional Chinese have no simplified characters or mainland terms."""
     said = "".join(
         node.value
         for path in (ROOT / "tbgen" / "board").rglob("*.py")

@@ -32,7 +32,10 @@ MATE = "3k5/9/9/9/R8/9/9/9/9/4K4_w"
 
 
 class FakeOpponent:
-    """Stand-in for the engine as opponent: plays the first legal move; fails if `silent` is set."""
+    """Stand-in for the engine as opponent: plays the least legal move by squares.
+
+    If `silent` is set, it raises `NoReplyError`.
+    """
 
     silent = False
 
@@ -217,7 +220,10 @@ def test_without_an_engine_there_is_no_reply() -> None:
 
 
 def test_rare_puzzles_are_found_in_the_whole_table(client: TestClient) -> None:
-    """KRKPA has 30 puzzles in millions of positions, which samples miss."""
+    """A puzzle of KRKPA is found, though only 30 of its millions of positions are puzzles.
+
+    A sample would miss these. An endgame without puzzles gives status 404.
+    """
     answer = client.get("/puzzle/KRKPA", follow_redirects=False)
     assert answer.status_code == 303
     assert puzzle(page(client, answer.headers["location"])) == "open"

@@ -297,7 +297,7 @@ def test_the_api_agrees_with_the_page(client: TestClient, store: TableStore) -> 
 
 
 def test_exercises_are_printed_without_values(client: TestClient, store: TableStore) -> None:
-    """A sheet has the positions of a search without values; its solutions are folded."""
+    """A printed sheet has the positions found by a search without values, and folded solutions."""
     asked = {"outcome": "win", "only": "1", "turn": "black", "least": "3", "lang": "zh-Hans"}
     found = page(client, "/search/KRKN", **asked)
     assert "sheet=1" in found
