@@ -1,4 +1,8 @@
-"""Proof search, by which the engine proves wins: proven positions are won in the tables."""
+"""Proof search, by which the engine proves wins: proven positions are won in the tables.
+
+The attacker is to move at the root, and may win; its opponent is the defender. A node with the
+proof number 0 is a win, one with the disproof number 0 is none. An idle move gives no check.
+"""
 
 from __future__ import annotations
 
@@ -176,7 +180,7 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
 def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
     """A closed loop counts as won only on the path on which it was closed.
 
-    The loop is won if the opponent checks with every move, and lost if one of his moves is idle.
+    The loop is a win if the defender checks with every move, and none if one of its moves is idle.
     """
     nothing, never = 0, proof_graph.INFINITE
     graph = graph_by_hand(LOOP, {0, 2, 4})
@@ -184,7 +188,7 @@ def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
     # The same path again, before its end: the results still hold.
     assert estimate_way(graph, [0, 1])[1] == (1, 1)
     assert estimate_way(graph, [4]) == [(1, 1)]
-    # On a path whose last idle move (move without check) is after W0, they do not hold.
+    # On a path whose last idle move is after W0, they do not hold.
     graph = graph_by_hand(LOOP, {0, 2, 4})
     assert estimate_way(graph, [0, 1, 2, 3])[3] == (nothing, never)
     assert estimate_way(graph, [0, 1, 2], loop=3)[2] == (1, 1)
@@ -220,7 +224,7 @@ def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
 
 
 def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
-    """Nodes with a position of the game so far count as lost: a referee may call them draws."""
+    """Nodes with a position of the game so far are no wins, since a referee may call them draws."""
     there = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
     wander = tuple(map(Move.from_iccs, ["a0a1", "d9d8", "a1a0", "d8d9", "a0b0", "d9d8"]))
     graph, _ = graph_of(there, 2_000, moves=wander)

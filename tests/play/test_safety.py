@@ -1,4 +1,8 @@
-"""Moves of `choose` in loops: best_move avoids offences that the referee punishes."""
+"""Moves of `choose` in loops: best_move avoids offences that the referee punishes.
+
+Offences are perpetual checks and chases; an idle move is neither. `Aim` is the goal of a side: an
+idle move, a break of its own offences, or an endless offence of the rival.
+"""
 
 from __future__ import annotations
 

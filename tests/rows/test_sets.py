@@ -1,4 +1,8 @@
-"""Set operations against numpy on whole arrays."""
+"""Operations on sets of positions against numpy on whole arrays.
+
+A set is an array of rows, bit sets of ninety squares. A frontier is a set that lists its rows that
+are not empty. Consecutive rows make a lead.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificate files: a file read back equals the certificate written; invalid files raise."""
+"""Certificate files, records of proofs of tables: they are read as written; invalid ones raise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Proof status through chains of certificates, in every state of the supporting tables."""
+"""Proof status through chains of certificates, in every state of the supporting tables.
+
+A certificate records a proof of a table, with the digests of the table and of its supporting
+tables, which captures lead to.
+"""
 
 from __future__ import annotations
 

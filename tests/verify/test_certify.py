@@ -1,4 +1,8 @@
-"""`tbgen verify` and certificates: a proof writes one, a refutation removes it, `ls` shows it."""
+"""`tbgen verify` and certificates: a proof writes one, a refutation removes it, `ls` shows it.
+
+A certificate is a file beside a table. It records a proof of the table, with the digests of the
+table and of its supporting tables, which captures lead to.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Proofs of a table with its supporting tables: skipped ones, refuted ones, and interruptions.
 
+A proof is skipped if a certificate, a file that records an earlier proof of the table, is valid.
 Tests with several processes: `python -m pytest tests/verify/test_closure.py -m certification`.
 """
 

@@ -1,4 +1,7 @@
-"""Planted errors, a few of each kind; scripts/reproduce/planted_errors.py plants thousands."""
+"""Planted errors, a few of each kind; scripts/reproduce/planted_errors.py plants thousands.
+
+A direct win is a win in 0 plies: the opponent must check or chase for ever, and loses by that.
+"""
 
 from __future__ import annotations
 
