@@ -1,6 +1,6 @@
 """With a numba without its undocumented internals, kernels compile to the same results.
 
-The digests of a whole build are a certification:
+A certification compares the digests of a whole build:
 
     .venv/bin/python -m pytest -m certification tests/compiling
 """

@@ -1,8 +1,8 @@
 """Games of best_move with history, judged by the referee: won positions are won, draws are held.
 
-A game from a won position ends in mate, in a won table, or in a loop that the referee gives to the
-winner. The defenders are in `tests.helpers.defences`; `scripts/reproduce/play_tables.py` prints the
-results.
+A game from a won position ends in mate, in a smaller material that is won, or in a loop that the
+referee gives to the winner. The defenders are in `tests.helpers.defences`;
+`scripts/reproduce/play_tables.py` prints the results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Positions from papers and reports of wrong tables: claimed outcomes, and games of won ones."""
+"""Positions from papers and reports of wrong tables: claimed outcomes; games, if a side wins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled history of a game against `judge`, after every move and after every pop."""
+"""The compiled history of a game against `judge`, after every move played or taken back."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Boards of slots against the layout."""
+"""Conversion between slots and boards by kernels, against the layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of positions: reading returns what was written."""
+"""Records, rows of a set as compact bytes: reading returns what was written."""
 
 from __future__ import annotations
 
