@@ -200,7 +200,10 @@ def test_a_glance_agrees_with_a_search(store: TableStore) -> None:
 
 
 def test_orders_of_positions_and_studies(store: TableStore) -> None:
-    """The search page gives the positions and sort order of `tbgen find` with equal parameters."""
+    """The board's search lists the first 24 results of `tbgen find`, in the same sort order.
+
+    Compared are the orders of wins, and the lengths of studies (wins by unique moves).
+    """
     question = "outcome=win&order=1-9&sort=-order&at=R@e2"
     found = Api(store).search(Request(asked(question))).body
     rows = find("KRKN", store.tables, outcome=Outcome.WIN, orders=(1, 9), pieces=["R@e2"])

@@ -247,7 +247,7 @@ def test_patterns_of_random_games():
     ],
 )
 def test_the_conditions_on_one_loop(check, words, follow, expected):
-    """The proof keeps a loop as a pattern only if the winner meets all conditions on him.
+    """The proof keeps a loop as a pattern only if the winner can meet all conditions.
 
     The loop has one chasing position, one chase, and one answer that leads back.
 
