@@ -35,6 +35,6 @@ def verdict_of(fen: str) -> Verdict:
 
 
 def plies_on(board: NDArray[Any], tables: NumbaTables) -> int:
-    """Return the plies of a board with Red to move, from compiled probes."""
+    """Return the plies of a board with Red to move, from compiled probes; a0 must be empty."""
     assert_type(probe_board(tables.buffers, board, 0), tuple[int, int])
     return plies_of(tables.probe_boards(board[None], board[:1])[1][0])

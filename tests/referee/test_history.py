@@ -25,8 +25,8 @@ MINOR_LOOP = [Move.from_iccs(move) for move in ["f9e8", "d9a9", "e8f9", "a9d9"]]
 def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
     """The option on chases by minor pieces changes the verdict of every referee.
 
-    An advisor attacks a protected cannon on every move. Tested are the compiled referee, the
-    one in Python, and the choice of moves.
+    An advisor attacks a protected cannon on every move. Tested are the compiled referee, the one in
+    Python, and the one by which moves are chosen.
     """
     history = History(MINOR, minor_chases=minor)
     for move in MINOR_LOOP:
