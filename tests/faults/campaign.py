@@ -1,7 +1,7 @@
 """Shared parts of fault campaigns: commands in processes of their own, and a tally of findings.
 
 A campaign runs commands many times (tries), each with a random fault, and checks how they end. A
-finding is a violated expectation.
+finding is a violated expectation. A part is a function of a campaign that tries one kind of faults.
 
     run(...)         ->  Ended: exit status, both streams, seconds, peak of memory
     complaint(...)   ->  what is wrong with the end of a command, or None
@@ -9,7 +9,7 @@ finding is a violated expectation.
     Tally            counts, largest figures, findings; the line of figures at the end
     main(...)        parse arguments, run the parts of a campaign, print their lines
 
-Exit status 1 for findings. The modules beside this one define what is tried and what must hold.
+Each campaign is a module beside this one, and ends with status 1 if there are findings.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ PATIENCE = 1800.0
 
 
 class Ended(NamedTuple):
-    """Result of a command; `status` is None for a timeout, and -N if signal N ended the command."""
+    """Result of a command; `status` is None after a timeout, -N if signal N ended the command."""
 
     status: int | None
     stdout: bytes
     stderr: str
     seconds: float
     peak: int
-    """Peak of memory in bytes."""
+    """Largest resident memory in bytes."""
 
 
 def tbgen(*arguments: str | Path | bytes) -> list[str | bytes]:
@@ -76,6 +76,7 @@ class Started:
         """Start the command.
 
         environment : variables added to those of this process
+        stdin : content of standard input
         prepare : function that runs in the child before the command
         """
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is read
@@ -90,7 +91,7 @@ class Started:
             )  # fmt: skip
 
     def wait(self, patience: float = PATIENCE) -> Ended:
-        """Return the command's result; after the timeout the command is killed."""
+        """Wait for the command's end, and return its result; kill it after `patience` seconds."""
         code, usage = reap(self.process.pid, patience)
         self.process.returncode = -9 if code is None else code
         seconds = time.monotonic() - self._begun
@@ -99,7 +100,7 @@ class Started:
 
 
 def reap(pid: int, patience: float) -> tuple[int | None, resource.struct_rusage]:
-    """Wait for a child; return its exit status and resource usage.
+    """Wait for a child; return its exit status (-N for signal N) and resource usage.
 
     After `patience` seconds the child is killed, and the status is None.
     """
@@ -130,9 +131,10 @@ def run(command: list[str | bytes], *, patience: float = PATIENCE, **how: Any) -
 
 
 def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
-    """Describe the fault in the way a command ended; None if it ended properly.
+    """Return text on the improper end of a command; None if it ended properly.
 
-    The status must be allowed, and an error must be reported by one clear line.
+    The status must be one of `allowed`, and there must be no traceback. A refusal, a corrupt file
+    and an interruption must be reported by exactly one line with `error: `.
     """
     said = ended.stderr.splitlines()
     last = said[-1][:200] if said else "nothing said"
@@ -150,7 +152,7 @@ def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
 
 
 def contents(directory: Path) -> dict[str, str]:
-    """Return SHA-256 of every file in a directory by name, following links, without folders."""
+    """Return the SHA-256 in hex of each file in a directory by name; subfolders are left out."""
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in directory.iterdir()
@@ -159,18 +161,18 @@ def contents(directory: Path) -> dict[str, str]:
 
 
 def tables_of(directory: Path) -> dict[str, str]:
-    """Return the digests of the finished tables in a directory, by file name.
+    """Return the SHA-256 in hex of each finished table (`*.xqt`) in a directory, by file name.
 
-    Other files are left out. The result is empty if the directory does not exist.
+    The result is empty if the directory does not exist.
     """
     found = contents(directory) if directory.is_dir() else {}
     return {name: digest for name, digest in found.items() if name.endswith(".xqt")}
 
 
 def unknown_files(directory: Path) -> list[str]:
-    """List the files of a directory that no finished command leaves there, such as temporary files.
+    """List the names in a directory that no finished command leaves there, such as temporary files.
 
-    Expected are tables, their records of the build, certificates, and the index.
+    Not listed are tables, their records of the build, certificates, and the index.
     """
     ours = (".xqt", ".build.json", ".proof.json")
     return sorted(
@@ -181,7 +183,7 @@ def unknown_files(directory: Path) -> list[str]:
 
 
 class Tally:
-    """Counters, largest figures and findings (violated expectations) of one part of a campaign."""
+    """Findings of one part of a campaign, and by name its counters and largest figures."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -195,11 +197,11 @@ class Tally:
         self.counts[what] += number
 
     def largest(self, what: str, value: float) -> None:
-        """Record a figure under its name, if it is larger than the one recorded before."""
+        """Record a figure under its name, unless a larger one was recorded before."""
         self.figures[what] = max(value, self.figures.get(what, value))
 
     def finding(self, what: str) -> None:
-        """Record a finding, and print the first `_SHOWN` to stderr."""
+        """Record a finding, and print it to stderr if it is one of the first `_SHOWN`."""
         self.findings.append(what)
         if len(self.findings) <= _SHOWN:
             print(f"{self.name}: {what}", file=sys.stderr, flush=True)
@@ -218,7 +220,7 @@ class Tally:
 
 
 class Budget:
-    """Limit of one part of a campaign: tries, and seconds counted from the first try."""
+    """Limit of one part of a campaign: tries, and seconds (or None) from the first use on."""
 
     def __init__(self, count: int, seconds: float | None) -> None:
         self._count = count
@@ -227,7 +229,7 @@ class Budget:
 
     @property
     def spent(self) -> bool:
-        """Return whether there is no try left."""
+        """Return whether the tries or the seconds are used up."""
         if self._begun is None:
             self._begun = time.monotonic()
         return self._count <= 0 or time.monotonic() - self._begun > self._seconds
@@ -248,13 +250,15 @@ class Budget:
 
 
 Part = Callable[[Tally, Budget, int], None]
-"""Function that runs one part of a campaign: it makes tries within a budget, and records what it
-finds in the tally. The last argument is the seed of its random numbers.
+"""Part of a campaign: function (tally, budget, seed of random numbers) that makes tries within the
+budget, and records its findings in the tally.
 """
 
 
 def main(name: str, description: str, parts: Mapping[str, Part], count: int) -> NoReturn:
-    """Run the parts of a campaign by its arguments, and print a line for each.
+    """Run the parts of a campaign that `sys.argv` selects, print a line of JSON for each, and exit.
+
+    The status is 1 if there are findings.
 
     count : default number of tries of each part
     """

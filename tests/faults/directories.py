@@ -1,13 +1,14 @@
 """Directories that cannot be written, that vanish, or that several builders share.
 
     together     three or four builders of the same tables at once, each in an order of its own
-    vanishing    the directory, or its content, is removed, moved or replaced by a file while a
-                 command runs
+    vanishing    while a command runs, the directory is removed, emptied, moved or replaced by a
+                 file, or its tables are cut
     forbidden    directories without permission to write, list or enter
     foreign      another user's directory, and another user's kernel cache; root only
 
-Each command must do its work or end with one clear line. No table may be wrong. The next build
-in a shared, removed or emptied directory must give the right digests and no other files.
+Each command must do its work or end with one clear line. No table may be wrong. Builders together,
+and the next build in a removed or emptied directory, must give the right digests and no other
+files.
 
     python -m tests.faults.directories --count 100
 """
@@ -46,12 +47,12 @@ MATERIALS = ("KRKN", "KRK", "KNKP", "KPK")
 
 
 def build(directory: Path, *names: str) -> list[str | bytes]:
-    """Return a command that builds tables under the rules that need every kernel."""
+    """Return the command that builds tables of materials, under rules that need every kernel."""
     return tbgen("build", *names, "--rules", "wxf", "--tables", directory)
 
 
 class Site:
-    """A directory of finished tables, the seconds that their build took, and their digests."""
+    """A directory of `finished` tables, the `seconds` of their build, their `expected` digests."""
 
     def __init__(self, folder: Path) -> None:
         self.finished = folder / "finished"
@@ -124,7 +125,7 @@ EVENTS: dict[str, Callable[[Path], None]] = {
 
 
 def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
-    """Remove or move a directory or its content while a command runs there."""
+    """Remove, move or damage a directory or its content while a command runs there."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))
@@ -158,10 +159,7 @@ def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run commands in a directory without some permissions.
-
-    The permissions hold for the commands even if the campaign runs as root.
-    """
+    """Run commands in a directory without some permissions, which hold for root, too."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))
@@ -195,7 +193,7 @@ def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def foreign(tally: Tally, budget: Budget, seed: int) -> None:
-    """Check that another user reads the tables as the owner does, and changes nothing."""
+    """Run commands as another user, who can read the tables but must change nothing; root only."""
     if os.getuid() != 0:
         sys.exit("only root can be another user")
     rng = random.Random(seed)

@@ -55,9 +55,9 @@ from tests.faults.warm import Warm
 
 
 class Fault(NamedTuple):
-    """Failure to simulate: kinds of calls that fail, and the error number.
+    """Failure to simulate: kinds of calls that fail, as faults.c lists them, and the error number.
 
-    One call fails. With `lasts`, all later calls of these kinds fail, too.
+    One call fails. With `lasts`, all later calls of these kinds fail, too. `error` may be `HALF`.
     """
 
     calls: tuple[str, ...]
@@ -93,14 +93,14 @@ FAULTS = (
 class Job(NamedTuple):
     """A command during which the disk fails, and the check of the files that it leaves.
 
-    Only calls on files below the path `under` can fail.
+    Only calls on files below the path `under` can fail. `reset` restores the initial files.
     """
 
     command: list[str | bytes]
     under: Path
     reset: Callable[[], None]
     check: Callable[[Ended], str | None]
-    """Function (command's result) that describes a fault in the directory; None if all is right."""
+    """Function (command's result) that returns text on wrong files; None if all are right."""
     touched: tuple[Path, ...]
     """Directories that the command writes to."""
     environment: Mapping[str, str] = {}
@@ -119,7 +119,7 @@ class Bench(NamedTuple):
     run: Callable[..., Ended]
 
     def calls(self, fault: Fault) -> int:
-        """Run the command without faults, and count the calls that a fault could make fail."""
+        """Run the command without faults; return the number of calls that `fault` can make fail."""
         job = self.job
         job.reset()
         ended, calls = self.disk.calls(
@@ -143,7 +143,7 @@ class Bench(NamedTuple):
 
 @contextlib.contextmanager
 def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
-    """Yield a job in a new folder twice: run by new processes, and run by forks."""
+    """Yield two benches of a job in a new folder: one runs new processes, the other one forks."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"no disk can be made to fail here: {lacking}")
@@ -156,9 +156,9 @@ def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
 
 
 def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int) -> None:
-    """Run a command once for each fault and each call that this fault can make fail.
+    """Run a job's command once for each fault and each call that this fault can make fail.
 
-    These cases are tried in random order, until the budget is used up.
+    These cases are tried in random order, until the budget is used up. `make` returns the job.
     """
     with benches(make) as (_, bench):
         cases = []
@@ -176,7 +176,7 @@ def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int)
 
 
 def inject_paging(tally: Tally, budget: Budget, seed: int) -> None:
-    """Inject faults into `paging`; a finding if no array was on disk."""
+    """Inject faults into the job `paging`; if no array was on disk, that is a finding."""
     inject(paging, tally, budget, seed)
     tally.expect(tally.counts["arrays on disk"] > 0, "no array was on disk")
 
@@ -184,8 +184,9 @@ def inject_paging(tally: Tally, budget: Budget, seed: int) -> None:
 def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object]) -> None:
     """Run a command with one failing call, check its files, and run it again without faults.
 
-    mended : file contents after which such a second run has succeeded; updated. From equal
-        contents the command is not run again.
+    at : number of the failing call among those of the fault's kinds, from 1
+    mended : states of the files from which a second run has succeeded; updated. From an equal
+        state the command is not run again
     """
     what = f"{fault}, call {at}"
     ended = bench.disturbed(fault, at)
@@ -210,10 +211,10 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
 
 
 def _what_is_in(directories: tuple[Path, ...]) -> object:
-    """Return (path, digest) of everything below some directories, to compare two states.
+    """Return the set of (path, form) of everything below some directories, to compare two states.
 
-    JSON files may contain time stamps, so only their keys count. Of directories and of files with
-    several hard links only the path counts.
+    The form is the digest of a file. JSON files may have time stamps, so their form is their keys.
+    That of directories and of files with several hard links is None.
     """
     return frozenset(
         (str(path), _form(path)) for directory in directories for path in directory.rglob("*")
@@ -231,7 +232,7 @@ def _form(path: Path) -> str | None:
 
 
 def ways(tally: Tally, budget: Budget, seed: int) -> None:
-    """Check that forks make the same calls as new processes, and end in the same way."""
+    """Check that forks make as many calls as new processes, and end alike after a failing call."""
     rng = random.Random(seed)
     for name, make in JOBS.items():
         with benches(make) as both:
@@ -253,7 +254,7 @@ def ways(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
-    """Run a job's command with one failing call; return its exit status, messages and files.
+    """Run a job's command with one failing call; return its exit status, messages, and file names.
 
     Process ids in names are replaced, so that runs can be compared.
     """
@@ -269,7 +270,9 @@ def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
 def _directory_check(
     directory: Path, expected: dict[str, str], may_stay: str | None = None
 ) -> Callable[[Ended], str | None]:
-    """Return a check that tables have the expected digests and that no other files are left.
+    """Return a check (as `Job.check`) of tables and of other files in a directory.
+
+    After a failed command, tables may be missing; all others must have the expected digests.
 
     may_stay : suffix of other files that are allowed after a failure
     """
@@ -295,10 +298,10 @@ def _builder(
 ) -> Job:
     """Return the job of building a material and its supporting tables with options.
 
-    Its tables must equal those of a build without the options.
+    Its tables must equal those of a build without the options, which is run first.
 
     of : the material and the rules
-    may_stay : suffix of other files that are allowed after a failure
+    may_stay : as in `_directory_check`
     """
     directory = folder / "tables"
     command = tbgen("build", of[0], "--rules", of[1], "--tables", directory)
@@ -334,7 +337,7 @@ def states(folder: Path) -> Job:
 
 
 def dump(folder: Path) -> Job:
-    """Return the job of dumping a table as an archive of columns: complete, or no file."""
+    """Return the job of dumping a table as an archive of columns: a complete file, or none."""
     _builder(folder)
     out = folder / "out"
     words = ("--rules", "wxf", "--tables", folder / "tables", "--format", "npz")
@@ -352,7 +355,7 @@ def dump(folder: Path) -> Job:
 
 
 def pack(folder: Path) -> Job:
-    """Return the job of writing win-draw-loss files beside tables."""
+    """Return the job of writing a win-draw-loss file beside its table."""
     return _deriver(folder, "pack", "KRK", "--rules", "wxf")
 
 
@@ -369,7 +372,7 @@ def index(folder: Path) -> Job:
 def _deriver(folder: Path, *words: str) -> Job:
     """Return the job of a command that writes files beside a copy of the tables.
 
-    If the command succeeds, every file of an undisturbed run must exist, or a note names it.
+    If the command succeeds, each file of an undisturbed run must exist, or be named in a note.
     """
     _builder(folder)
     tables, directory = folder / "tables", folder / "derived"
@@ -411,7 +414,7 @@ def fetch(folder: Path) -> Job:
 def kernels(folder: Path) -> Job:
     """Return the job of a build with a kernel cache on the broken disk.
 
-    A build does not need the cache.
+    Faults occur in the cache only, without which a build can do.
     """
     job = _builder(folder, of=("KRK", "none"))
     found = find_kernel_folder()

@@ -43,12 +43,11 @@ class Disk:
     ) -> dict[str, str]:  # fmt: skip
         """Return environment variables that make one call of a command fail.
 
-        With `lasts`, all later calls fail, too.
-
-        calls : kinds of calls that count, as faults.c lists them
         under : part of the path of the files whose calls count
+        calls : kinds of calls that count, as faults.c lists them
         at : number of the failing call among those that count, from 1; 0 for none
         error : a number of `errno`, or `HALF`
+        lasts : all later calls that count fail, too
         """
         return {
             **self.harmless,

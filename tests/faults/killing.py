@@ -34,10 +34,10 @@ def send(number: signal.Signals, pid: int) -> None:
 
 
 def check_end(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
-    """Check that a process ended properly after a signal, and count it in the tally.
+    """Check that a process ended properly after a signal, and count the signal in the tally.
 
     name : kind of the process, for messages
-    number : the signal
+    number : the signal; after SIGKILL nothing is checked
     moment : seconds from the start of the process to the signal
     """
     tally.count("kills")
@@ -69,7 +69,10 @@ def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
 
 
 def descendants(pid: int) -> list[int]:
-    """List the ids of all descendants of a process, except Python's resource tracker."""
+    """List the ids of the processes that a process started, directly or indirectly.
+
+    Python's resource tracker, which only cleans up, is left out.
+    """
     parents = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -81,12 +84,11 @@ def descendants(pid: int) -> list[int]:
         below = [child for child, (above, _) in parents.items() if above == parent]
         waiting += below
         found += below
-    # Without Python's helper, which only cleans up.
     return [child for child in found if b"resource_tracker" not in parents[child][1]]
 
 
 def alive_after(pids: list[int], patience: float = 60.0) -> list[int]:
-    """Return the processes that are still alive after a timeout."""
+    """Wait up to `patience` seconds for processes to end; return the ids of those still alive."""
     until = time.monotonic() + patience
     while alive := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
         if time.monotonic() > until:

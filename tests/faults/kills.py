@@ -2,8 +2,8 @@
 
 A try is one process and one of the signals KILL, TERM and INT, at a moment drawn uniformly from the
 undisturbed run time of the process. After each try every finished table is unchanged. A process
-stopped by TERM or INT has reported it and left no files. At the end of each round an undisturbed
-build must give the digests of an undisturbed directory, and no other files.
+stopped by TERM or INT has reported it. At the end of each round (some tries in one directory) an
+undisturbed run must give the digests of an undisturbed directory, and no other files.
 
     builder     one, or two in one directory, of which one gets the signal
     compiling   a builder with an empty kernel cache (one round of eight: it takes long)
@@ -78,10 +78,11 @@ COMPILING_EVERY = 8
 
 
 class Site:
-    """Finished tables for comparison, and the seconds of each command without signals.
+    """Finished tables for comparison, and the run time of each command without signals.
 
-    Digests by file name: `expected` of the tables, `packed` of their win-draw-loss files, too.
-    `listed` is a directory with an index, from which `fetch` reads.
+    `finished` is the directory of the tables. `expected` has the digests of the tables by file
+    name, `packed` also those of their win-draw-loss files. `listed` is a directory with an index,
+    from which `fetch` reads. `seconds` has run times by command.
     """
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
@@ -107,7 +108,7 @@ class Site:
         self.seconds[name] = ended.seconds
 
     def build(self, directory: Path, *options: str) -> list[str | bytes]:
-        """Return the command that builds three tables, under the rules that need every kernel."""
+        """Return the command that builds three tables, under rules that need every kernel."""
         return tbgen("build", MATERIAL, "--rules", "wxf", "--tables", directory, *options)
 
     def verify(self) -> list[str | bytes]:
@@ -120,7 +121,7 @@ class Site:
         return tbgen("dump", MATERIAL, *words)
 
     def pack(self, directory: Path) -> list[str | bytes]:
-        """Return the command that packs all tables of a directory."""
+        """Return the command that writes win-draw-loss files of all tables of a directory."""
         return tbgen("pack", "--men", "4", "--rules", "wxf", "--tables", directory)
 
     def index(self, directory: Path) -> list[str | bytes]:
@@ -128,12 +129,12 @@ class Site:
         return tbgen("index", "--tables", directory)
 
     def fetch(self, source: Path, directory: Path) -> list[str | bytes]:
-        """Return the command that fetches all tables of a directory with an index."""
+        """Return the command that fetches all tables from the directory `source`, by its index."""
         words = ("--rules", "wxf", "--from", source, "--tables", directory)
         return tbgen("fetch", MATERIAL, *words)
 
     def with_tables(self, directory: Path) -> Path:
-        """Copy the tables, and no other files, into a new directory."""
+        """Copy the finished tables, and no other files, into a new directory, and return it."""
         directory.mkdir()
         for name in self.expected:
             shutil.copyfile(self.finished / name, directory / name)
@@ -146,7 +147,7 @@ class Site:
 
 
 def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -> None:
-    """Send a random stop signal to a process at a random moment, and check how it ends.
+    """Send a random signal of `SIGNALS` to a process at a random moment, and check how it ends.
 
     name : kind of the process, for findings
     seconds : usual run time of the process; the moment lies within it
@@ -171,7 +172,10 @@ def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what
 
 
 def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Send signals to builders in one directory, in turn; then let a last build finish."""
+    """Send signals to builders in one directory, one after another; then let a last build finish.
+
+    A quarter of the builders have an undisturbed builder beside them.
+    """
     for _ in budget.take_up_to(ROUND):
         before = tables_of(directory)
         beside = Started(site.build(directory)) if site.rng.random() < 0.25 else None
@@ -197,7 +201,10 @@ def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = N
 
 
 def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Send signals to builders that have to compile their kernels; then let a last build finish."""
+    """Send signals to builders that compile their kernels, and let a last build finish.
+
+    No process may outlive its builder.
+    """
     cache = directory.with_name("kernels")
     for _ in budget.take_up_to(2):
         command = site.build(directory)
@@ -211,8 +218,7 @@ def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None
 def outlived(cache: Path, patience: float = 5.0) -> list[int]:
     """Return the ids of processes that are still alive with `cache` as their kernel cache.
 
-    They are recognized by `NUMBA_CACHE_DIR` in their environment. Waits up to `patience`
-    seconds for them to end.
+    Waits up to `patience` seconds for them to end. Processes are recognized by `NUMBA_CACHE_DIR`.
     """
     sought = f"NUMBA_CACHE_DIR={cache}".encode()
     until = time.monotonic() + patience
@@ -230,7 +236,7 @@ def outlived(cache: Path, patience: float = 5.0) -> list[int]:
 def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
     """Send signals to processes that write win-draw-loss files; then let a last one finish.
 
-    All of them write to one directory.
+    The processes run one after another in one directory.
     """
     site.with_tables(directory)
     for _ in budget.take_up_to(ROUND // 2):
@@ -266,7 +272,10 @@ def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Send signals to processes that only read tables; the tables must stay unchanged."""
+    """Send signals to dumps, verifiers and servers; the tables must stay unchanged.
+
+    The next proof and the next dump must succeed, and leave no other files.
+    """
     out = folder / "rows.npz"
     commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
     for _ in budget.take_up_to(ROUND // 2):
@@ -313,7 +322,10 @@ def build_of_set(directory: Path, *how: str) -> list[str | bytes]:
 
 
 def sets(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run rounds of builds of a set; in a round, builds are killed until one finishes."""
+    """Run rounds of builds of the set of materials `SET`.
+
+    In a round, builds of one directory are killed until one finishes; then a last build checks it.
+    """
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-sets-") as name:
         finished = Path(name) / "finished"
@@ -337,9 +349,9 @@ def sets(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> bool:
-    """Build a set, and kill the builder or one of its processes.
+    """Build a set, and kill the builder or one of its processes; return whether the build finished.
 
-    Returns whether the build finished.
+    The moment lies in the first `seconds`, or shortly after a checkpoint.
     """
     way = rng.choice(WAYS)
     before = tables_of(directory)
@@ -394,7 +406,7 @@ def until_saved(directory: Path, pid: int) -> None:
 
 
 def boards(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run rounds of servers that build, each stopped at a random moment."""
+    """Run rounds of servers that build in one directory, each stopped at a random moment."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-boards-") as name:
         finished = Path(name) / "finished"
@@ -426,7 +438,7 @@ def boards(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _stop_a_board(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> None:
-    """Start a server that builds tables, stop it by a signal, and check that its builders end."""
+    """Start a server that builds tables, stop it within `seconds`, and check its builders' end."""
     command = tbgen("serve", "--demo", "--tables", directory, "--port", "0", "--no-open")
     number, moment, before = rng.choice(SIGNALS), rng.uniform(0, seconds), tables_of(directory)
     server = Started(command)

@@ -42,7 +42,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 class Commands:
-    """Commands to run under limits of memory, and the tables that a build must give."""
+    """Commands by name (`all`), and the digests of tables that a build must give (`expected`)."""
 
     def __init__(self, folder: Path) -> None:
         self.finished, self.directory = folder / "finished", folder / "tables"
@@ -120,8 +120,8 @@ def _limited(
     """Run random commands under limits of one kind.
 
     which : a resource of the module `resource`
-    least, most : the limit is drawn between them, uniformly in the logarithm
-    unit : bytes by which a limit is multiplied
+    least, most : range of the limits in units; a limit is drawn uniformly in the logarithm
+    unit : bytes of a unit
     """
     rng = random.Random(seed)
     with _commands() as commands:
@@ -138,22 +138,22 @@ def _limited(
 
 
 def addresses(tally: Tally, budget: Budget, seed: int) -> None:
-    """Limit address space, from 20 MiB, in which an interpreter starts, to 3 GiB."""
+    """Limit address space, from 20 MiB, in which an interpreter starts, to 3000 MiB."""
     _limited(tally, budget, seed, resource.RLIMIT_AS, 20, 3000, MIB)
 
 
 def data(tally: Tally, budget: Budget, seed: int) -> None:
-    """Limit data segments, from 10 MiB to 1 GiB."""
+    """Limit data segments, from 10 to 1000 MiB."""
     _limited(tally, budget, seed, resource.RLIMIT_DATA, 10, 1000, MIB)
 
 
 def files(tally: Tally, budget: Budget, seed: int) -> None:
-    """Limit the size of files, from 1 KiB to 1 MiB."""
+    """Limit the size of files, from 1 to 1000 KiB."""
     _limited(tally, budget, seed, resource.RLIMIT_FSIZE, 1, 1000, 1024)
 
 
 def group(tally: Tally, budget: Budget, seed: int) -> None:
-    """Limit a control group of the first or the second version, if this user may make one."""
+    """Limit the memory of a control group, from 60 to 600 MiB, if this user may make one."""
     rng = random.Random(seed)
     folder, name = _new_group()
     try:
@@ -173,7 +173,7 @@ def group(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _new_group() -> tuple[Path, str]:
-    """Make a control group; return its folder and the name of its file with the limit."""
+    """Make a control group of either version; return its folder and its file with the limit."""
     mounts = Path("/sys/fs/cgroup")
     for top, name in ((mounts / "memory", "memory.limit_in_bytes"), (mounts, "memory.max")):
         folder = top / f"tbgen-{os.getpid()}"

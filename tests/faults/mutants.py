@@ -2,10 +2,10 @@
 
     valid tables  ->  tests/helpers/mutations.py  ->  python | numba | c  ->  errors, seconds, bytes
 
-Every second mutant has corrected checksums, as a forger would write them. Then values may differ,
-but no reader may crash, hang, or take memory by a size that the file claims. In the other mutants,
-which stand for accidents, every value read must be the original one. The C reader runs under the
-address and undefined behaviour sanitizers, from files and from memory.
+Every second mutant is a forgery: it has corrected checksums. Then values may differ, but no reader
+may crash, hang, or allocate as much memory as the file claims to need. In the other mutants, which
+stand for accidents, every value read must be the original one. The C reader runs under the address
+and undefined behaviour sanitizers, from files and from memory.
 
     python -m tests.faults.mutants --count 100000 --only numba
 """
@@ -51,10 +51,11 @@ _PATIENCE = 600.0
 
 
 class Sound:
-    """A table with its valid file, from which mutants are made, and the values it must give.
+    """A table of random values, and its valid file, from which mutants are made.
 
-    width : bytes per code; distinct : most different codes of the table
-    boards, sides : positions to probe, and their sides to move (0 Red, 1 Black)
+    `data` is the file's content, `planes` the table's codes for each side to move. `boards` and
+    `sides` are positions to probe, and their sides to move (0 Red, 1 Black). `width` is in bytes
+    per code, and `distinct` is the largest number of different codes.
     """
 
     def __init__(self, folder: Path, material: str, width: int, distinct: int) -> None:
@@ -79,9 +80,9 @@ and raises a documented error if it refuses the file.
 
 
 def by_python(sound: Sound) -> bool:
-    """Read all that a table file has by the Python reader, as `Read`.
+    """Read all parts of a table file by the Python reader, as `Read`.
 
-    These are codes, whole planes (the codes of a side to move), statistics and checksums.
+    These are single codes, planes (all codes with a side to move), statistics and checksums.
     """
     right = True
     with TableFile(sound.path) as file:
@@ -96,7 +97,7 @@ def by_python(sound: Sound) -> bool:
 
 
 class ByNumba:
-    """Reader by numba kernels, as `Read`: probes the boards of a table in compiled code."""
+    """Reader by numba kernels, as `Read`: probes the `boards` of a table in compiled code."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[NDArray[np.int8], NDArray[np.int64]]] = {}
@@ -112,10 +113,7 @@ class ByNumba:
 
 
 def _files(tally: Tally, budget: Budget, sound: Sound, seed: int) -> Iterator[tuple[bytes, bool]]:
-    """Yield mutants of a table's file while tries are left: (bytes, True for a forgery).
-
-    A forgery is a mutant with correct checksums.
-    """
+    """Yield mutants of a table's file while tries are left: (bytes, True for a forgery)."""
     for data, forgery in mutants(sound.data, 1 << 62, seed):
         if not budget.take():
             return
@@ -126,7 +124,10 @@ def _files(tally: Tally, budget: Budget, sound: Sound, seed: int) -> Iterator[tu
 
 @contextmanager
 def _measured(tally: Tally, what: str) -> Iterator[None]:
-    """Record the CPU seconds of the `with` block, and the memory that it needs in addition."""
+    """Record the CPU seconds of the `with` block, and the memory that it needs in addition.
+
+    Too much of either is a finding. `what` names the try.
+    """
     Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
     before, begun = _peak(), time.process_time()
     yield
@@ -146,7 +147,7 @@ def _peak() -> int:
 
 
 def in_this_process(tally: Tally, budget: Budget, seed: int, read: Read) -> None:
-    """Read mutants of every table in turn by `read`, one of Python's readers."""
+    """Read mutants of the tables `TABLES` by one of Python's readers, in this process."""
     with tempfile.TemporaryDirectory(prefix="tbgen-mutants-") as folder:
         tables = [Sound(Path(folder), *table) for table in TABLES]
         for sound in tables:
@@ -205,9 +206,12 @@ def c(tally: Tally, budget: Budget, seed: int) -> None:
 def in_c(
     tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int
 ) -> None:
-    """Let a process of the C reader read a batch of mutants.
+    """Let a process of the C reader read a batch of mutants, and judge its results.
 
     After a crash, which is a finding, another process reads the rest.
+
+    program : path of the compiled harness (tests/helpers/cprograms.py)
+    batch : mutants as from `_files`
     """
     done = 0
     while done < len(batch):
@@ -220,9 +224,7 @@ def _until_a_crash(
     """Let one process of the C reader read mutants from number `done` on, and judge its results.
 
     The process ends at a crash, which is a finding, or after the last mutant. Returns the number of
-    mutants read, a crashing one included.
-
-    batch : mutants, each with whether its checksums were corrected
+    mutants read, a crashing one included. Parameters are as in `in_c`.
     """
     half = len(sound.boards) // 2
     records = records_of(sound.boards[:half], 0) + records_of(exchanged(sound.boards[half:]), 0)

@@ -41,7 +41,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 class Place(NamedTuple):
-    """An odd environment in which commands run."""
+    """An odd environment in which commands run; `environment` has additional variables."""
 
     name: str
     environment: Mapping[str, str] = MappingProxyType({})
@@ -135,7 +135,7 @@ def places(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _in(place: Place, command: str, folder: Path) -> Ended:
-    """Run a command in an odd environment (place), on the tables of a folder."""
+    """Run the command of a name in `COMMANDS` in an odd environment, on the tables of a folder."""
     where = () if command in _WITHOUT_TABLES else (f"--tables={folder}",)
     words = tbgen(*COMMANDS[command], *where)
     kept = find_kernel_folder()
@@ -156,7 +156,7 @@ _STREAMED = (
 
 
 def streams(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run commands with odd standard streams."""
+    """Run commands with standard streams that are closed, full, or otherwise odd."""
     rng = random.Random(seed)
     # Without commands that read endless input without line ends to its end.
     pairs = [
@@ -183,7 +183,7 @@ def streams(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def damage(tally: Tally, budget: Budget, seed: int) -> None:
-    """Build with a kernel cache in which entries are damaged."""
+    """Build with a kernel cache in which entries are damaged; the tables must be right."""
     rng = random.Random(seed)
     filled = find_kernel_folder()
     if filled is None:

@@ -44,7 +44,7 @@ _WAIT = 30.0
 
 
 class Server:
-    """`tbgen serve` in a process of its own, with three tables."""
+    """`tbgen serve` in a process of its own, with three tables that are built first."""
 
     def __init__(self, tables: Path) -> None:
         where = ("--rules", "wxf", "--tables", tables)
@@ -68,7 +68,7 @@ class Server:
         return len(os.listdir(f"/proc/{self._process.pid}/fd"))
 
     def stop(self) -> tuple[int, str]:
-        """Stop the server; return its exit status and its output."""
+        """Stop the server; return its exit status and what it wrote to standard error."""
         self._process.terminate()
         status = self._process.wait(_WAIT)
         with self._log as log:
@@ -78,7 +78,7 @@ class Server:
 
 @contextlib.contextmanager
 def serving(tally: Tally) -> Iterator[Server]:
-    """Yield a server, and check afterwards that it ends properly."""
+    """Yield a server; check afterwards that SIGTERM ends it properly, and that its log is clean."""
     with tempfile.TemporaryDirectory(prefix="tbgen-servers-") as folder:
         server = Server(Path(folder))
         try:
@@ -106,7 +106,7 @@ async def ask(server: Server, paths: list[str]) -> list[tuple[int, float]]:
 
 
 def light_paths(rng: random.Random, count: int) -> list[str]:
-    """Return cheap requests: probes of random placements (some illegal), static files, health."""
+    """Return paths of cheap requests: random probes (some illegal), a static file, health."""
     found = []
     for _ in range(count):
         rank = rng.randrange(1, 9)
@@ -116,10 +116,11 @@ def light_paths(rng: random.Random, count: int) -> list[str]:
 
 
 def heaviest_path(number: int) -> str:
-    """Return the address of a request with the longest game that the server accepts.
+    """Return the path and query of a request with the longest game that the server accepts.
 
-    Different numbers give different requests; in the game, both sides make moves and take them
-    back.
+    In the game, both sides make moves and take them back.
+
+    number : different numbers give different requests, of four kinds in turn
     """
     position = Position.from_fen(ARRAY)
     moves = ",".join(move.iccs for move in taken_back(position, MAX_MOVES))
@@ -177,7 +178,7 @@ def _p95_ms(seconds: list[float]) -> float:
 
 
 def flat(tally: Tally, budget: Budget, seed: int) -> None:
-    """Send many light requests on four connections, and check that memory does not grow."""
+    """Send many light requests on four connections at a time; the memory must not grow."""
     rng = random.Random(seed)
     with serving(tally) as server:
         first = 0
@@ -236,10 +237,10 @@ def _bad_start(rng: random.Random) -> bytes:
 
 
 async def _wave(server: Server, wave: list[bytes]) -> list[int]:
-    """Open one connection for each text of a wave, send the text, and wait for its end.
+    """Open a connection for each text of a wave at once, send the text, and wait for the end.
 
-    The server or a timeout ends a connection. Returns the statuses of three health requests
-    afterwards.
+    A connection ends when the server answers or closes it, or after 8 seconds. Returns the statuses
+    of three health requests afterwards.
     """
 
     async def one(data: bytes) -> None:

@@ -33,7 +33,7 @@ from tests.faults.warm import Warm
 
 
 def findings(part: object, count: int, seed: int = 3) -> list[str]:
-    """Run a part of a campaign with `count` tries, and return the violated expectations."""
+    """Run a part of a campaign with `count` tries; return its findings (violated expectations)."""
     tally = Tally("small")
     part(tally, Budget(count, None), seed)  # type: ignore[operator]
     assert sum(tally.counts.values()) >= count

@@ -111,7 +111,7 @@ _LETTERS = string.ascii_letters + string.digits + "/ ,"
 
 
 def mutated(rng: random.Random, texts: Sequence[str] = TEXTS) -> str:
-    """Return one of the texts with one to four changes."""
+    """Return one of the texts with one to four random changes."""
     text = rng.choice(texts)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(text) + 1)
@@ -140,7 +140,7 @@ def mutated(rng: random.Random, texts: Sequence[str] = TEXTS) -> str:
 
 
 def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tuple[()]]]:
-    """Return the functions that read text: by name (function, exceptions that it may raise)."""
+    """Return the functions that read text, by name: (function, exception it may raise or ())."""
     start = Position.from_fen(FENS[2])
     endgame = Position.from_fen(FENS[0])
     found: dict[str, tuple[Callable[[str], object], type[Exception] | tuple[()]]] = {
@@ -184,7 +184,7 @@ def _wanted(text: str) -> object:
 
 
 def _materials(text: str) -> object:
-    """Parse words as materials of at most four men, without names of files."""
+    """Parse words as materials of at most four men; without `@`, which names a file to read."""
     return materials_of(text.replace("@", "").split(), 4)
 
 
@@ -224,7 +224,7 @@ def functions(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def commands(tally: Tally, budget: Budget, seed: int) -> None:
-    """Test the command line in this process, without tables to build or search."""
+    """Test the command line in this process, in an empty directory of tables."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-texts-") as tables:
         while budget.take():
@@ -245,7 +245,7 @@ def commands(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _words(rng: random.Random, tables: str) -> list[str]:
-    """Return the words of a random command with random texts as arguments."""
+    """Return the words of a random command with random texts, on a directory of tables."""
     one, two = (mutated(rng) for _ in range(2))
     where = ["--tables", tables]
     return rng.choice(
@@ -274,10 +274,10 @@ def _check_json(tally: Tally, output: str, what: str) -> None:
 
 
 def lines(tally: Tally, budget: Budget, seed: int) -> None:
-    """Send thousands of lines to one process, and check the answers.
+    """Send thousands of lines to `probe -` or `judge -` in one process, and check the answers.
 
-    At least 80 % of the lines must be answered, and every answer must be JSON. Lines that are blank
-    after decoding get no answer.
+    At least 80 % of the lines must be answered, since only blank ones get no answer. Every answer
+    must be JSON.
     """
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-texts-") as tables:
@@ -299,7 +299,7 @@ def lines(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _line(rng: random.Random) -> bytes:
-    """Return a text as bytes on one line; about one in five is no valid UTF-8."""
+    """Return one or two random texts as bytes on one line; some are no valid UTF-8."""
     text = mutated(rng).replace("\n", " ")
     if rng.random() < 0.5:
         text += ";" + mutated(rng).replace("\n", ",")

@@ -4,9 +4,9 @@
     Warm.run(...)   as `campaign.run`, in a fork of it
 
 A fork saves the seconds of loading numba and kernels. It is a process of its own: its streams, its
-exit, its exit status and its peak of memory are separate. The preloaded library faults.c makes only
-calls of the fork fail, not those of the warm interpreter. Faults during loading show only in
-new processes. `disks.py --only ways` compares the two. Run as a script, this module is that
+exit status and its peak of memory are separate. The preloaded library faults.c makes only calls of
+the fork fail, not those of the warm interpreter. Faults during loading show only in new processes.
+`disks.py --only ways` compares forks with new processes. Run as a script, this module is the warm
 interpreter; requests and answers are lines of JSON.
 """
 
@@ -66,7 +66,7 @@ class Warm:
         """Run a `tbgen` command in a fork, and return its result like `campaign.run`.
 
         environment : variables added in the fork
-        patience : timeout in seconds
+        patience : timeout in seconds, after which the fork is killed
         """
         with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
             order = {
@@ -97,7 +97,7 @@ class Warm:
 
 
 def _words(command: list[str | bytes]) -> list[str]:
-    """Return the arguments of `tbgen` in a command line."""
+    """Return the arguments of `tbgen` in a command line, without the interpreter and its flags."""
     begins = tbgen()
     assert command[: len(begins)] == begins, "only tbgen's own commands can be forked"
     return [os.fsdecode(word) for word in command[len(begins) :]]
@@ -139,7 +139,7 @@ def serve() -> None:
 
 
 def _redirect(out: str, err: str) -> None:
-    """Redirect the standard streams to files."""
+    """Redirect standard output and error to files, and standard input to /dev/null."""
     for number, path in enumerate((os.devnull, out, err)):
         descriptor = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY)
         os.dup2(descriptor, number)
@@ -147,7 +147,7 @@ def _redirect(out: str, err: str) -> None:
 
 
 def _load(words: list[str]) -> int:
-    """Run a command in this process, so that its modules and kernels stay loaded.
+    """Run a command of `tbgen` in this process, so that its modules and kernels stay loaded.
 
     Returns the exit status.
     """

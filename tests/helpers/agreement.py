@@ -1,8 +1,10 @@
 """Compare the referee of repetitions with pyffish's, and find the rule clause behind a difference.
 
 pyffish (Fairy-Stockfish, AXF rules) is independent, but known to differ from the rule book in
-diagram D105. For each disagreement the naive referee judges again with one, two or three clauses
-switched off. If that gives pyffish's verdict, the clauses explain the difference.
+diagram D105. A clause is a switch of `tests.oracles.naive_referee.Clauses`. For each disagreement
+the naive referee judges again with one, two or three clauses switched off. If that gives pyffish's
+verdict, the clauses explain the difference. A loop is a series of moves that leads back to its
+first position.
 """
 
 from __future__ import annotations
@@ -38,11 +40,12 @@ UNEXPLAINED = "unexplained"
 
 @dataclass
 class Agreement:
-    """Result of a comparison of two referees on random loops.
+    """Result of a comparison of tbgen's referee with pyffish's on random loops.
 
-    `verdicts` counts loops by our verdict, and `differences` counts disagreements by cause.
-    `samples` has the disagreements of each cause as (position, loop, our verdict, pyffish's
-    verdict). A cause is the names of the clauses that explain it, joined by `+`, or `UNEXPLAINED`.
+    `loops` is the number of loops. `verdicts` counts them by tbgen's verdict, and `differences`
+    counts the disagreements by cause. A cause is the names of the clauses that explain a
+    disagreement, joined by `+`, or `UNEXPLAINED`. `samples` has the disagreements of each cause as
+    (first position, loop, tbgen's verdict, pyffish's verdict).
     """
 
     loops: int = 0
@@ -54,9 +57,9 @@ class Agreement:
 
 
 def compare(seed: int, loops: int) -> Agreement:
-    """Judge random loops with both referees, and compare their verdicts.
+    """Judge a number of random loops with both referees, and compare the verdicts.
 
-    Each loop is played until its first position has occurred three times.
+    Each loop is played twice, so that its first position occurs three times.
     """
     rng = random.Random(seed)
     result = Agreement()
@@ -77,9 +80,10 @@ def compare(seed: int, loops: int) -> Agreement:
 
 
 def explain(position: Position, loop: list[Move], verdict: str) -> str:
-    """Return the fewest clauses (up to three) without which the naive referee gives this verdict.
+    """Return the fewest clauses (up to three) without which the naive referee gives `verdict`.
 
-    The names are joined by `+`; `UNEXPLAINED` if no three clauses suffice.
+    The names are joined by `+`; `UNEXPLAINED` if three clauses do not suffice. `position` is the
+    first one of the loop.
     """
     for size in (1, 2, 3):
         for names in combinations(CLAUSES, size):

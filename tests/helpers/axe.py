@@ -27,9 +27,10 @@ def source() -> str:
 
 
 def violations(driver: Any) -> list[str]:
-    """Open all sections of the current page, and list its violations of `TAGS` as text.
+    """Open all folded sections of a Selenium driver's page, and list what axe-core finds wrong.
 
-    Each entry has the rule, the element and the reason.
+    Checks the rules that have one of the tags `TAGS`. Each text names the violated rule, the
+    element and the reason.
     """
     driver.execute_script(
         "for (const folded of document.querySelectorAll('details')) folded.open = true;"

@@ -24,8 +24,8 @@ from tests.helpers.paths import ROOT
 class Demo:
     """A running `tbgen serve`: its address, its process, and its directory of tables.
 
-    `url` has no trailing slash. `entry` is the address that allows a visitor to start builds; None
-    if the server builds nothing.
+    `url` has no trailing slash. `entry` is the secret address that allows its visitor to start
+    builds; None if the server builds nothing.
     """
 
     url: str
@@ -35,7 +35,10 @@ class Demo:
 
 
 def serve(folder: Path, *options: str) -> Demo:
-    """Start a server of the tables in a folder, and return it; it stops when the tests end."""
+    """Start `tbgen serve` with options on the tables in a folder; it stops when this process exits.
+
+    Skips the test if uvicorn is not installed.
+    """
     pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
     command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", *options]
     process = subprocess.Popen(
@@ -80,7 +83,14 @@ def resident_bytes(pid: int) -> int:
 
 
 def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch: bool = False):
-    """Start a headless Chromium with this window size; skips the test if it is not installed."""
+    """Start a headless Chromium, and return its Selenium driver.
+
+    Skips the test if Chromium, its driver or Selenium is not installed.
+
+    width, height : size of the window in pixels
+    scripts : False to disable JavaScript
+    touch : emulate a touch screen, as always if the window is narrower than 500 pixels
+    """
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     binary = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = shutil.which("chromedriver")

@@ -1,4 +1,7 @@
-"""Arrays of boards, uint8 (n, 90): every placement of a material, or random ones."""
+"""Arrays of boards, uint8 (n, 90): every placement of a material, or random ones.
+
+A board has the piece code of each square, 0 for an empty one. It has no side to move.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def _groups(material: Material) -> list[tuple[int, int, tuple[int, ...]]]:
 
 
 def all_boards(material: Material) -> Boards:
-    """Return every placement of a material, mirror images and illegal ones included."""
+    """Return every placement of a material, mirror images and illegal positions included."""
     boards = np.zeros((1, SQUARES), np.uint8)
     for code, count, squares in _groups(material):
         sets = np.array(list(combinations(squares, count)))
@@ -60,6 +63,6 @@ def random_boards(material: Material, count: int, seed: int) -> Boards:
 
 
 def exchanged(boards: Boards) -> Boards:
-    """Return the boards with colours exchanged and ranks turned; the other side is then to move."""
+    """Return copies with colours exchanged and ranks reversed; the other side is then to move."""
     flipped = boards[:, _FLIP]
     return np.ascontiguousarray(np.where(flipped > 0, flipped ^ 8, 0), np.uint8)

@@ -37,7 +37,7 @@ def open_page(driver: Any, path: str) -> None:
 def until(what: Callable[[], Any], seconds: float = 8) -> Any:
     """Call the function `what` until its result is true, and return the result.
 
-    An exception counts as a false result. Fails after the timeout in seconds.
+    An exception counts as a false result. After `seconds`, raises the last exception or fails.
     """
     end = time.monotonic() + seconds
     while True:
@@ -67,12 +67,12 @@ def moves_made(driver: Any) -> list[str]:
 
 
 def own_value(driver: Any) -> str:
-    """Return order and value of the position on the page, as read from its folded section."""
+    """Return order and stored value of the position on the page, from a folded section."""
     return str(one(driver, "code.own").get_attribute("textContent"))
 
 
 def screen_point(driver: Any, square: str) -> tuple[int, int]:
-    """Return the screen coordinates of a square."""
+    """Scroll the board into view, and return (x, y) of a square in the window, in CSS pixels."""
     return tuple(
         driver.execute_script(
             """const svg = document.querySelector(".stage svg.board");
@@ -96,7 +96,7 @@ def click(driver: Any, square: str) -> None:
 
 
 def touch(driver: Any, square: str, target: str | None = None) -> None:
-    """Tap a square with a finger, or drag from it to another."""
+    """Tap a square with a finger; with `target`, drag from the square to that one."""
 
     def event(kind: str, points: list[dict[str, int]]) -> None:
         driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})

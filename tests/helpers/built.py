@@ -1,4 +1,4 @@
-"""Tables built in this process for tests: by a `Builder`, or once per run by `built`."""
+"""Tables built in this process for tests: by a `Builder`, or once per process by `built`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Builder(builder.Builder):
     ) -> None:
         """Build materials and their supporting tables.
 
-        metric : metric of these materials; None chooses it. DTM needs supporting tables in DTM
+        metric : metric of these materials, None for any. With DTM, supporting tables are in DTM,
+            too; else they may have any metric
         force : rebuild finished tables of these materials, but not their supporting tables
         """
         work = work_for(materials, metric, force=force)
@@ -38,7 +39,8 @@ class Builder(builder.Builder):
 def built(*materials: str, rules: str = "check", metric: str | None = None) -> Path:
     """Return a directory with tables of materials and their supporting tables.
 
-    Each combination of arguments is built once; the directory is removed at exit.
+    Each combination of arguments is built once per process; the directory is removed at exit.
+    `metric` is `dtm` or `dtc`, None for any.
     """
     folder = tempfile.TemporaryDirectory(prefix="tbgen-built-")
     _folders.append(folder)

@@ -31,21 +31,21 @@ def name_of(text: str) -> TableName:
 
 
 def digest_of(directory: Path, name: TableName) -> str:
-    """Return the digest in the header of a table."""
+    """Return the digest in the header of a table file, in hex."""
     with TableFile(directory / name.filename) as file:
         return file.header.digest.hex()
 
 
 def certificate(name: TableName, digest: str, premises: Iterable[Premise]) -> Certificate:
-    """Return a certificate of a table with this digest; version and seconds are invented.
+    """Return a certificate of a table with this digest in hex.
 
-    premises : the supporting tables on which its proof depends
+    Its method, version and seconds are invented.
     """
     return Certificate(name, digest, tuple(premises), "rows", "0.1.0", 1.5)
 
 
 def supporting(name: TableName) -> list[TableName]:
-    """List the supporting tables of the same metric."""
+    """List the names of a table's supporting tables, in the metric of the table itself."""
     children = {child.name: child for child in name.material.captures().values()}
     return [
         TableName(children[child], name.rule_set, name.metric)
@@ -57,7 +57,7 @@ def supporting(name: TableName) -> list[TableName]:
 def certify(directory: Path, name: TableName) -> Certificate:
     """Write a valid certificate beside a table file, and return it.
 
-    Its premises are the supporting tables on disk with their present digests.
+    Its premises are the supporting tables, which must be in the same directory, and their digests.
     """
     path = directory / name.filename
     premises = [Premise(below, digest_of(directory, below)) for below in supporting(name)]

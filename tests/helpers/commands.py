@@ -38,7 +38,7 @@ if os.getuid() == 0:
 
 
 def restore_signals() -> None:
-    """Restore the default handlers of stop signals in a child; the parent may ignore them."""
+    """Restore the default handlers of the signals `STOPS`, in a child process."""
     for stop in STOPS:
         signal.signal(stop, signal.SIG_DFL)
 
@@ -63,8 +63,10 @@ def run(
     """Run a command to its end; check its exit status, and that it prints no traceback.
 
     The command uses its default kernel cache, not that of this process.
+
     status : expected exit status
     text : standard input
+    folder : working directory
     environment : variables added to those of this process
     """
     inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
@@ -85,7 +87,7 @@ def answer(*command: object, status: int = 0) -> Any:
 def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
     """Yield the address, without a trailing slash, of a running server of tables.
 
-    At the end of the `with` block Ctrl-C ends the server.
+    At the end of the `with` block the server gets SIGINT (Ctrl-C), and must report it.
     """
     command = [program, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
     with subprocess.Popen(
@@ -104,8 +106,13 @@ def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
 class Engine:
     """Process of `tbgen-engine` that speaks UCI or UCCI.
 
-    `protocol` is "uci" or "ucci". `tables` is the directory set by an option of the protocol, None
-    to set none. `named` is the directory in the variable TBGEN_TABLES, which is empty for None.
+    `said` has all lines that `hear` has received.
+
+    protocol : "uci" or "ucci"
+    tables : directory of tables set by an option of the protocol; None to set none
+    command : command line of the engine
+    named : directory in the variable TBGEN_TABLES, which is empty for None
+    line_end : end of each line sent
     """
 
     def __init__(
@@ -145,7 +152,7 @@ class Engine:
         self._process.stdin.flush()
 
     def hear(self, word: str) -> list[str]:
-        """Return the engine's output up to and including the first line that begins with `word`."""
+        """Return the next output lines, up to and including the first that begins with `word`."""
         heard: list[str] = []
         while not heard or not heard[-1].startswith(word):
             heard.append(self._lines.get(timeout=ANSWER_SECONDS))
@@ -156,7 +163,7 @@ class Engine:
         """Let the engine choose a move in a game; return the move, and the output lines before it.
 
         played : moves of the game since the position `fen`
-        limit : arguments of the command `go`
+        limit : arguments of the protocol's command `go`
         """
         moves = f" moves {' '.join(played)}" if played else ""
         self.say(f"position {fen}{moves}", f"go {limit}")
@@ -164,11 +171,11 @@ class Engine:
         return heard[-1].split()[1], heard[:-1]
 
     def notes(self) -> list[str]:
-        """Return the engine's notes: lines with `info string` (UCI) or `info message` (UCCI)."""
+        """Return the notes among the lines `said`: `info string` (UCI) or `info message` (UCCI)."""
         return [line for line in self.said if line.startswith(("info string", "info message"))]
 
     def close(self) -> None:
-        """End the process, and check that standard error is empty."""
+        """End the process by `quit`; check that it wrote no errors, and that its status is 0."""
         assert self._process.stderr is not None
         self.say("quit")
         assert (self._process.stderr.read(), self._process.wait(60)) == ("", 0)

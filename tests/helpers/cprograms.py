@@ -90,24 +90,24 @@ def once(name: str, build: Callable[[Path], None]) -> Path:
 
 
 def _compile(compiler: Sequence[str], sources: Sequence[Path], program: Path) -> None:
-    """Compile and link with zstd, with warnings as errors."""
+    """Compile sources by a compiler with options, and link with zstd; warnings are errors."""
     command = [*compiler, *STRICT, *map(str, sources), "-lzstd", "-pthread", "-o", str(program)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 
 
 def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
-    """Compile C99 sources into a program of this name, once, and return its path."""
+    """Compile C99 sources with options, once per test run, and return the program's path.
+
+    Its file name is `name` and a checksum of sources and options.
+    """
     number = zlib.crc32(repr((sources, flags)).encode())
     compiler = ["gcc", "-std=c99", *flags]
     return once(f"{name}-{number}", lambda program: _compile(compiler, sources, program))
 
 
 def harness(name: str = "harness", *flags: str) -> Path:
-    """Return the path of the test program that answers records, compiled under this name.
-
-    flags : options of the compiler; `-O2` by default
-    """
+    """Compile xqprobe_harness.c and the C reader as in `compiled`, by default with `-O2`."""
     return compiled(name, (HARNESS, *READER), *(flags or ("-O2",)))
 
 
@@ -157,7 +157,7 @@ def make(*arguments: str) -> None:
 
 
 def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
-    """Return the output of a program that reads records; its standard error must be empty."""
+    """Run a program that reads records, check that its exit status is 0, and return its output."""
     command = [str(program), *map(str, arguments)]
     result = subprocess.run(command, input=records, capture_output=True)
     assert result.returncode == 0, result.stderr.decode()[-2000:]
@@ -165,7 +165,10 @@ def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
 
 
 def refused(harness: Path, path: Path) -> str:
-    """Return the reader's error message for a file that it refuses; the reader must not block."""
+    """Run the harness on a file that the reader must refuse within 20 seconds.
+
+    Returns the reader's error message, without the file's path.
+    """
     command = [harness, "probe", "none", CACHE, path]
     result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
     assert result.returncode == 1
@@ -178,14 +181,15 @@ def records_of(boards: Boards, side: int) -> bytes:
 
 
 def answers_of(output: bytes) -> NDArray[np.int32]:
-    """Parse answers: int32 (n, 4) of status, outcome, order, plies."""
+    """Parse the harness's answers to n records: int32 (n, 4) of status, outcome, order, plies."""
     return np.frombuffer(output, "<i4").reshape(-1, 4)
 
 
 def results_of(output: bytes) -> NDArray[np.int32]:
     """Parse the output of the harness in its mode `mutants`, one row per file: int32 (n, 5).
 
-    Columns: status of adding the file, number of errors, number of answers that differ from those
-    of the first file, CPU microseconds, KiB of memory.
+    Columns: status of adding the file, number of answers that are errors, number of answers that
+    differ from those of the first file, CPU microseconds, KiB of additional memory at the peak. An
+    incomplete row at the end is left out.
     """
     return np.frombuffer(output[: len(output) // 20 * 20], "<i4").reshape(-1, 5)

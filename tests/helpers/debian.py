@@ -13,7 +13,10 @@ LISTED = Path("/etc/apt/sources.list.d/debian.sources")
 
 
 def source_of(package: str, folder: Path) -> Path:
-    """Return the folder of a package's unpacked source; skips the test if there is none."""
+    """Download a package's upstream source, unpack it below `folder`, and return its folder.
+
+    Skips the test if it does not run as root on Debian, or if the download fails.
+    """
     if shutil.which("apt-get") is None or not LISTED.exists() or os.getuid() != 0:
         pytest.skip("Debian's sources cannot be listed here")
     own = folder / f"{package}-source"

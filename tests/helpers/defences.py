@@ -14,10 +14,10 @@ from tbgen.play.tablebase import GameTablebase
 from tests.helpers.starts import is_endangered
 
 Defence = Callable[[random.Random, Sequence[RootMove], Sequence[Position]], RootMove]
-"""Function (rng, moves, game so far) that chooses a defender's move.
+"""Function (rng, moves, game) that returns one of a defender's moves.
 
-The legal moves come with their values, sorted best first for the defender. The result is one of
-them.
+The moves have their values, and are sorted best first for the defender. The game is its positions
+so far, oldest first.
 """
 
 
@@ -36,14 +36,14 @@ def longest(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Positi
 def offending(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
     """Choose a random move of longest resistance.
 
-    In a loop that the rules decide, these moves go on with the loop and its offences.
+    In a loop that the rules decide, such moves continue the loop and its offences.
     """
     del game
     return rng.choice([move for move in moves if move.best])
 
 
 def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose the check that is best for the defender, or the best move if there is no check."""
+    """Choose the check with the best value for the defender; the best move if there is no check."""
     del rng, game
     return next((move for move in moves if move.check), moves[0])
 
@@ -51,7 +51,7 @@ def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posit
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
     """Choose a move of longest resistance to a position with the fewest occurrences in the game.
 
-    A defender who must check or chase for ever then repeats no short cycle of moves.
+    So a defender who can only check or chase for ever takes the longest way to a repetition.
     """
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)
@@ -68,11 +68,11 @@ DEFENCES: dict[str, Defence] = {
 
 
 def hunter(tables: GameTablebase) -> Defence:
-    """Return a defender that leads its opponent into loops in which the opponent can only offend.
+    """Return a defence that leads the opponent into loops in which only the opponent offends.
 
     It considers the moves without capture after which the opponent can draw only by checks and
-    attacks. Of them it chooses the one to the position that has occurred most often. Without such a
-    move the choice is random.
+    attacks. Of these moves it chooses one to the position that has occurred most often. Without
+    such a move it chooses any legal move at random.
     """
 
     def hunt_on(

@@ -20,7 +20,7 @@ from tbgen.tables.names import RuleSet
 
 
 class MockEngine:
-    """A running engine with a fixed search depth in plies."""
+    """A running mock engine, which searches to `depth` plies and probes tables in a directory."""
 
     def __init__(self, program: Path, rule_set: RuleSet, depth: int, directory: Path) -> None:
         self._process = subprocess.Popen(
@@ -37,7 +37,10 @@ class MockEngine:
         self._process.communicate()
 
     def ask(self, game: Sequence[Position]) -> dict[str, str]:
-        """Search the last position of a game; return the engine's answer, values by keyword."""
+        """Search the last position of a game (positions, oldest first), and return the answer.
+
+        It has values by keyword: `bestmove`, an ICCS move or `(none)`; `score`, `tbhits`, `root`.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         words = game[0].fen.split()[:2]

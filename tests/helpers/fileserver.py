@@ -18,7 +18,7 @@ class _Plain(SimpleHTTPRequestHandler):
 
 
 class _Ranges(_Plain):
-    """Request handler that answers requests for a single byte range."""
+    """Request handler that also answers requests for a single byte range."""
 
     def do_GET(self) -> None:
         asked = self.headers.get("Range")

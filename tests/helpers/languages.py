@@ -27,7 +27,7 @@ The list was made for this test.
 
 
 class Visible(HTMLParser):
-    """Parser that collects the visible text of a page: texts and labels, without code."""
+    """Parser that collects the texts and labels that a page shows, without code, in `found`."""
 
     SILENT = ("script", "style", "code", "textarea")
 
@@ -53,7 +53,7 @@ class Visible(HTMLParser):
 
 
 def shown(page: str) -> list[str]:
-    """List the texts and labels of a page."""
+    """List the visible texts and labels of a page, given as HTML."""
     found = Visible()
     found.feed(page)
     return found.found
@@ -62,8 +62,8 @@ def shown(page: str) -> list[str]:
 def misfits(page: str, language: str) -> list[str]:
     """List the texts of a Chinese page that are not in its language or script.
 
-    They have English words, English punctuation, a space before a bracket or a unit, or, in
-    `zh-Hant`, simplified characters.
+    These texts have English words, English punctuation, a space before a bracket or a unit, or, if
+    `language` is `zh-Hant`, simplified characters. Text that matches `NAMES` is allowed.
     """
     found = []
     for text in shown(page):

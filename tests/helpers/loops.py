@@ -1,4 +1,4 @@
-"""Random loops, biased towards checks and chases.
+"""Random loops, in which checks and chases are frequent.
 
 A loop is a position and a sequence of moves that leads back to it.
 """
@@ -67,7 +67,7 @@ def makes_threat(position: Position, move: Move) -> bool:
 
 
 def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Move:
-    """Choose a random move, preferring checks and attacks."""
+    """Choose one of the moves at random, often (70 %) among those that give check or attack."""
     if rng.random() < 0.7:
         threats = [move for move in moves if makes_threat(position, move)]
         if threats:
@@ -76,10 +76,11 @@ def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Mo
 
 
 def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[Move]] | None:
-    """Return a legal position and moves that lead back to it; None if none is found.
+    """Return a random legal position and moves that lead back to it; None if no loop is found.
 
-    Often tries a loop of four plies first (`_there_and_back`). In other loops each side repeats its
-    own tour, a cycle of 2, 3 or 4 moves, until both tours end at the same time.
+    Often tries a loop of four plies first (`_there_and_back`). In other loops, of at most 24 plies,
+    each side repeats its own tour, a cycle of 2, 3 or 4 moves, until both tours end together. At
+    most `attempts` of them are tried.
     """
     position = random_position(rng, ARMED)
     if rng.random() < 0.7:
@@ -112,9 +113,10 @@ def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[
 
 
 def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None:
-    """Find a loop of four plies in which each side moves one piece and moves it back, or None.
+    """Find a loop of four plies in which each side moves one piece and moves it back.
 
-    Both moves of the side that begins give check or attack a piece.
+    Both moves of the side that begins give check or attack a piece. Returns None if no such loop is
+    found.
     """
     threats = [move for move in quiet_moves(position) if makes_threat(position, move)]
     rng.shuffle(threats)
@@ -135,11 +137,12 @@ def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None
 def _next_of_tour(
     rng: random.Random, start: Position, now: Position, tour: list[Move], length: int
 ) -> Move | None:
-    """Choose a move for one side of a loop that is being built; None if there is none.
+    """Choose the next move of a tour, one side's part of a loop; None if no move is suitable.
 
-    The last moves of a tour bring displaced pieces back to their squares in the position `start`.
+    The last two moves bring displaced pieces back to their squares in the loop's first position.
 
-    tour : moves of this side so far
+    start, now : first and current position of the loop
+    tour : moves of the side to move so far
     length : number of moves that the tour is to have
     """
     moves = quiet_moves(now)
@@ -159,7 +162,7 @@ def _next_of_tour(
 
 
 def _brings_back(start: Position, after: Position, side: Side) -> bool:
-    """Return whether all pieces of a side stand on their squares of the position `start`."""
+    """Return whether a side's pieces stand on the same squares in two positions."""
     return all(
         after.board[s] == start.board[s]
         for s in range(SQUARES)
@@ -171,8 +174,8 @@ def _brings_back(start: Position, after: Position, side: Side) -> bool:
 def exchanging_loop(rng: random.Random, attempts: int = 4000) -> tuple[Position, list[Move]]:
     """Return a position and a loop in which two identical pieces of one side exchange squares.
 
-    The pieces on a and b move a-x, b-y, x-b, y-a. They belong to the side to move. Raises
-    `RuntimeError` if no loop is found.
+    The pieces belong to the side to move, and make its four moves in the loop: from squares a and b
+    they move a-x, b-y, x-b, y-a. Raises `RuntimeError` if no loop is found in `attempts` positions.
     """
     for _ in range(attempts):
         position = random_position(rng, ("KRRKC", "KRRKRN", "KNNKRB", "KCCKRN", "KRCCKNN"))
@@ -211,7 +214,7 @@ def exchanging_loop(rng: random.Random, attempts: int = 4000) -> tuple[Position,
 
 
 def _related(one: int, other: int) -> bool:
-    """Return whether a rook, cannon or knight could move from one square to the other."""
+    """Return whether a rook or knight could move between two squares of an empty board."""
     ranks, files = abs(one // 9 - other // 9), abs(one % 9 - other % 9)
     return one != other and (ranks * files == 2 or ranks * files == 0)
 

@@ -1,4 +1,7 @@
-"""Tables in memory with values that a test may change, for the tests of the proof."""
+"""Tables in memory with values that a test may change, for the tests of the proof.
+
+A slot is the index of a position, and a code is the number by which a table stores a value.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,11 @@ from tbgen.verify.report import no_progress
 
 @dataclass
 class Planted:
-    """Copy of a table, in which a test plants wrong values."""
+    """Copy of a table, in which a test plants wrong values.
+
+    `planes` has, for Red and for Black to move, an array of the codes by slot, 0 for no position.
+    The class has the interface by which the proof reads a table (`verify.arrays.Table`).
+    """
 
     layout: Layout
     code_space: CodeSpace
@@ -62,7 +69,7 @@ class Planted:
 
 
 def recoded(table: Solution, space: CodeSpace) -> Planted:
-    """Return a copy of a table with the values written in other codes, those of `space`."""
+    """Return a copy of a table with the same values, in the codes of `space`."""
     copy = Planted.of(table)
     own = table.code_space
     codes = np.zeros(own.top + 1, space.dtype)
@@ -72,17 +79,21 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
 
 
 def completed(table: Table, arrays: Arrays) -> tuple[Index, Compared, ForcedDraws]:
-    """Prove a loaded table in memory; return the proof's index and the results of its passes.
+    """Run the passes of a proof on a table in memory; return the proof's index and their results.
 
-    The passes fill the planes in memory, and check every position.
+    The passes fill in the values of mirror images (in place), and compare the value of every
+    position with its moves. The results are wrong values and direct wins (`Compared`), and draws
+    that only checks or attacks hold (`ForcedDraws`).
+
+    arrays : values of the table and its supporting tables, as loaded by `verify.arrays.gather`
     """
     passes = Passes(table.layout, 1, no_progress)
     return passes.index, *passes.compare(arrays)
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return those nodes (2 * slot + side to move) whose slot the index itself uses.
+    """Return those of the nodes (2 * slot + side to move) whose slot is used by the index.
 
-    A position and its mirror image may have two slots; the index gives only one of them.
+    A position and its mirror image may have two slots, of which the index uses one.
     """
     return nodes[layout.squares_of_slots(nodes // 2)[1]]

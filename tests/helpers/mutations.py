@@ -21,7 +21,7 @@ _FIELDS = (
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
-    """Return the file with some bytes changed, cut off, added, or moved; never unchanged."""
+    """Return a file's bytes with some at random changed, removed or added; never unchanged."""
     while True:
         out = bytearray(data)
         kind = rng.randrange(6)
@@ -44,7 +44,11 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 
 def forged(data: bytes, rng: random.Random) -> bytes:
-    """Return the file with a changed header field, block table or block, and correct checksums."""
+    """Return a valid file's bytes with a change that the header's checksum does not reveal.
+
+    Changes a field of the header, an entry of the block table (length or checksum of a block), or a
+    block together with its entry. A field or entry may happen to keep its value.
+    """
     header, table, blocks, metadata = _parts(data)
     kind = rng.randrange(4)
     if kind == 0:
@@ -74,7 +78,7 @@ def forged(data: bytes, rng: random.Random) -> bytes:
 
 
 def _parts(data: bytes) -> tuple[bytearray, list[list[int]], list[bytes], bytes]:
-    """Split a valid file into header, block table (two numbers per block), blocks and metadata."""
+    """Split a valid file into header, block table ([bytes, CRC-32] each), blocks and metadata."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     table = [list(e) for e in struct.iter_unpack("<II", data[table_offset:metadata_offset])]
     blocks, at = [], HEADER_BYTES
@@ -85,7 +89,7 @@ def _parts(data: bytes) -> tuple[bytearray, list[list[int]], list[bytes], bytes]
 
 
 def mutants(data: bytes, count: int, seed: int) -> Iterator[tuple[bytes, bool]]:
-    """Yield `count` damaged copies of a file, each with True if its checksums are correct."""
+    """Yield `count` copies of a file, `damaged` and `forged` in turn, each with True if forged."""
     rng = random.Random(seed)
     for number in range(count):
         if number % 2:

@@ -38,11 +38,17 @@ class Candidates(NamedTuple):
     armed_chasers: Numbers
     armless_chasers: Numbers
     in_patterns: int
-    """Number of positions in patterns of order 1, of checks and of chases, either side to move."""
+    """Size of the patterns of order 1; 0 if there are none.
+
+    Counts the positions in check in patterns of checks, and the pairs (position, chased piece) with
+    the chasing side to move in patterns of chases.
+    """
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Number of candidates of each kind, then the number of nodes in patterns."""
+        """Numbers of the armed side's candidates by checks and by chases, then of the armless
+        side's, then `in_patterns`.
+        """
         return (
             self.armed_checkers, len(self.armed_chasers),
             self.armless_checkers, len(self.armless_chasers), self.in_patterns,
@@ -58,6 +64,8 @@ def find_candidates(
     table: Table, supporting: Callable[[Material], Table], rule_set: RuleSet
 ) -> Candidates:
     """Search a correct table for candidates and patterns, as the module defines them.
+
+    The proof of the table must find no wrong value.
 
     supporting : function that returns the supporting table of a material
     """

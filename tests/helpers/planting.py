@@ -18,6 +18,8 @@ A loop is the largest set of draws with two properties. One side, the loser, can
 losing. The other side, the winner, can stay in it. The winner's positions become direct wins, the
 loser's lost in one ply. Apart from the direct wins, every value in the table is then the best that
 its moves give. So only the check of direct wins can refute a loop.
+
+A node is a position of the table: a side to move, and a slot (index).
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ Node = tuple[Side, int]
 
 @dataclass
 class Change:
-    """Wrong values to plant together: their kind, and the new value of each position to change."""
+    """Wrong values to plant together: the kind of error, and the new value of each changed node."""
 
     kind: str
     values: dict[Node, Value]
@@ -59,7 +61,10 @@ class Change:
 
 @dataclass
 class Target:
-    """A correct table, in which errors are planted one after another; each is removed again."""
+    """A correct table, in which errors are planted one after another; each is removed again.
+
+    `table` is the copy to change. `material` is its canonical name, such as KRKN.
+    """
 
     material: str
     rule_set: RuleSet
@@ -67,7 +72,7 @@ class Target:
     legal: list[np.ndarray] = field(init=False)
     """For each side to move, the slots that hold positions."""
     counts: dict[Value, int] = field(init=False)
-    """Number of positions with each value."""
+    """Number of positions with each value in the correct table."""
     orders: int = field(init=False)
     """Highest order in the table."""
     supporting: dict[str, Planted] = field(init=False, default_factory=dict)
@@ -86,7 +91,7 @@ class Target:
         self.orders = max(value.order for value in self.counts)
 
     def is_sound(self) -> bool:
-        """Return whether the proof finds nothing wrong."""
+        """Prove the table as it is; return whether the proof finds nothing wrong."""
         return verify(self.table, self._supporting, rule_set=self.rule_set, threads=1).ok
 
     def _supporting(self, child: Material) -> Planted:
@@ -96,7 +101,10 @@ class Target:
         return self.supporting[child.name]
 
     def is_found(self, change: Change) -> bool:
-        """Plant a change, prove the table, and undo the change; return whether the proof fails."""
+        """Plant a change, prove the table, and undo the change; return whether the proof found it.
+
+        Every planted value must differ from the present one.
+        """
         before = {node: int(self.table.planes[node[0]][node[1]]) for node in change.values}
         try:
             for (side, slot), value in change.values.items():
@@ -108,23 +116,23 @@ class Target:
                 self.table.planes[side][slot] = code
 
     def value(self, node: Node) -> Value:
-        """Return the current value of a position."""
+        """Return the present value of a node."""
         return self.table.code_space.decode(int(self.table.planes[node[0]][node[1]]))
 
     def nodes(self, is_meant: Callable[[Value], bool]) -> list[Node]:
-        """List the positions for whose value the function `is_meant` returns True."""
+        """List the nodes for whose value the function `is_meant` returns True."""
         found = []
         for value in filter(is_meant, self.counts):
             found += [(Side(side), slot) for side, slot in self.table.with_value(value)]
         return found
 
     def random_node(self, rng: random.Random) -> Node:
-        """Return a random legal position."""
+        """Return the node of a random legal position."""
         side = Side(rng.randrange(2))
         return side, int(rng.choice(self.legal[side]))
 
     def child(self, position: Position, move: tuple[int, int]) -> Node | None:
-        """Return the node after a move (source, target); None for a capture (another table)."""
+        """Return the node after a move (source, target); None after a capture (another table)."""
         after = position.after(*move)
         if after.material.name != self.material:
             return None
@@ -135,7 +143,7 @@ class Target:
 
 
 def single(target: Target, kind: str, rng: random.Random) -> Change | None:
-    """Plan to change the value of one random position; None if no position suits the kind.
+    """Return a change of the value of one random node; None if no suitable node is found.
 
     kind : one of `SINGLE`
     """
@@ -159,9 +167,9 @@ def single(target: Target, kind: str, rng: random.Random) -> Change | None:
 
 
 def _suits(kind: str, value: Value) -> bool:
-    """Return whether a change of this kind applies to a position with this value.
+    """Return whether a change of this kind applies to a node with this value.
 
-    kind : one of `SINGLE` except `removed`, for which `single` chooses among the direct wins
+    kind : one of `SINGLE` except `removed`, which applies to direct wins only
     """
     if kind in ("distance", "order"):
         return value.outcome != Outcome.DRAW
@@ -169,9 +177,10 @@ def _suits(kind: str, value: Value) -> bool:
 
 
 def _others(target: Target, kind: str, right: Value) -> Iterator[Value]:
-    """Yield values, wrong or equal to `right`, that a change of this kind may plant.
+    """Yield values that a change of this kind may plant; they may include `right`.
 
-    right : the correct value of the position
+    kind : one of `SINGLE`
+    right : the correct value of the node to change
     """
     orders = range(target.orders + 2)
     if kind == "outcome":
@@ -196,7 +205,10 @@ def _others(target: Target, kind: str, right: Value) -> Iterator[Value]:
 
 
 def _valid(outcome: Outcome, order: int, plies: int) -> Value:
-    """Return the value with `plies` plies, or with one more if the code needs the other parity."""
+    """Return a value with this distance, or one ply more if the code needs the other parity.
+
+    Wins of order 0 have odd distances, losses of order 0 even ones. Above order 0 it is reversed.
+    """
     if outcome == Outcome.DRAW:
         return DRAW
     odd = (outcome == Outcome.WIN) == (order == 0)
@@ -215,7 +227,7 @@ def _key(value: Value) -> tuple[int, int, int]:
 
 
 def several(target: Target, kind: str, rng: random.Random) -> Change | None:
-    """Plan a random change of several values that still agree with each other.
+    """Return a random change of several values that still agree with each other.
 
     `kind` is one of `SEVERAL`: `pair` or `shift`. Returns None if no such change is found.
     """
@@ -224,9 +236,10 @@ def several(target: Target, kind: str, rng: random.Random) -> Change | None:
 
 
 def regions(target: Target) -> Iterator[Change]:
-    """Yield changes of many values: `next order` and `no orders` per order, `loop` per winner.
+    """Yield changes of many values, of the kinds `next order`, `no orders` and `loop`.
 
-    `loop` is left out if the table has more than `MOST` draws, or if no draw is in a loop.
+    The first two kinds are planted from each order on, a loop for each side as the winner. No loop
+    is yielded if the table has more than `MOST` draws, or if no draw is in one.
     """
     for first in range(1, target.orders + 1):
         meant = target.nodes(lambda value, first=first: value.order >= first)
@@ -251,9 +264,9 @@ def _later(value: Value) -> Value:
 
 
 def _pair(target: Target, rng: random.Random) -> dict[Node, Value] | None:
-    """Plan to add two plies to the values of a decided position and of the one after its best move.
+    """Return new values, two plies longer, of a decided node and of the node after its best move.
 
-    None if no such pair is found.
+    The nodes are chosen at random. Returns None if no such pair is found.
     """
     for _ in range(1000):
         node = target.random_node(rng)
@@ -270,9 +283,9 @@ def _pair(target: Target, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _shift(target: Target, rng: random.Random) -> dict[Node, Value] | None:
-    """Plan to add two plies to all values of an order from some distance on.
+    """Return new values, two plies longer, of all nodes of an order from some distance on.
 
-    At most `MOST` positions are changed; None if every choice has more.
+    Both are chosen at random so that at most `MOST` nodes change; None if that is impossible.
     """
     decided = [value for value in target.counts if value.outcome != Outcome.DRAW and value.plies]
 
@@ -287,11 +300,12 @@ def _shift(target: Target, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Value]:
-    """Return values that make a loop of draws a win by the rules.
+    """Return values that make a loop of draws a win by the rules; empty if there is no loop.
 
-    The loop is the largest set of draws in which all moves of the loser stay, and the winner has a
-    move that stays. The set may be empty. Positions with the winner to move become direct wins of
-    order 1, those with the loser to move become losses in one ply.
+    The loop is the largest set of draws in which all drawing moves of the loser stay, at least one,
+    and the winner has a move that stays. Nodes with the winner to move become direct wins of order
+    1, those with the loser to move become losses in one ply.
+
     moves : for each draw, the draws that its moves lead to, from `_drawing_moves`
     """
     inside = set(moves)
@@ -310,7 +324,7 @@ def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Valu
 
 
 def _drawing_moves(target: Target, node: Node) -> list[Node | None]:
-    """List the nodes after the moves of a draw that keep the draw.
+    """List the nodes after those moves of a drawn node that keep the draw.
 
     None stands for a capture into a draw of another table.
     """
@@ -327,7 +341,7 @@ def _drawing_moves(target: Target, node: Node) -> list[Node | None]:
 
 
 def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
-    """Return whether a position of a supporting table is a draw."""
+    """Return whether a position after a capture is a draw, by its supporting table if any."""
     material = position.material
     if not material.needs_table:
         return True
@@ -341,7 +355,7 @@ def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
 def kinds_found(target: Target, rng: random.Random) -> set[str]:
     """Plant up to three errors of each kind in `SINGLE` and `SEVERAL`; return the kinds planted.
 
-    Checks that the proof finds each error. A kind that is impossible in the table is left out.
+    Checks that the proof finds each error. A kind that is never possible in the table is left out.
     """
     kinds = set()
     for kind, choose in (*((k, single) for k in SINGLE), *((k, several) for k in SEVERAL)):

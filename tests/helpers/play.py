@@ -4,7 +4,8 @@
            ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
     drawn start or direct win  ->  every reply is tried: `hunt`
 
-An idle move neither checks nor chases. The referee judges every repetition at once, whichever side
+In a direct win the opponent of the side to move must check or chase for ever, and so loses. An idle
+move neither checks nor attacks. The referee judges every repetition at once, whichever side
 repeats. A repetition without an offender is counted, and the game goes on. Defenders are in
 `tests.helpers.defences`, starting positions in `tests.helpers.starts`, series of games in
 `tests.helpers.tournament`.
@@ -30,37 +31,44 @@ MAX_OCCURRENCES = 4
 
 
 class Ending(StrEnum):
-    """Ways in which a game ends."""
+    """Ways in which a game ends; `side` is the side that follows best_move."""
 
     MATE = "mate"
+    """`side` has won: the opponent has no legal move."""
     CONVERSION = "conversion"
+    """`side` wins by the table: after a capture, or after an error in a drawn game."""
     LOOP = "loop"
+    """`side` has won: the referee has decided a repetition against the opponent."""
     OPEN = "open"
     """The game was undecided after the greatest number of plies."""
     LOST = "lost"
-    """The side that follows best_move has lost, by mate, by the table or by the referee."""
+    """`side` has lost by mate, by the table or by the referee, or has given up a win."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """A game as it ended: its positions, its ending, and the referee's last verdict."""
+    """A game as it ended.
+
+    `positions` are oldest first. `verdict` is the verdict on a repetition that ended the game, or
+    the last one in an open game from a draw; else None.
+    """
 
     positions: list[Position]
     ending: Ending
     verdict: Judgement | None = None
     idle_repetitions: int = 0
-    """Number of repeated positions that the referee judged as a draw, so that the game went on."""
+    """Number of repetitions that the referee decided against neither side: the game went on."""
 
     @property
     def fens(self) -> str:
-        """Return the game as text for a message."""
+        """Return the positions as text for a message, one FEN a line."""
         return "\n".join(position.fen for position in self.positions)
 
 
 def play_won(
     tables: GameTablebase, start: Position, defence: Defence, rng: random.Random, plies: int
 ) -> Game:
-    """Play a won position: best_move for the winner, a defence for the other side.
+    """Play a position that one side wins: best_move for this side, a defence for the other.
 
     plies : number of plies after which the game ends as `Ending.OPEN`
     """
@@ -102,11 +110,12 @@ def play_drawn(
     rng: random.Random,
     plies: int,
 ) -> Game:
-    """Play a drawn position: best_move for one side, a defence for the opponent.
+    """Play a drawn position: best_move for `side`, a defence for the opponent.
 
     The opponent makes no losing move if another one exists. The game should end undecided
-    (`Ending.OPEN`), or with a win of `side`: by mate, by a table or by the referee. `Ending.LOST`
-    is a failure.
+    (`Ending.OPEN`), or with a win of `side`. `Ending.LOST` is a failure.
+
+    plies : number of plies after which the game ends as `Ending.OPEN`
     """
     rule_set = tables.probe(start).rule_set
     game = [start]
@@ -153,21 +162,23 @@ class Hunt:
     unfinished: int = 0
     """Number of games not played to their end when `budget` was used up."""
     lost: list[Game] = field(default_factory=list)
+    """Games in which best_move failed to win or to draw."""
 
 
 def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
     """Play by best_move for the side to move, against every reply that keeps the outcome.
 
-    A game from a draw ends as required in these cases:
+    `start` is a draw or a direct win. A game from a draw ends as required in these cases:
 
     - A move of best_move is idle or irreversible, since no earlier offence counts after it.
     - A reply is irreversible, or ends the streak of offences.
     - The referee decides against the opponent.
     - A position has occurred more than `MAX_OCCURRENCES` times, since both sides offend.
 
-    In a direct win the opponent must offend for ever. Such a game ends when the referee gives a
-    repetition to the winner, or when a position is no direct win of the same order.
-    best_move is called at most `budget` times.
+    A game from a direct win ends when the referee decides a repetition for the winner, or when a
+    position is no direct win of the same order.
+
+    budget : largest number of calls of best_move
     """
     root = tables.probe(start)
     wins = root.outcome == Outcome.WIN

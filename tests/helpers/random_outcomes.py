@@ -19,13 +19,14 @@ from tbgen.tables.wdl import PACKED, SourceTable, WdlStatistics
 from tbgen.tables.writer import write_table
 
 Outcomes = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+"""Outcome of each slot, with Red and with Black to move: a code of `tables.outcomes`, or 0."""
 
 
 def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 9) -> Outcomes:
-    """Return a random outcome per slot for each side to move, uint8; 0 for no position.
+    """Return random outcomes of a material, in runs; 0 for slots without a position.
 
     empty : share of the slots that have no position
-    run : runs of equal outcomes have fewer slots than this
+    run : an outcome is drawn for fewer slots in a row than this
     """
     rng = np.random.default_rng(seed)
     slots = Layout.of(Material.parse(material)).slots
@@ -39,7 +40,7 @@ def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 
 
 
 def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -> WdlStatistics:
-    """Return the metadata of a win-draw-loss file whose outcomes are given.
+    """Return the metadata of a win-draw-loss file with these outcomes.
 
     Every slot with an outcome counts as a legal position. `source` and `digest` are those of the
     table from which the file claims to be made.
@@ -71,7 +72,10 @@ def write_outcomes(
 ) -> Path:
     """Write outcomes as a win-draw-loss file under its standard name, and return the path.
 
-    Slots are stored in index order unless arrangements are given.
+    block_slots : slots per block
+    arrangements : orders of the stored slots, with Red and with Black to move; index order for None
+    plain : store the blocks uncompressed
+    digest : digest of the table from which the file claims to be made
     """
     source = TableName(Material.parse(material), RuleSet(rules), Metric.DTM)
     name = WdlName.of(source)

@@ -1,4 +1,7 @@
-"""Small tables for the tests: random planes of real materials, written and read back."""
+"""Small tables for the tests: random planes of real materials, written and read back.
+
+A plane has the code (number of a value) of each slot for one side to move, 0 for no position.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,8 @@ def spec_of(
 ) -> TableSpec:
     """Return the specification of a table: its name, and its codes of `width` bytes.
 
-    Codes of four bytes have room for longer distances, `LONG_SPAN`.
+    Codes of four bytes have room for longer distances, `LONG_SPAN`. The other parameters are those
+    of `RuleSet`.
     """
     codes = CodeSpace(width, LONG_SPAN) if width == 4 else CodeSpace(width)
     name = TableName(Material.parse(material), RuleSet(rules, orders, minor_chases), metric)
@@ -52,10 +56,10 @@ def spec_of(
 
 
 def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float = 0.4) -> Planes:
-    """Return random planes of a table, for each side to move one code per slot.
+    """Return random planes of a table, with Red and with Black to move.
 
-    At most `distinct` different codes occur, in short runs of equal ones. A share `empty` of the
-    slots has no position.
+    distinct : most different codes; they occur in short runs of equal ones
+    empty : share of the slots that have no position
     """
     rng = np.random.default_rng(seed)
     dtype = f"u{spec.codes.width}"
@@ -101,7 +105,7 @@ def write(
     """Write planes to a table file under the standard name, and return the path.
 
     block_slots : slots per block; if given, slots are stored in index order by default
-    arrangements : other order of the stored slots, for each side to move
+    arrangements : orders of the stored slots with Red and with Black to move
     """
     path = directory / spec.name.filename
     if arrangements is None and block_slots is not None:
@@ -122,9 +126,9 @@ def write(
 
 
 def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangement]:
-    """Return a random arrangement, an order of the stored slots, for each side to move.
+    """Return random arrangements (orders of the stored slots) with Red and with Black to move.
 
-    Red's arrangement sorts the leads, placements of all defenders, by Black's defenders first.
+    The first one sorts the leads, placements of all defenders, by Black's defenders first.
     """
     rng = np.random.default_rng(seed)
     tile_leads = int(rng.integers(1, layout.leads + 1))
@@ -133,15 +137,15 @@ def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangeme
 
 
 def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
-    """Return whether a stored plane equals the written one, in all slots that have a position."""
+    """Return whether a plane read from a file equals the written one, except in empty slots."""
     return stored.dtype == plane.dtype and bool(((stored == plane) | (plane == 0)).all())
 
 
 def check_tiles(file: TableFile | WdlFile) -> None:
     """Check the codes and digests that a file gives when it is read tile by tile (in parts).
 
-    Each code of a block must be passed once to the function that numbers the codes. The digests
-    must be those of the contents.
+    The function that numbers the codes must get all codes that occur, each once in one call. The
+    digests must be those of the contents.
     """
     asked: list[int] = []
 
@@ -162,7 +166,7 @@ def check_tiles(file: TableFile | WdlFile) -> None:
 
 
 def with_valid_checksum(data: bytes) -> bytes:
-    """Return the file with a corrected header checksum, as an attacker would write it."""
+    """Return a table file's bytes with a corrected header checksum, as an attacker would write."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     table = data[table_offset:metadata_offset] if table_offset <= metadata_offset else b""
     checksum = zlib.crc32(table, zlib.crc32(data[: HEADER_BYTES - 4]))
@@ -170,7 +174,7 @@ def with_valid_checksum(data: bytes) -> bytes:
 
 
 def with_statistics(data: bytes, text: bytes) -> bytes:
-    """Return a table file in which a forger replaced the statistics by another text.
+    """Return a table file's bytes with the statistics replaced by another text, as a forger would.
 
     Sizes and checksums fit; the digest stays that of the old contents.
     """

@@ -1,7 +1,8 @@
 """Comparison of the solver with the naive solver on some positions of a material (a region).
 
-The naive solver takes the values of all other positions from the tables
-(`tests.oracles.naive.region`).
+The naive solver takes the outcomes of all other positions from the solver
+(`tests.oracles.naive.region`). Chases decide a position if its outcome under rules with chases
+differs from that under check rules.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ def outcome(position: Position, rules: Rules) -> int:
 
 
 def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) -> list[Position]:
-    """List positions that chases decide: another outcome under `rules` than under check rules.
+    """List positions of a material that chases decide under `rules`, by the solver.
 
-    At most `most` of them are listed for each side to move, chosen at random.
+    At most `most` positions are listed for each side to move, chosen at random.
     """
     layout, found = solution(name, rules).layout, []
     for side in Side:
@@ -63,7 +64,7 @@ def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) 
 
 
 def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
-    """Return positions by FEN: the given ones, and those after their moves without captures."""
+    """Return positions by FEN: the given ones, and those after each of their quiet moves."""
     found = {}
     for position in positions:
         found[position.fen] = position
@@ -75,9 +76,11 @@ def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
 
 
 def decided_by_chases(positions: dict[str, Position], rules: Rules) -> int:
-    """Compare the solver with the naive solver on positions, and count those that chases decide.
+    """Compare the solver's outcomes with the naive solver's; return the number decided by chases.
 
     Fails if an outcome differs.
+
+    positions : the region, by FEN
     """
     region = Region(positions, lambda fen: outcome(Position.from_fen(fen), rules))
     naive = region.outcomes(str(rules))

@@ -1,6 +1,7 @@
 """Random rows of a set of positions, and their compressed form (records).
 
-A row is the ninety positions that differ only in the square of one piece, the inner one.
+A row is the ninety positions that differ only in the square of one piece, the inner one. Its 90
+bits mark the positions that belong to the set.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ WORD = (1 << 45) - 1
 def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
     """Return random rows, uint64 (count, 2): two words of 45 bits, one bit for each square.
 
-    density : share of bits that are set; some rows are empty, some full
+    density : share of set bits in most rows; about 30 % of the rows are empty, 10 % full
     """
     rng = np.random.default_rng(seed)
     bits = rng.random((count, 2, 45)) < density
@@ -27,7 +28,7 @@ def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
 
 
 def recorded(rows: np.ndarray, chunks: Chunks) -> list[np.ndarray]:
-    """Return each chunk (group) of rows in its compressed form, a record of bytes."""
+    """Return the record, uint8 (bytes,), of each chunk: a group of consecutive rows."""
     out = np.zeros(ROW_BYTES * len(rows), np.uint8)
     ends = np.zeros(chunks.number, np.int64)
     k_record(0, chunks.number, chunks.size, rows, out, ends, chunks.leads, chunks.mids)

@@ -12,13 +12,13 @@ Step = tuple[str, list[str]]
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """List the code blocks of a page in a language; those inside a list are dedented."""
+    """List the code blocks of a Markdown page in a language, such as `console`, dedented."""
     form = rf"^( *)```{language}\n(.*?)^\1```$"
     return [dedent(text) for _, text in re.findall(form, page, re.MULTILINE | re.DOTALL)]
 
 
 def steps_of(block: str) -> list[Step]:
-    """List the commands of a console block, in order."""
+    """List the commands of a console block, in order; each must begin with `$ `."""
     steps: list[Step] = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -34,16 +34,20 @@ def normalised(line: str) -> str:
 
 
 def agrees(printed: str, shown: str) -> bool:
-    """Return whether a printed line matches a shown one; times and text for `...` may differ."""
+    """Return whether a printed line matches a line shown on a page.
+
+    Times may differ. If the shown line ends with ` ...`, any text may follow its other words.
+    """
     if shown.endswith(" " + OMITTED):
         return normalised(printed).startswith(normalised(shown.removesuffix(OMITTED)))
     return normalised(printed) == normalised(shown)
 
 
 def mismatch(printed: list[str], shown: list[str]) -> str | None:
-    """Return the first line of a page that the output lacks at its place; None if both agree.
+    """Return the first line shown on a page that the printed output lacks at its place.
 
-    If the output goes on after the last line of the page, returns `more:` and the next line.
+    Returns None if both agree; `more:` and the next printed line if the output goes on after the
+    last line shown. A shown line `...` stands for any lines.
     """
     at, anywhere = 0, False
     for line in shown:
@@ -58,6 +62,6 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """Return the output lines of a command, except those on the compilation of kernels."""
+    """Return the lines of a command's output, except those on the compilation of kernels."""
     compiling = re.compile(r": (compile|legality)(; about .* left)?$|^compiling the kernels ")
     return [line for line in printed.splitlines() if not compiling.search(line)]

@@ -20,9 +20,10 @@ def solution(
     *,
     minor_chases: bool = True,
 ) -> Solution:
-    """Return the solution of a material, by the solver, with its supporting tables in DTM.
+    """Solve a material in memory, and return its values; supporting materials are solved in DTM.
 
     name : canonical name, such as KRKN
+    orders : highest order to search; None for all
     """
     material = Material.parse(name)
     assert material.name == name
@@ -39,7 +40,7 @@ def solution(
 
 
 def solution_under(name: str, rule_set: RuleSet) -> Solution:
-    """Return the solution under a rule set."""
+    """Return the `solution` of a material, in DTM, under a rule set."""
     assert rule_set.rules is not None
     return solution(
         name, rule_set.rules, orders=rule_set.orders, minor_chases=rule_set.minor_chases

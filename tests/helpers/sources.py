@@ -23,7 +23,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def python_files(*folders: str) -> list[Path]:
-    """List every Python file of some top-level folders, in order."""
+    """List every Python file of some top-level folders, subfolders included, sorted by path."""
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
@@ -69,7 +69,7 @@ def is_kernel(function: Function) -> bool:
 
 
 def parameters(function: Function) -> list[ast.arg]:
-    """List every parameter of a function, in order."""
+    """List every parameter of a function; `*args` and `**kwargs` come last."""
     listed = function.args
     starred = [arg for arg in (listed.vararg, listed.kwarg) if arg is not None]
     return [*listed.posonlyargs, *listed.args, *listed.kwonlyargs, *starred]

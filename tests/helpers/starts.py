@@ -22,8 +22,8 @@ def rule_decided(
 ) -> list[Position]:
     """Choose positions of a material that a rule of repetition decides (order above 0).
 
-    At most `limit` are chosen at random for each side to move and each value: outcome, order and
-    distance.
+    A value is an outcome, an order and a distance. At most `limit` positions are chosen at random
+    for each side to move and each value.
     """
     file = tables.table(material)
     codes = file.code_space
@@ -37,7 +37,10 @@ def rule_decided(
 
 
 def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) -> list[Position]:
-    """Choose draws in which a check keeps the draw, up to `limit` for each side to move."""
+    """Choose draws at random in which some check keeps the draw.
+
+    At most `limit` draws are chosen for each side to move.
+    """
     file = tables.table(material)
     result: list[Position] = []
     for side in Side:
@@ -67,9 +70,9 @@ def is_endangered(tables: GameTablebase, position: Position) -> bool:
 def endangered(
     tables: GameTablebase, material: str, limit: int, rng: random.Random, attempts: int = 200
 ) -> list[Position]:
-    """Choose endangered draws at random, up to `limit` for each side to move.
+    """Choose endangered draws of a material at random, up to `limit` for each side to move.
 
-    Examines at most `attempts * limit` slots for each side to move.
+    Examines at most `attempts * limit` drawn slots for each side to move.
     """
     file = tables.table(material)
     result: list[Position] = []
@@ -95,7 +98,7 @@ def _some(
     rng: random.Random,
     decided: bool,
 ) -> list[Position]:
-    """Choose up to `limit` positions at random from slots of a table.
+    """Choose up to `limit` suitable positions at random, from at most `30 * limit` of the slots.
 
     decided : True for positions that the rules decide, False for draws in which a check keeps
         the draw

@@ -50,12 +50,12 @@ def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:
 def place(
     men: Sequence[tuple[Side, PieceType]], side: Side, choose: Callable[[Sequence[int]], int]
 ) -> Position | None:
-    """Place pieces in this order on free squares, and return the position.
+    """Place pieces in this order on free squares, and return the position, legal or not.
 
     Returns None if the area of a piece has no free square.
 
     men : (side, kind) of each piece
-    choose : function that returns one of the free squares of a piece's area
+    choose : function (free squares of a piece's area) that returns one of them
     """
     board = bytearray(SQUARES)
     for owner, kind in men:
@@ -70,7 +70,7 @@ def place(
 def positions(
     draw: st.DrawFn, materials: Sequence[str] = ENDGAMES, *, legal: bool = True
 ) -> Position:
-    """Draw a position of one of the materials (Hypothesis strategy).
+    """Draw a position of one of the materials (Hypothesis strategy); unless `legal`, any placement.
 
     Either army may be Red's, and either side may be to move.
     """
@@ -83,7 +83,7 @@ def positions(
 
 
 def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> Position:
-    """Return a legal position of one of the materials, in either colouring, either side to move."""
+    """Return a random legal position of a material; either army may be Red's, either side moves."""
     while True:
         men = pieces(rng.choice(materials), rng.choice(tuple(Side)))
         position = place(men, rng.choice(tuple(Side)), rng.choice)
@@ -92,7 +92,7 @@ def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> 
 
 
 def random_game(rng: random.Random, start: Position, plies: int) -> Iterator[Position]:
-    """Yield the positions of a random game of at most `plies` moves, from `start` on."""
+    """Yield the positions of a random game of at most `plies` moves, beginning with `start`."""
     position = start
     for _ in range(plies):
         yield position
@@ -113,7 +113,7 @@ def random_moves(rng: random.Random, start: Position, plies: int) -> list[Move]:
 
 
 def played(start: Position | str, moves: Iterable[Move] | str) -> list[Position]:
-    """Return every position of a game, the start included; `moves` may be text such as `h2e2`."""
+    """Return every position of a game, the start included; `moves` may be text: `h2e2 h9g7`."""
     positions = [as_position(start)]
     for move in map(Move.from_iccs, moves.split()) if isinstance(moves, str) else moves:
         positions.append(positions[-1].after(*move))

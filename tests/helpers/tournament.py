@@ -17,9 +17,13 @@ from tests.helpers.starts import drawn, endangered, rule_decided
 
 @dataclass
 class Tally:
-    """Results of the games of one material."""
+    """Results of the games of one material.
+
+    `won` and `drawn` count the games from decided and from drawn positions by their ending.
+    """
 
     positions: int = 0
+    """Number of decided positions from which games were played."""
     won: Counter[Ending] = field(default_factory=Counter)
     drawn: Counter[Ending] = field(default_factory=Counter)
     idle_repetitions: int = 0
@@ -27,13 +31,15 @@ class Tally:
     won_by_hunt: int = 0
     """Number of games won from direct wins, in which every reply was tried."""
     verdicts: int = 0
-    """Number of loops judged by pyffish, in won and drawn games."""
+    """Number of loops judged by pyffish, in games from decided and from drawn positions."""
     pyffish_agrees: int = 0
+    """Number of these loops in which pyffish gives the referee's verdict."""
     endangered: int = 0
     """Number of endangered positions from which every reply was tried."""
     hunted: int = 0
     """Number of games from these endangered positions."""
     deepest: int = 0
+    """Largest `Hunt.deepest` of these games."""
     failures: list[str] = field(default_factory=list)
 
 
@@ -48,13 +54,14 @@ def play_all(
 ) -> Tally:
     """Play every defence against best_move, from decided and from drawn positions of a material.
 
-    Decided positions are those that the rules of repetition decide, for either side to move.
+    Decided positions are those that the rules of repetition decide. An endangered draw is one that
+    only checks and attacks hold.
 
-    per_code : most decided positions for each side to move and each value
-    limit : most decided positions in all, drawn from these; direct wins are also played against
-        every reply
-    draws : most draws for each side to move in which a check keeps the draw, played for both sides;
-        up to twice as many endangered draws (`tests.helpers.starts`) are added
+    per_code : most decided positions to consider, for each side to move and each value
+    limit : most decided positions to play, chosen from the considered ones; direct wins are also
+        played against every reply
+    draws : most draws for each side to move in which a check keeps the draw. Up to twice this
+        number of endangered draws are added; in each draw, either side follows best_move in turn
     dangers : most endangered draws for each side to move, played against every reply
     """
     rng = random.Random(seed)
@@ -109,7 +116,7 @@ def _ask_pyffish(tally: Tally, game: Game) -> None:
 
 
 def pyffish_agrees(judgement: Judgement) -> bool:
-    """Return whether pyffish gives the verdict of a judgement, after its loop is played twice."""
+    """Return whether pyffish gives the verdict of a judgement, for its loop played twice."""
     from tests.oracles.fairy_stockfish import repetition_verdict
 
     assert judgement.span is not None

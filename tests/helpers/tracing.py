@@ -13,10 +13,10 @@ from tbgen.engine.search.state import begin
 
 @borrowing_kernel
 def evaluate_board(states, no_moves, side):
-    """Return the engine's evaluation of one board for the side to move.
+    """Return the engine's evaluation of one board for `side`, the side to move.
 
-    states : `State` (1,), inout; `boards[0]` holds the board, everything else is overwritten
-    no_moves : int32 (0,), in
+    states : `State` (1,), inout; `boards[0]` holds the board, other fields are overwritten
+    no_moves : int32 (0,), in; an empty history
     """
     begin(states, no_moves, side)
     return evaluate(states[0], np.int64(0), side)
@@ -24,8 +24,8 @@ def evaluate_board(states, no_moves, side):
 
 @borrowing_kernel
 def is_sound_on_board(states, side, source, target):
-    """Return whether a capture on one board loses no material by recaptures on its square.
+    """Return whether a capture by `side` loses no material by recaptures on its target square.
 
-    states : `State` (1,), in; `boards[0]` holds the board
+    states : `State` (1,), inout; `boards[0]` holds the board, and is unchanged in the end
     """
     return is_sound(states[0], np.int64(0), side, source, target)

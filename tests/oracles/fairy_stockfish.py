@@ -25,7 +25,7 @@ def to_oracle(move: Move) -> str:
 
 
 def from_oracle(text: str) -> Move:
-    """Parse a move in pyffish's notation."""
+    """Parse a move in pyffish's notation: `h2e2` from `h3e3`."""
     match = _MOVE.fullmatch(text)
     assert match is not None, text
     file, rank, to_file, to_rank = match.groups()
@@ -60,9 +60,10 @@ def perft(position: Position, depth: int) -> int:
 
 
 def repetition_verdict(position: Position, moves: Sequence[Move]) -> str:
-    """Return pyffish's verdict on a game in which the last position occurs for the third time.
+    """Return pyffish's verdict, under its AXF rules, on a game from a position.
 
-    The verdict is `undecided`, `draw`, `red wins` or `black wins`, under pyffish's AXF rules.
+    The last position of the game occurs for the third time. The verdict is `draw`, `red wins` or
+    `black wins`, or `undecided` if the game does not end.
     """
     texts = [to_oracle(move) for move in moves]
     ended, score = pyffish.is_optional_game_end(VARIANT, position.fen, texts)

@@ -1,8 +1,9 @@
 """Naive version of `xq_filter_root`, the function of the C reader that selects moves to play.
 
 It keeps the moves that do not lose the value of the last position by repetition. Written from the
-description in contrib/xqprobe.h alone. Offences are those of `tbgen.play.streaks`, which the C
-reader does not contain.
+description in contrib/xqprobe.h alone. Offences (checks and attacks that may be chases) are those
+of `tbgen.play.streaks`, which the C reader does not contain. An idle move is no offence, or is
+irreversible: a capture or a pawn's advance.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
 MAX_DEPTH = 3
-"""Largest number of moves that the filter searches ahead; the C reader searches further."""
+"""Largest number of own moves that the filter searches ahead; the C reader searches further."""
 
 
 class NaiveFilter:
-    """Filter of the moves in the last position of a game.
+    """Filter of the moves in the last position of a game (positions, oldest first).
 
     `kept` has the moves that the filter allows; None if it cannot decide within `MAX_DEPTH`.
     """
@@ -66,9 +67,10 @@ class NaiveFilter:
         return is_direct_win(value) and value.order == self._root.order
 
     def _rests_after(self, move: RootMove, depth: int) -> bool:
-        """Return whether an idle move can follow within `depth` moves, whatever the opponent plays.
+        """Return whether an idle move can follow `move` within `depth` own moves.
 
-        An idle move is no offence: it neither checks nor attacks anew.
+        It must be possible after each reply that is reversible and keeps the value of the game's
+        last position.
         """
         for reply in legal_moves(move.after):
             now = move.after.after(*reply)

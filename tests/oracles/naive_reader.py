@@ -31,7 +31,7 @@ def mirror(square: int) -> int:
 
 
 def area(piece: str) -> list[int]:
-    """List the squares on which a piece may stand; lower case is Black's."""
+    """List the squares on which a piece may stand: a FEN letter, lower case for Black."""
     squares = RED_AREAS.get(piece.upper(), list(range(90)))
     return squares if piece.isupper() else sorted(turn(square) for square in squares)
 
@@ -46,9 +46,10 @@ Defenders = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 @cache
 def defenders(red: bool, advisors: int, elephants: int) -> dict[Defenders, int]:
-    """Return the rank of every placement of a side's king, advisors and elephants.
+    """Return the ranks (numbers in the format's order) of all placements of a side's defenders.
 
-    A rank numbers these placements in the order of the format.
+    These are a king and given numbers of advisors and elephants. A key is (king's square, advisors'
+    squares, elephants' squares), with ascending squares.
     """
     king, advisor, elephant = "KAB" if red else "kab"
     ordered = lambda piece, n: sorted(  # noqa: E731
@@ -79,7 +80,7 @@ of the groups of equal pieces, and of the area of the inner piece, whose squares
 
 
 def slot_of(pieces: dict[str, list[int]]) -> tuple[int, Index]:
-    """Return the slot of a position, and the index of its material."""
+    """Return the slot of a position (squares by FEN letter), and the index of its material."""
     counts = {piece: len(squares) for piece, squares in pieces.items()}
     red = True, counts.get("A", 0), counts.get("B", 0)
     black = False, counts.get("a", 0), counts.get("b", 0)
@@ -130,7 +131,10 @@ def number(data: bytes, offset: int, size: int) -> int:
 
 
 def block_of(data: bytes, side: int, slot: int, index: Index) -> tuple[int, int, int]:
-    """Return (block, offset of the slot in it, slots of the block); blocks count per side."""
+    """Return (number of a slot's block, slot's offset in the block, slots of the block).
+
+    `data` is the file's content. Each side to move, 0 for Red, has blocks numbered from 0.
+    """
     leads, sizes = index
     lead, rest = divmod(slot, prod(sizes))
     at = 140 + 12 * side
@@ -154,7 +158,7 @@ def block_of(data: bytes, side: int, slot: int, index: Index) -> tuple[int, int,
 
 
 def code_of(data: bytes, side: int, slot: int, index: Index) -> int:
-    """Return the code of a slot of a table file."""
+    """Return the code of a slot in a table file or, in format 3, in a win-draw-loss file."""
     assert data[:8] == b"\x89XQT\r\n\x1a\n"
     assert number(data, 8, 2) in (2, 3)
     width = data[10]
@@ -194,9 +198,10 @@ def decode(code: int, width: int, span: int) -> tuple[str, int, int]:
 
 
 def value_of(path: Path, fen: str) -> tuple[str, int, int]:
-    """Return (outcome, order, plies) for the side to move.
+    """Return (outcome, order, plies) of a position for its side to move, as a file stores it.
 
-    Order and plies are 0 for a draw, and for every position of a win-draw-loss file.
+    Outcomes are `win`, `draw` and `loss`. Order and plies are 0 for a draw, and for every position
+    of a win-draw-loss file.
     """
     board, side = fen.split()[:2]
     pieces: dict[str, list[int]] = {}

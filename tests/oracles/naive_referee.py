@@ -1,14 +1,14 @@
 """Naive referee of repetitions, written from the prose of the rules alone (docs/referee.md).
 
-Uses sets of pairs (attacker id, victim id), as the reference procedure does:
+Uses sets of pairs (attacker id, victim id), and the points of section 2 there:
 
     C         pairs that satisfy points 1-5 after a ply
     new       pairs of C that did not satisfy them before the ply
     kept      pairs of C that still satisfy them after the reply
     victims   pieces chased by the ply: those of pairs that are new and not kept
 
-Shares no code with `tbgen.rules`. Clauses can be switched off one by one, to find the one that
-another program lacks.
+Q is an attacker, V its victim, and a root a piece that can recapture on V's square. Shares no code
+with `tbgen.rules`. Clauses can be switched off, to find those that another program lacks.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ class Clauses:
     root_cuts: bool = True
     """Point 6: removing a root makes an attack that stood before a new one."""
     xray: bool = True
-    """Point 6: before the move, a root that works only through the attacker's square does not
-    count.
-    """
+    """Point 6: before the move, a root that works only through Q's square does not count."""
     legal_captures: bool = True
     """Point 3: Q x V must be legal."""
     legal_roots: bool = True
@@ -61,7 +59,7 @@ Board = dict[Square, tuple[int, str, int]]
 
 
 def read(position: Position) -> Board:
-    """Return the board of a position: (file, rank) mapped to (side, letter, id of the piece)."""
+    """Return a position as board: (file, rank) mapped to (side, upper-case letter, piece's id)."""
     board: Board = {}
     for square, code in enumerate(position.board):
         if code:
@@ -78,7 +76,10 @@ def home(side: int, square: Square) -> bool:
 
 
 def hits(board: Board, source: Square) -> set[Square]:
-    """Return the squares that the piece on `source` attacks, occupied by either side or empty."""
+    """Return the squares that the piece on `source` attacks, empty or occupied by either side.
+
+    A king also attacks a king that it faces.
+    """
     side, letter, _ = board[source]
     x, y = source
     out: set[Square] = set()
@@ -118,7 +119,7 @@ def hits(board: Board, source: Square) -> set[Square]:
 
 
 def checkers(board: Board, side: int) -> set[Square]:
-    """Return the squares of the pieces that attack the side's king, facing king included."""
+    """Return the squares of the pieces that attack a side's king, a facing king included."""
     (king,) = [s for s, piece in board.items() if piece[:2] == (side, "K")]
     return {s for s, piece in board.items() if piece[0] != side and king in hits(board, s)}
 
@@ -133,6 +134,7 @@ def worth_taking(board: Board, q: Square, v: Square, before: bool, on: Clauses) 
     """Return whether the piece on `q` attacks the piece on `v` in the sense of points 1 to 5.
 
     before : True for the position before a ply, for the comparison of point 6
+    on : clauses in force
     """
     side, kind, _ = board[q]
     other, victim, _ = board[v]
@@ -175,9 +177,9 @@ def pairs(board: Board, side: int, before: bool, on: Clauses) -> set[tuple[int, 
 
 
 def levels(position: Position, loop: Sequence[Move], on: Clauses | None = None) -> tuple[int, int]:
-    """Return Red's and Black's levels if a loop of moves from the position is repeated endlessly.
+    """Return Red's and Black's levels if a loop of moves from a position is repeated endlessly.
 
-    Level 2 is perpetual check, 1 perpetual chase, 0 neither.
+    Level 2 is perpetual check, 1 perpetual chase, 0 neither. The default of `on` is all clauses.
     """
     on = on or Clauses()
     boards = [read(position)]

@@ -5,9 +5,9 @@
     depth 0     quiescence: stand pat, and captures that lose nothing; in check, every move
     no move     lost
 
-The exception is a repetition that the referee gives to the side that moves at the root. It does
-not count if the position occurred only once before, and before the root. The opponent may still
-deviate then.
+The exception is a repetition that the referee decides for the side to move at the root. It does not
+count if the position has occurred only once before, in the game before the root: the opponent may
+still deviate.
 
 No hash table, move ordering or reductions, and no state kept between positions. It shares with the
 compiled search the evaluation and the exchange on a square, which have tests of their own, and the
@@ -30,7 +30,7 @@ from tests.helpers.tracing import evaluate_board, is_sound_on_board
 
 
 class NaiveSearch:
-    """Plain full-width search of the last position of a game."""
+    """Plain full-width search of the last position of a game, the root."""
 
     def __init__(self, game: Game, rules: Rules) -> None:
         self._game, self._rules = game, rules
@@ -38,7 +38,7 @@ class NaiveSearch:
         self._states = np.zeros(1, STATE)
 
     def value(self, depth: int) -> int:
-        """Return the score of the position; `depth` is in plies and includes the first move."""
+        """Return the root's score for its side to move; `depth` is in plies, at least 1."""
         best = -scores.INFINITE
         for move in legal_moves(self._game.last):
             self._game.push(move)
@@ -65,9 +65,9 @@ class NaiveSearch:
         return best
 
     def _judged(self) -> int | None:
-        """Return the referee's score of the last position; None if the game goes on.
+        """Return the score of the referee's verdict for the side to move.
 
-        It goes on without a verdict, and in the exception that the module describes.
+        None without a verdict, and in the exception that the module describes.
         """
         verdict = repetition_verdict(self._game, rules=self._rules)
         if verdict == Verdict.UNDECIDED:
@@ -120,5 +120,5 @@ class NaiveSearch:
 
 
 def naive_value(start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF) -> int:
-    """Return the score of the last position of a game, for the side to move."""
+    """Return the score of a game's last position, for its side to move, from `depth` plies."""
     return NaiveSearch(Game.read(start, moves), rules).value(depth)

@@ -54,9 +54,9 @@ def test_counts_with_a_second_order() -> None:
 
 
 def check_counts(material: str, published_as: str | None = None) -> None:
-    """Compare counts of the naive solver with those of a data file.
+    """Compare counts of the naive solver with those of the data file naive_check_counts.csv.
 
-    published_as : material in the file, if it names the other side first
+    published_as : name of the material in the file, if the file names the other side first
     """
     table = rows("naive_check_counts.csv")
     row = next(row for row in table if row["material"] == (published_as or material))

@@ -30,7 +30,10 @@ ARMIES = [
 
 
 def random_position(rng: random.Random) -> tuple[Board, str]:
-    """Return a legal position of two random armies, sometimes crowded on half the files."""
+    """Return a legal position (board, side to move) of random armies, often crowded on five files.
+
+    Pieces without a free square are left out.
+    """
     while True:
         letters = rng.choice(ARMIES) + rng.choice(ARMIES).lower()
         files = range(2, 7) if rng.random() < 0.5 else range(9)

@@ -1,4 +1,8 @@
-"""Patterns and propagation of the naive solver against exact solutions on small graphs."""
+"""Patterns and propagation of the naive solver against exact solutions on small graphs.
+
+In a graph (`Game`), a move to a node with `in_check` is a check. The offender, one side, must check
+on every move; the other side is the winner. Exits are moves that leave the graph.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +123,7 @@ def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
     """Return a random graph of 2 to `most` nodes, in which checks are frequent.
 
     In 40 to 100 % of the nodes the side to move is in check. In a fifth of the nodes one move
-    leaves the graph.
+    leaves the graph, for one of the verdicts `exits`.
     """
     size = rng.randint(2, most)
     side = [rng.randint(0, 1) for _ in range(size)]
@@ -139,7 +143,7 @@ def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
 def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdict | None:
     """Return the best verdict that a node's moves give, by the preference of the paper (6.4).
 
-    None if the moves decide nothing, so that the node is a draw.
+    None if the moves neither win nor all lose, so that the node is a draw.
     """
     children = [verdicts[n] for n in game.moves[node]] + game.exits.get(node, [])
     lost = [child for child in children if child.outcome == LOSS]
@@ -157,9 +161,9 @@ def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdic
 
 
 def check_values(game: Game, verdicts: list[Verdict]) -> None:
-    """Check that the verdict of every node is the best of its moves.
+    """Check that the verdict of every node is the best that its moves give.
 
-    The exceptions are direct wins: only their outcome and order are those of the best move.
+    A direct win, with the value 255, need only have the outcome and the order of its best move.
     """
     for node, verdict in enumerate(verdicts):
         best = best_over_children(game, verdicts, node)
@@ -209,9 +213,9 @@ def test_mutual_checks_need_the_condition_on_the_winner(
 
 
 def test_tables_on_top_of_tables() -> None:
-    """Solving a graph in two layers, as tables on supporting tables, equals solving it at once.
+    """Solving a graph in two layers, like tables on supporting tables, gives the right outcomes.
 
-    The orders are equal, too.
+    They equal the exact solution of the whole graph.
     """
     rng = random.Random(11)
     highest: Counter[int] = Counter()

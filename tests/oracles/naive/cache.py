@@ -14,7 +14,7 @@ def naive_solution(
     orders: int | None = None,
     pawn_ranks: int | None = None,
 ) -> Solution:
-    """Return the cached solution of a material such as `KRKN`, Red's pieces first.
+    """Return the solution of a material such as `KRKN`, Red's pieces first; solved on first use.
 
     The other parameters are those of `solver.solve`.
     """

@@ -65,7 +65,7 @@ next, and True if the last condition has just been met.
 
 
 def by_parity_game(game: ChaseGame) -> set[int]:
-    """Return the reply nodes from which the prospective winner wins."""
+    """Return the reply nodes from which the prospective winner wins, by a parity game."""
     good: _Vertex = (-1, -1, (), 0, True)
     bad: _Vertex = (-1, -1, (), 0, False)
     label: dict[_Vertex, int] = {good: 2, bad: 1}
@@ -125,9 +125,9 @@ def _steps(
 
 
 def by_strategies(game: ChaseGame) -> set[int]:
-    """Solve the same game as `by_parity_game`, by trying all fixed choices of the offender.
+    """Return the reply nodes from which the prospective winner wins.
 
-    Returns the reply nodes from which the prospective winner wins.
+    Tries all fixed choices of the offender.
     """
     nodes: list[_Here] = [
         (reply, names)
@@ -155,7 +155,11 @@ def _won_alone(
 ) -> set[_Here]:
     """Return the nodes of the unfolded graph that are won against fixed choices of the offender.
 
-    The prospective winner then plays alone, and must meet every condition for ever.
+    The prospective winner then plays alone, and must meet every condition again and again.
+
+    nodes : all nodes of the unfolded graph
+    steps : the steps that may follow each (node, index of an edge there), from `_steps`
+    fixed : index of the step that the offender chooses there, unless there is none
     """
     arcs: dict[_Here, list[tuple[_Here, frozenset[int]]]] = {node: [] for node in nodes}
     won: set[_Here] = set()

@@ -111,9 +111,9 @@ class Chasing:
                 yield move, *goal
 
     def is_won(self, known: Known, order: int, node: int) -> bool:
-        """Return whether W, to move, is known to win, or captures into a loss of O by rule.
+        """Return whether a node with W to move is known to be won, or has a capture that wins.
 
-        The order of that loss must be at most `order`, the order of the present round.
+        The capture leads to a loss of O by rule, of at most the present round's order, `order`.
         """
         return known[node] is not None or any(
             verdict.outcome == LOSS and 1 <= verdict.order <= order
@@ -121,7 +121,10 @@ class Chasing:
         )
 
     def _victims(self, known: Known, order: int, node: int) -> set[int]:
-        """Return the squares of the pieces that O chases with every move that is not won for W."""
+        """Return the squares of the pieces that O chases with every move that is not won for W.
+
+        The set is empty if O has a capture that is not won for W, or only moves that are.
+        """
         for verdict in self.game.exits.get(node, ()):
             if verdict.outcome != WIN or verdict.order > order:
                 return set()
@@ -171,7 +174,7 @@ class _Pattern:
         self._shrink()
 
     def _chases(self, known: Known, order: int, offence: Offence) -> Iterator[Chase]:
-        """Yield O's moves from an offence, except those that are won for W."""
+        """Yield O's moves from an offence, all chases of its victim, except those won for W."""
         board = self.search.boards.board(offence.node)
         for move, child, mirrored in self.search.moves(offence.node):
             if not self.search.is_won(known, order, child):
@@ -194,7 +197,7 @@ class _Pattern:
                 yield Step(move, goal, mirrored, check)
 
     def _shrink(self) -> None:
-        """Remove offences and replies that are outside the pattern, until nothing changes."""
+        """Remove offences and replies that violate the module's conditions, until none does."""
         while True:
             before = len(self.offences) + len(self.replies)
             self._prune()
@@ -226,7 +229,7 @@ class _Pattern:
             self.offences, self.replies = offences, replies
 
     def _may_stop_checking(self) -> set[Reply]:
-        """Return the replies from which W can force a move of W without check, now or later.
+        """Return the replies from which W can force a move of W without check, at once or later.
 
         All moves up to that one stay in the pattern.
         """

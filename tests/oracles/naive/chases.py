@@ -1,7 +1,7 @@
 """Chases of a move under every rule set, on dictionaries: docs/referee.md, section 2.
 
 `Terms` are the rule sets as data, defined independently. "Point" means a point of that section.
-An attacker on square Q attacks a victim on square V; S is the attacker's side.
+An attacker on square Q (`q`) attacks a victim on square V (`v`). Q x V is the capture.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def has_root(board: Board, q: int, v: int, through: bool) -> bool:
     """Return whether a piece of V's side, a root, can legally recapture after Q x V (point 4b).
 
     through : False for the position before a move (point 6). A rook or cannon is then a root only
-        if it protects V even while Q stands on its own square.
+        if it protects V even while the attacker stands on its own square.
     """
     taken = after(board, (q, v))
     protected = {**board, v: board[q]}
@@ -106,9 +106,9 @@ def is_worth_taking(board: Board, q: int, v: int, terms: Terms, *, through: bool
 
 
 def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
-    """Return the squares that a move without check chases, each with its new attackers.
+    """Return the squares on which a move chases pieces, each with the squares of its new attackers.
 
-    Point 6 defines new attackers.
+    Point 6 defines new attackers. The move must not give check.
     """
     source, target = move
     moved = after(board, move)
@@ -135,7 +135,8 @@ def is_answered(board: Board, attackers: frozenset[int], v: int, reply: Move, te
 
     Always true under rules where point 7 does not apply (`unanswered`).
 
-    reply : a move without capture; the caller must not pass a capture
+    board, attackers : the position before the reply, and the squares of V's new attackers
+    reply : must not be a capture
     """
     if terms.unanswered:
         return True

@@ -49,7 +49,7 @@ def _combine(game: Game, winning: list[set[int]]) -> list[int]:
 
 
 def _parity_wins(game: Game, winner: int) -> set[int]:
-    """Return the nodes from which `winner` wins: positions and moves as vertices, then Zielonka."""
+    """Return the nodes from which `winner` wins, by a parity game of positions and moves."""
     # Sinks with a loop: 2 is good for the winner, 1 is not.
     good: _Vertex = ("end", 1, 1)
     bad: _Vertex = ("end", 0, 0)
@@ -86,10 +86,9 @@ def zielonka(
     """Return the vertices from which the player Even wins a parity game (Zielonka's algorithm).
 
     Even wins an endless play if the highest label that recurs is even; else Odd wins.
-    vertices : vertices of the game
-    label : label of each vertex
+
     wants_even : True for a vertex at which Even moves, False for Odd
-    edges : targets of each vertex
+    edges : vertices to which each vertex leads
     """
     if not vertices:
         return set()
@@ -117,6 +116,7 @@ def _attractor(
     """Return the vertices from which one player can force the play into the set `goal`.
 
     even : True for the player Even, False for Odd
+    vertices : vertices that the play may use
     """
     reached = set(goal)
     while True:
@@ -143,7 +143,7 @@ def _strategy_wins(game: Game, winner: int) -> set[int]:
 def _escapes(game: Game, winner: int, choice: Mapping[int, int]) -> set[int]:
     """Return the nodes from which the other side does not lose to fixed moves of the winner.
 
-    choice : the winner's move at each of its nodes
+    choice : node to which the winner moves from each of its nodes that have a move in the graph
     """
 
     def leaves(node: int, *outcomes: int) -> bool:

@@ -1,8 +1,8 @@
 """Xiangqi moves on dictionaries: pieces, moves, checks, legality.
 
 A square is `10 * file + rank` (a0 = 0, a9 = 9, i9 = 89), a board maps the occupied squares to
-FEN letters, upper case for Red; a side is `w` or `b`. Every piece is a list of steps. A move is
-legal if the king of the side that moves is safe after it.
+FEN letters, upper case for Red; a side is `w` or `b`. A move is (source, target). It is legal if
+the king of the side that moves is safe after it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _steps(square: int, ways: tuple[tuple[int, int], ...]) -> list[int]:
 
 
 def _ray(square: int, way: tuple[int, int]) -> tuple[int, ...]:
-    """Return the squares from a square to the edge in one direction, nearest first."""
+    """Return the squares beyond a square in one direction, to the edge, nearest first."""
     squares, to = [], _step(square, *way)
     while to is not None:
         squares.append(to)
@@ -53,7 +53,7 @@ def _ray(square: int, way: tuple[int, int]) -> tuple[int, ...]:
 
 
 def _as_red(square: int, letter: str) -> int:
-    """Return the square as its piece's owner sees it: with the ranks turned for Black."""
+    """Return a piece's square as its owner sees it: with the ranks reversed for Black."""
     return square if letter.isupper() else square - square % 10 + 9 - square % 10
 
 
@@ -77,7 +77,7 @@ RAYS = [tuple(_ray(square, way) for way in ORTHOGONAL) for square in range(90)]
 
 
 def _knight_steps(square: int) -> tuple[tuple[int, int], ...]:
-    """Return (leg, target) pairs: one step straight, then one diagonally outward."""
+    """Return a knight's (leg, target) pairs; a piece on the leg, one step away, blocks the move."""
     pairs = []
     for files, ranks in ORTHOGONAL:
         leg = _step(square, files, ranks)
@@ -89,7 +89,7 @@ def _knight_steps(square: int) -> tuple[tuple[int, int], ...]:
 
 
 def _elephant_steps(square: int, letter: str) -> tuple[tuple[int, int], ...]:
-    """Return (eye, target) pairs: two diagonal steps, never across the river."""
+    """Return an elephant's (eye, target) pairs; a piece on the eye, halfway, blocks the move."""
     pairs = []
     for files, ranks in DIAGONAL:
         eye, to = _step(square, files, ranks), _step(square, 2 * files, 2 * ranks)
@@ -172,7 +172,7 @@ def kings_face(board: Board) -> bool:
 
 
 def in_check(board: Board, side: str) -> bool:
-    """Return whether an enemy piece attacks the king; facing kings are checked separately."""
+    """Return whether an enemy piece attacks a side's king; facing kings do not count."""
     king = king_square(board, side)
     return any(
         king in targets(board, square)
@@ -198,7 +198,7 @@ def after(board: Board, move: Move) -> Board:
 
 
 def legal_moves(board: Board, side: str) -> Iterator[Move]:
-    """Yield all legal moves of a side."""
+    """Yield all legal moves of a side, captures included."""
     for square, letter in board.items():
         if letter.isupper() != (side == "w"):
             continue
@@ -208,7 +208,7 @@ def legal_moves(board: Board, side: str) -> Iterator[Move]:
 
 
 def to_fen(board: Board, side: str) -> str:
-    """Return the six-field FEN."""
+    """Return the FEN, with all six fields; the last four are always `- - 0 1`."""
     rows = []
     for rank in range(9, -1, -1):
         row, blanks = "", 0

@@ -1,9 +1,9 @@
 """Forced perpetual checks on a game graph (Fang, Hsu & Hsu 2002, section 5.1).
 
 The winner's condition is included (docs/values.md, "Patterns, exactly"). The graph is abstract:
-nodes with a side to move and a mark on those in check, the moves between them, and moves that leave
-the graph for a decided position (in the tables: captures). A move to a node marked `in_check` is a
-check.
+nodes with a side to move and a mark on those in check, the moves between them, and exits: moves
+that leave the graph for a decided position (in the tables: captures). A move to a node marked
+`in_check` is a check.
 
 The search is for one prospective winner W against one offender O, on the undecided nodes:
 
@@ -118,7 +118,7 @@ def _no_way_out(
 
 
 def _exits_to_a_rule_loss(game: Game, node: int, order: int) -> bool:
-    """Return whether W can capture into a loss of O by repetition, of order 1 to `order`."""
+    """Return whether W has an exit to a loss of O by repetition, of order 1 to `order`."""
     return any(
         verdict.outcome == LOSS and 1 <= verdict.order <= order
         for verdict in game.exits.get(node, ())
@@ -128,7 +128,10 @@ def _exits_to_a_rule_loss(game: Game, node: int, order: int) -> bool:
 def _prune(
     game: Game, known: Sequence[Verdict | None], wins: set[int], losses: set[int], order: int
 ) -> tuple[set[int], set[int]]:
-    """Remove candidates that do not meet the conditions, until nothing changes."""
+    """Remove candidates that do not meet the module's conditions, until nothing changes.
+
+    Returns the remaining win candidates and loss candidates.
+    """
     while True:
         kept_losses = {n for n in losses if _no_way_out(game, known, n, wins, order)}
         kept_wins = {
@@ -145,14 +148,13 @@ def _prune(
 def _not_for_ever_checking(
     game: Game, known: Sequence[Verdict | None], wins: set[int], losses: set[int], order: int
 ) -> tuple[set[int], set[int]]:
-    """Return the candidates from which W can force another move of its own without check.
+    """Return the candidates (wins, losses) from which W can force a move of W without check.
 
     All moves up to that one stay within the candidates.
 
     The set is a least fixpoint. It starts with the win candidates that have a move without check
-    into the pattern (or out of the graph). A loss candidate is added when all its checks lead
-    into the set. A win candidate is added when one of its moves, a check, leads to such a loss
-    candidate.
+    to a loss candidate, or an exit to a rule loss. A loss candidate is added when all its checks
+    lead into the set. A win candidate is added when a check leads to such a loss candidate.
     """
     done_wins: set[int] = set()
     done_losses: set[int] = set()

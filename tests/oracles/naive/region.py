@@ -20,9 +20,9 @@ class Region:
     """Graph of some positions of a material, the region, with the outcomes of all others given."""
 
     def __init__(self, fens: Iterable[str], outside: Callable[[str], int]) -> None:
-        """Generate the moves.
+        """Generate the moves between the positions, and the exits to positions outside the region.
 
-        outside : function that returns the outcome of a position outside the region, by its FEN
+        outside : function (FEN) that returns the outcome of a position outside the region
         """
         self.fens = list(fens)
         self.positions = [from_fen(fen) for fen in self.fens]
@@ -45,7 +45,7 @@ class Region:
                     self.game.exits.setdefault(node, []).append(Verdict(outcome))
 
     def board(self, node: int) -> Board:
-        """Return the pieces by square."""
+        """Return the board of position number `node`."""
         return self.positions[node][0]
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
@@ -58,7 +58,7 @@ class Region:
         return None if node is None else (node, False)
 
     def outcomes(self, rules: str) -> dict[str, int]:
-        """Return the outcome of each position, under `check` or one of `chases.TERMS`."""
+        """Return the outcome of each position by FEN, under `check` or one of `chases.TERMS`."""
         chases = []
         if rules in TERMS:
             chases = [Chasing(self, self.game, winner, TERMS[rules]) for winner in (0, 1)]

@@ -1,9 +1,10 @@
-"""Retrograde propagation on a game graph: order 0 first, then rounds of the rules.
+"""Retrograde propagation on a game graph: order 0 first, then one round for each order.
 
     round 0   positions without a move are lost in 0; wins and losses spread, nearest first
     round k   finds the patterns of both sides among the undecided positions. Wins of a pattern
               have distance 0. Distances spread in the same way, and are stored as 255 less the
-              distance. Exits with a verdict of order k join at the distance of that verdict.
+              distance. Exits (moves out of the graph) with a verdict of order k join at the
+              distance of that verdict.
 
 One loop does both: it settles positions by increasing distance, a win when one move leads to a
 loss, a loss when the last of its moves is known to be a win for the opponent. So a winner gets the
@@ -26,11 +27,11 @@ def decide(
     orders: int | None = None,
     chases: Sequence[Chasing] = (),
 ) -> list[Verdict]:
-    """Return the verdict of every node.
+    """Return the verdict of every node, for its side to move.
 
-    `checks_lose` is the perpetual check rule (False: every endless play is a draw); `orders` limits
-    the number of rounds, None: until nothing changes. `chases` are the searches for perpetual
-    chases; empty if chases do not lose.
+    checks_lose : True if perpetual check loses; False if every endless play is a draw
+    orders : most rounds after round 0; None to go on until nothing changes
+    chases : searches for perpetual chases, one for each winner; empty if chases do not lose
     """
     solver = _Propagation(game)
     solver.spread(0, direct_wins=())
@@ -58,7 +59,10 @@ def decide(
 
 
 class _Propagation:
-    """Verdicts found so far, and for each node the number of its moves not known to lose."""
+    """Verdicts found so far (`known`, None if undecided), and counters of moves (`unrefuted`).
+
+    A node's counter is the number of its moves, exits included, that are not known to lose.
+    """
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -69,9 +73,9 @@ class _Propagation:
         ]
 
     def spread(self, order: int, direct_wins: Sequence[int]) -> bool:
-        """Settle all positions of one order, starting with its direct wins.
+        """Settle all positions of one order; return whether there was any.
 
-        Returns whether any position was settled.
+        Starts with the nodes `direct_wins`, at order 0 with those that have no move.
         """
         # By distance: the exits (node, verdict's outcome) that count as children settled there.
         arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -111,6 +115,7 @@ class _Propagation:
         A node is won by a move to a loss, and lost when all its moves lead to wins of the opponent.
 
         moves : (node, outcome of the position that its move leads to)
+        plies : distance of the nodes that are decided
         """
         settled: list[tuple[int, int]] = []
         for node, child_outcome in moves:

@@ -44,7 +44,7 @@ LETTERS = "KRNCPAB"
 
 
 class Entry(NamedTuple):
-    """A position and its verdict for the side to move (`patterns.Verdict`)."""
+    """A position, and the fields of its verdict for the side to move (`patterns.Verdict`)."""
 
     fen: str
     outcome: int
@@ -198,17 +198,17 @@ class Table:
         return self.nodes[SIDES.index(side)][self.key(squares)]
 
     def after(self, board: Board, move: Move) -> tuple[int, bool]:
-        """Return (node after a quiet move, True if the node has the mirror image)."""
+        """Return the node after a quiet move, and whether its board is the mirror image."""
         moved = after(board, move)
         node = self.find(moved, "b" if board[move[0]].isupper() else "w")
         return node, moved != self.board(node)
 
     def board(self, node: int) -> Board:
-        """Return the pieces by square."""
+        """Return the board of position number `node`."""
         return dict(zip(self.squares[node], self.slots, strict=True))
 
     def fen(self, node: int) -> str:
-        """Return a position as FEN."""
+        """Return the FEN of position number `node`."""
         return to_fen(self.board(node), SIDES[self.side[node]])
 
 
@@ -219,7 +219,7 @@ def table(material: Material, pawn_ranks: int | None = None) -> Table:
 
 
 class Solution:
-    """Verdicts of one material under one rule set."""
+    """Verdicts of one material under one rule set, by position number."""
 
     def __init__(self, positions: Table, game: Game, verdicts: list[Verdict]) -> None:
         self.table = positions
@@ -255,7 +255,7 @@ class Solution:
         )
 
     def orders(self) -> dict[int, int]:
-        """Return the number of rule-decided positions by order."""
+        """Return the number of positions of each order above 0: those that the rules decide."""
         return dict(sorted(Counter(v.order for v in self.verdicts if v.order).items()))
 
     def max_distance(self) -> int:
@@ -263,9 +263,9 @@ class Solution:
         return max((v.plies for v in self.verdicts if v.order == 0), default=0)
 
     def max_rule_distance(self) -> int | None:
-        """Return the longest distance, in plies, of a rule-decided position to a direct win.
+        """Return the longest distance, in plies, to a direct win by the repetition rules.
 
-        None if the rules decide no position.
+        None if these rules decide no position.
         """
         return max((v.plies for v in self.verdicts if v.order), default=None)
 
@@ -279,12 +279,14 @@ def solve(
 ) -> Solution:
     """Solve a material and all its supporting materials.
 
-    `rules` is `none`, `check` or one of `chases.TERMS`; `pawn_ranks` is as in `Table`; `orders`
-    limits the rounds, in supporting materials as well.
+    rules : `none`, `check` or one of `chases.TERMS`
+    metric : that of the material itself; supporting materials are solved in `dtm`. In `dtc`, each
+        capture into a decided position ends the game, also if the rules of repetition decide it.
+        For its side to move, that position then counts as lost in 0 or won in 1
+    orders : highest order to search, in supporting materials as well; None for all
+    pawn_ranks : as in `Table`
 
-    `metric` is that of the material itself, `dtm` or `dtc`. In `dtc` each capture into a decided
-    position ends the game, also if the rules of repetition decide it. For its side to move the
-    position then counts as lost in 0 or won in 1. Supporting materials are solved as `dtm`.
+    Raises `ValueError` for other rules or metrics.
     """
     if rules not in ("none", "check", *TERMS):
         raise ValueError(f"rules are 'none', 'check' or of {list(TERMS)}, not {rules!r}")

@@ -30,7 +30,7 @@ A step of the game in which this side does not chase the victim meets the condit
 
 @dataclass(frozen=True)
 class Step:
-    """A move of the side and the rival's reply: the next position, and the victims of each side."""
+    """A move and the rival's reply: the next position, and the victims of move and reply."""
 
     target: int
     own: frozenset[int]
@@ -49,10 +49,10 @@ class StreakGame:
 
 
 def level(returning: frozenset[Condition], own: bool, victims: Sequence[int]) -> int:
-    """Return a side's level in an endless play in which only some conditions recur.
+    """Return the level (0 to 2) of one side in an endless play.
 
-    own : True for the side, False for its rival
     returning : the conditions that are met again and again
+    own : True for the side, False for its rival
     """
     if (own, KING) not in returning:
         return 2
@@ -93,9 +93,10 @@ def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
 
 
 def _recorded(record: tuple[Condition, ...], step: Step) -> tuple[tuple[Condition, ...], int]:
-    """Return the record after a step: all conditions, those that the step meets moved to the front.
+    """Return the record after a step, and the largest old place of a condition that the step meets.
 
-    Returns also the largest old place, from 1, of a condition that was met; 0 if none was.
+    The conditions that the step meets are moved to the front. Places count from 1; 0 if there is no
+    such condition.
     """
     met = [c for c in record if c[1] not in (step.own if c[0] else step.rival)]
     rest = [c for c in record if c not in met]
