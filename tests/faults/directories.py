@@ -78,7 +78,7 @@ class Site:
 
 
 def together(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run three or four builders of the same tables at once in one directory, each in its order."""
+    """Run three or four builders at once in one directory; each has an own order of the tables."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))

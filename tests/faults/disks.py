@@ -93,7 +93,8 @@ FAULTS = (
 class Job(NamedTuple):
     """A command during which the disk fails, and the check of the files that it leaves.
 
-    Only calls on files below the path `under` can fail. `reset` restores the initial files.
+    Only calls on files below the path `under` can fail. `reset` restores the initial files, and
+    `environment` has variables to add for the command.
     """
 
     command: list[str | bytes]
@@ -158,7 +159,8 @@ def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
 def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int) -> None:
     """Run a job's command once for each fault and each call that this fault can make fail.
 
-    These cases are tried in random order, until the budget is used up. `make` returns the job.
+    These cases are tried in random order, until the budget is used up. `make` returns the job in a
+    new folder.
     """
     with benches(make) as (_, bench):
         cases = []
@@ -332,7 +334,7 @@ def paging(folder: Path) -> Job:
 
 
 def states(folder: Path) -> Job:
-    """Return the job of a build with checkpoints as often as possible, which may stay."""
+    """Return the job of a build with very frequent checkpoints, which may stay after a failure."""
     return _builder(folder, "--save-state", "0.000001", may_stay=".state")
 
 
@@ -414,7 +416,7 @@ def fetch(folder: Path) -> Job:
 def kernels(folder: Path) -> Job:
     """Return the job of a build with a kernel cache on the broken disk.
 
-    Faults occur in the cache only, without which a build can do.
+    Faults occur in the cache only, which a build can do without.
     """
     job = _builder(folder, of=("KRK", "none"))
     found = find_kernel_folder()

@@ -1,12 +1,12 @@
-/* A library to preload that makes calls on files fail: the disk that a campaign wants.
+/* A library to preload that makes calls on files fail, as on a full or broken disk.
  *
- *     FAULT_UNDER   only files below this folder; a path, or part of one
- *     FAULT_CALLS   the kinds of calls, with commas: open,read,write,sync,rename,mkdir,unlink,
+ *     FAULT_UNDER   count only calls on files whose path contains this text
+ *     FAULT_CALLS   kinds of calls to count, with commas: open,read,write,sync,rename,mkdir,unlink,
  *                   truncate,allocate,lock,list,map
- *     FAULT_AT      which of them fails, counted from 1; 0 for none
- *     FAULT_ERROR   the number of the error; 0 writes half of what was asked
- *     FAULT_LASTS   1 if all calls from that one on fail, as on a full disk
- *     FAULT_LOG     a file that gets, when the process ends, how many calls were counted
+ *     FAULT_AT      number of the counted call that fails, from 1; 0 for none
+ *     FAULT_ERROR   error number; 0 makes a call write only half of its bytes
+ *     FAULT_LASTS   1 if all later counted calls fail, too, as on a full disk
+ *     FAULT_LOG     file to which the process appends the number of counted calls when it ends
  *
  * Built and used by tests/faults/faulty.py.
  */
@@ -29,7 +29,7 @@
 static int counted, at, error_number, lasts;
 static const char *under, *calls, *log_path;
 
-/* Done at the beginning, and by a process that was forked and is to fail (warm.py). */
+/* Read the variables: when the library is loaded, and when a fork in warm.py calls this. */
 __attribute__((constructor)) void arm_faults(void)
 {
     counted = 0;
@@ -62,7 +62,7 @@ static int is_asked(const char *kind)
     return 0;
 }
 
-/* Whether this call fails. */
+/* Count a call if it is to be counted; return 1 if it must fail. */
 static int fails(const char *kind, const char *path)
 {
     if (under == NULL || path == NULL || strstr(path, under) == NULL || !is_asked(kind))

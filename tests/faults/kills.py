@@ -8,7 +8,7 @@ undisturbed run must give the digests of an undisturbed directory, and no other 
     builder     one, or two in one directory, of which one gets the signal
     compiling   a builder with an empty kernel cache (one round of eight: it takes long)
     packer      of win-draw-loss files, beside their tables
-    index, fetch    write an index, and fetch from that directory
+    index, fetch    write an index, or fetch from a directory with an index
     verifier, dump, server    none of them may change the tables
 
 The part `boards` stops servers that build (`serve --demo`), in one directory per round: finished
@@ -58,7 +58,7 @@ from tests.faults.killing import SIGNALS, alive_after, check_end, descendants, s
 
 MATERIAL = "KRKN"
 ROUND = 4
-"""Number of kills in one directory before an undisturbed build completes it."""
+"""Largest number of signals in one directory before an undisturbed build completes it."""
 
 SET = ("KRKNA", "KNKC")
 """Materials of a build of a set: with their supporting tables seven tables, of which one takes a
@@ -189,7 +189,10 @@ def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
 
 
 def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = None) -> None:
-    """Check that an undisturbed build succeeds, with the right tables and no other files."""
+    """Check that an undisturbed build gives the right tables and no other files.
+
+    cache : kernel cache of the build; None for the default
+    """
     environment = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
     wrong = complaint(run(site.build(directory), environment=environment), [OK])
     tally.expect(wrong is None, f"the build after: {wrong}")

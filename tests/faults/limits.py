@@ -173,7 +173,7 @@ def group(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _new_group() -> tuple[Path, str]:
-    """Make a control group of either version; return its folder and its file with the limit."""
+    """Make a control group of either version; return its folder, and its limit file's name."""
     mounts = Path("/sys/fs/cgroup")
     for top, name in ((mounts / "memory", "memory.limit_in_bytes"), (mounts, "memory.max")):
         folder = top / f"tbgen-{os.getpid()}"

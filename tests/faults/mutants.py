@@ -40,7 +40,7 @@ from tests.helpers.random_tables import (
 )
 
 TABLES = (("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5))
-"""(material, bytes per code, number of different codes); together they give every kind of block."""
+"""(material, bytes per code, most different codes); together they give every kind of block."""
 
 MOST_SECONDS = 0.2
 MOST_BYTES = 64 * MIB
@@ -128,7 +128,7 @@ def _measured(tally: Tally, what: str) -> Iterator[None]:
 
     Too much of either is a finding. `what` names the try.
     """
-    Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak of resident memory
     before, begun = _peak(), time.process_time()
     yield
     _account(tally, what, time.process_time() - begun, _peak() - before)

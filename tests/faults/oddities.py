@@ -1,6 +1,6 @@
 """Odd environments: in each of them every command works, or gives the reason in one line.
 
-    places      locales, homes, kernel caches, paths, links, interpreter flags, other limits
+    places      locales, homes, terminals, numbers of threads, interpreter flags, paths, links
     streams     closed, full or odd standard streams
     damage      a kernel cache with entries that are cut, emptied, zeroed or replaced
 
@@ -135,7 +135,7 @@ def places(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _in(place: Place, command: str, folder: Path) -> Ended:
-    """Run the command of a name in `COMMANDS` in an odd environment, on the tables of a folder."""
+    """Run a command of `COMMANDS`, by its name, in a place on the tables of a folder."""
     where = () if command in _WITHOUT_TABLES else (f"--tables={folder}",)
     words = tbgen(*COMMANDS[command], *where)
     kept = find_kernel_folder()
@@ -158,7 +158,7 @@ _STREAMED = (
 def streams(tally: Tally, budget: Budget, seed: int) -> None:
     """Run commands with standard streams that are closed, full, or otherwise odd."""
     rng = random.Random(seed)
-    # Without commands that read endless input without line ends to its end.
+    # Commands that would read an endless line are left out.
     pairs = [
         (command, redirection)
         for command, redirection in itertools.product(_STREAMED, REDIRECTIONS)
@@ -175,7 +175,7 @@ def streams(tally: Tally, budget: Budget, seed: int) -> None:
             line = f"{shell}{peer}tbgen {command} {redirection}"
             ended = run(["sh", "-c", line], cwd=folder, patience=120)
             tally.count("commands")
-            # Status of a pipe without a reader; doctor's findings.
+            # 141 is the status after writing to a closed pipe, FINDINGS that of `doctor`.
             wrong = complaint(ended._replace(stderr=ended.stderr or "error: unsaid"),
                               [OK, FINDINGS, REFUSED, 141])  # fmt: skip
             if wrong is not None and "lines say what is wrong" not in wrong:

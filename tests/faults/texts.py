@@ -184,7 +184,7 @@ def _wanted(text: str) -> object:
 
 
 def _materials(text: str) -> object:
-    """Parse words as materials of at most four men; without `@`, which names a file to read."""
+    """Select materials of at most four men by words; `@`, before the name of a file, is removed."""
     return materials_of(text.replace("@", "").split(), 4)
 
 

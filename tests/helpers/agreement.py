@@ -82,8 +82,8 @@ def compare(seed: int, loops: int) -> Agreement:
 def explain(position: Position, loop: list[Move], verdict: str) -> str:
     """Return the fewest clauses (up to three) without which the naive referee gives `verdict`.
 
-    The names are joined by `+`; `UNEXPLAINED` if three clauses do not suffice. `position` is the
-    first one of the loop.
+    Their names are joined by `+`; `UNEXPLAINED` if three clauses do not suffice. The loop leads
+    from `position` back to it.
     """
     for size in (1, 2, 3):
         for names in combinations(CLAUSES, size):

@@ -35,9 +35,9 @@ class Demo:
 
 
 def serve(folder: Path, *options: str) -> Demo:
-    """Start `tbgen serve` with options on the tables in a folder; it stops when this process exits.
+    """Start `tbgen serve` on the tables in a folder; the server stops when this process exits.
 
-    Skips the test if uvicorn is not installed.
+    Skips the test if uvicorn is not installed. The options are added to the command.
     """
     pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
     command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", *options]
@@ -89,7 +89,7 @@ def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch
 
     width, height : size of the window in pixels
     scripts : False to disable JavaScript
-    touch : emulate a touch screen, as always if the window is narrower than 500 pixels
+    touch : True to emulate a touch screen, which a window narrower than 500 pixels always does
     """
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     binary = shutil.which("chromium") or shutil.which("chromium-browser")

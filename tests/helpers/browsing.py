@@ -19,7 +19,7 @@ KNIGHT = "/?fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 """Address, relative to the server, of the page of a position in which Red mates in 37 plies."""
 
 LOOP = "fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
-"""Query parameter with the FEN of a position in which Black can only give perpetual check."""
+"""Query parameter `fen` of a position that Red wins, since Black must give perpetual check."""
 
 _STYLED = """
 const styles = getComputedStyle(document.documentElement);
@@ -67,7 +67,7 @@ def moves_made(driver: Any) -> list[str]:
 
 
 def own_value(driver: Any) -> str:
-    """Return order and stored value of the position on the page, from a folded section."""
+    """Return order and stored value of the position on the page, such as `01-254`."""
     return str(one(driver, "code.own").get_attribute("textContent"))
 
 

@@ -87,7 +87,8 @@ def answer(*command: object, status: int = 0) -> Any:
 def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
     """Yield the address, without a trailing slash, of a running server of tables.
 
-    At the end of the `with` block the server gets SIGINT (Ctrl-C), and must report it.
+    The options are added to the command. At the end of the `with` block the server gets SIGINT
+    (Ctrl-C), and must report it as the last line of standard error.
     """
     command = [program, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
     with subprocess.Popen(
@@ -152,7 +153,10 @@ class Engine:
         self._process.stdin.flush()
 
     def hear(self, word: str) -> list[str]:
-        """Return the next output lines, up to and including the first that begins with `word`."""
+        """Return the next output lines, up to and including the first that begins with `word`.
+
+        Raises `queue.Empty` if the engine is silent for `ANSWER_SECONDS`.
+        """
         heard: list[str] = []
         while not heard or not heard[-1].startswith(word):
             heard.append(self._lines.get(timeout=ANSWER_SECONDS))

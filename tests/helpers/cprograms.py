@@ -56,15 +56,14 @@ needs_cxx = pytest.mark.skipif(
 
 
 def share_programs(folder: Path) -> None:
-    """Set the folder of compiled programs, so that all processes of a test run use the same one."""
+    """Set the folder of compiled programs; all processes of a test run should use the same one."""
     _shared.append(folder)
 
 
 def _folder() -> Path:
     """Return the folder of compiled programs, and create it if needed.
 
-    It is the one that all processes of a test run share. If none was set, it is a temporary folder
-    of this process, removed at exit.
+    Without `share_programs`, it is a temporary folder of this process, removed at exit.
     """
     if not _shared:
         own = tempfile.TemporaryDirectory(prefix="tbgen-c-")
@@ -75,7 +74,7 @@ def _folder() -> Path:
 
 
 def once(name: str, build: Callable[[Path], None]) -> Path:
-    """Return the path of a file or folder that is made once per test run.
+    """Return the path of a file or folder called `name`, which is made once per test run.
 
     build : function (path) that makes it, called if no process of the run has made it before
     """
@@ -176,12 +175,15 @@ def refused(harness: Path, path: Path) -> str:
 
 
 def records_of(boards: Boards, side: int) -> bytes:
-    """Return boards uint8 (n, 90) as records, all with one side to move."""
+    """Return boards uint8 (n, 90) as records, all with one side to move (0 Red, 1 Black)."""
     return np.insert(boards, 0, side, axis=1).tobytes()
 
 
 def answers_of(output: bytes) -> NDArray[np.int32]:
-    """Parse the harness's answers to n records: int32 (n, 4) of status, outcome, order, plies."""
+    """Parse the harness's answers to n records: int32 (n, 4) of status, outcome, order, plies.
+
+    The status is an `xq_status` of contrib/xqprobe.h, 0 for success.
+    """
     return np.frombuffer(output, "<i4").reshape(-1, 4)
 
 

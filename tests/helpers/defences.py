@@ -51,7 +51,7 @@ def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posit
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
     """Choose a move of longest resistance to a position with the fewest occurrences in the game.
 
-    So a defender who can only check or chase for ever takes the longest way to a repetition.
+    A defender who must check or chase for ever so delays the repetition that loses.
     """
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)
@@ -68,7 +68,7 @@ DEFENCES: dict[str, Defence] = {
 
 
 def hunter(tables: GameTablebase) -> Defence:
-    """Return a defence that leads the opponent into loops in which only the opponent offends.
+    """Return a defence that leads the opponent into loops in which the opponent must offend.
 
     It considers the moves without capture after which the opponent can draw only by checks and
     attacks. Of these moves it chooses one to the position that has occurred most often. Without

@@ -92,7 +92,7 @@ def completed(table: Table, arrays: Arrays) -> tuple[Index, Compared, ForcedDraw
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return those of the nodes (2 * slot + side to move) whose slot is used by the index.
+    """Return the given nodes (2 * slot + side to move) whose slot the index uses.
 
     A position and its mirror image may have two slots, of which the index uses one.
     """

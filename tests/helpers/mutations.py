@@ -89,7 +89,7 @@ def _parts(data: bytes) -> tuple[bytearray, list[list[int]], list[bytes], bytes]
 
 
 def mutants(data: bytes, count: int, seed: int) -> Iterator[tuple[bytes, bool]]:
-    """Yield `count` copies of a file, `damaged` and `forged` in turn, each with True if forged."""
+    """Yield `count` copies of a file, `damaged` and `forged` in turn: (bytes, True if forged)."""
     rng = random.Random(seed)
     for number in range(count):
         if number % 2:

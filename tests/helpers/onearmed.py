@@ -46,9 +46,7 @@ class Candidates(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Numbers of the armed side's candidates by checks and by chases, then of the armless
-        side's, then `in_patterns`.
-        """
+        """Numbers of candidates (armed: checks, chases; armless: checks, chases), `in_patterns`."""
         return (
             self.armed_checkers, len(self.armed_chasers),
             self.armless_checkers, len(self.armless_chasers), self.in_patterns,

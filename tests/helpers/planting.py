@@ -79,7 +79,7 @@ class Target:
     """Copies of the supporting tables by material, made when a proof first reads one."""
 
     def __post_init__(self) -> None:
-        """Solve the material and its supporting materials."""
+        """Solve the material and its supporting materials, and fill the other fields."""
         self.table = recoded(solution_under(self.material, self.rule_set), CodeSpace(2))
         self.legal = [np.flatnonzero(plane) for plane in self.table.planes]
         codes, counts = np.unique(np.concatenate(self.table.planes), return_counts=True)
@@ -207,7 +207,7 @@ def _others(target: Target, kind: str, right: Value) -> Iterator[Value]:
 def _valid(outcome: Outcome, order: int, plies: int) -> Value:
     """Return a value with this distance, or one ply more if the code needs the other parity.
 
-    Wins of order 0 have odd distances, losses of order 0 even ones. Above order 0 it is reversed.
+    At order 0, wins have odd distances and losses even ones; above, the reverse. A draw has none.
     """
     if outcome == Outcome.DRAW:
         return DRAW

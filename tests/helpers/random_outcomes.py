@@ -26,7 +26,7 @@ def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 
     """Return random outcomes of a material, in runs; 0 for slots without a position.
 
     empty : share of the slots that have no position
-    run : an outcome is drawn for fewer slots in a row than this
+    run : exclusive limit on the number of consecutive slots for which one outcome is drawn
     """
     rng = np.random.default_rng(seed)
     slots = Layout.of(Material.parse(material)).slots

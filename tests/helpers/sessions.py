@@ -62,6 +62,6 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """Return the lines of a command's output, except those on the compilation of kernels."""
+    """Return the output lines of a command, without the progress of compiling and of legality."""
     compiling = re.compile(r": (compile|legality)(; about .* left)?$|^compiling the kernels ")
     return [line for line in printed.splitlines() if not compiling.search(line)]

@@ -50,9 +50,10 @@ def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) 
 
 
 def is_endangered(tables: GameTablebase, position: Position) -> bool:
-    """Return whether a draw is endangered: each move that keeps it is a check or an attack.
+    """Return whether a position is an endangered draw.
 
-    The side to move loses if it must repeat such moves in a loop.
+    Each move that keeps the draw is then a check or an attack, and neither a capture nor a pawn's
+    advance. The side to move loses if it must repeat such moves in a loop.
     """
     try:
         root, moves = tables.probe_with_moves(position)

@@ -31,7 +31,7 @@ ENDGAMES = (
     "KPPPKPPP",
     "KRNCPABKRNCPAB",
 )
-"""Materials with every kind of piece on both sides, small to large."""
+"""Materials, small to large, that together have every kind of piece on both sides."""
 
 
 def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:

@@ -60,8 +60,8 @@ def play_all(
     per_code : most decided positions to consider, for each side to move and each value
     limit : most decided positions to play, chosen from the considered ones; direct wins are also
         played against every reply
-    draws : most draws for each side to move in which a check keeps the draw. Up to twice this
-        number of endangered draws are added; in each draw, either side follows best_move in turn
+    draws : most draws for each side to move in which a check keeps the draw; up to twice this
+        number of endangered draws are added. Each is played twice: either side follows best_move
     dangers : most endangered draws for each side to move, played against every reply
     """
     rng = random.Random(seed)

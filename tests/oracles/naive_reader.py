@@ -31,7 +31,7 @@ def mirror(square: int) -> int:
 
 
 def area(piece: str) -> list[int]:
-    """List the squares on which a piece may stand: a FEN letter, lower case for Black."""
+    """List the squares on which a piece, given by its FEN letter, may stand."""
     squares = RED_AREAS.get(piece.upper(), list(range(90)))
     return squares if piece.isupper() else sorted(turn(square) for square in squares)
 

@@ -113,7 +113,7 @@ def test_captures_count_from_the_round_of_their_order() -> None:
 
 
 def test_captures_into_rule_losses() -> None:
-    """A capture into a rule loss is a direct win for a side in check, else an ordinary win."""
+    """A capture into a loss by the rules is a direct win if in check, else an ordinary win."""
     lost = Verdict(LOSS, 2, 252)
     game = Game([1, 1], [True, False], [[], []], {0: [lost, DRAWN], 1: [lost, DRAWN]})
     assert decide(game, checks_lose=True) == [Verdict(WIN, 2, 255), Verdict(WIN, 2, 251)]

@@ -1,7 +1,7 @@
 """Exact solution of chase patterns on tiny graphs, by algorithms other than the solver's.
 
-The offender chases at every move, and the prospective winner replies. Nodes number the pieces
-that can be chased, and each reply changes the numbers. The prospective winner wins an endless play
+The offender chases at every move, and the prospective winner replies. Each node numbers the pieces
+that can be chased, and a reply may change the numbers. The prospective winner wins an endless play
 unless, from some move on, all replies are checks, or all replies chase the same piece. So there is
 one condition for each piece (a reply that does not chase it) and one for checks (a reply without
 check). The prospective winner must meet each of them again and again. There are two solutions,
@@ -107,11 +107,12 @@ def _steps(
 ) -> Iterator[tuple[int, _Names, frozenset[int]]]:
     """Yield (reply node, its names, conditions met) for each offence that follows an edge.
 
-    chosen : index of the edge at the reply node `reply`
-    names : numbers of the named pieces there, as in `_Names`
+    A step is the reply (an edge) and the offender's next move. Condition p is met by a step in
+    which the reply does not chase the piece named p, or gives check. The last condition, number
+    `game.pieces`, is met by a reply without check.
 
-    Condition p is met by a step that does not chase piece p. A check chases no piece here. The last
-    condition is met by a step without check.
+    chosen : index of the edge at the reply node `reply`
+    names : numbers of the named pieces at this node, as in `_Names`
     """
     edge = game.replies[reply][chosen]
     after = tuple(edge.follow[number] for number in names)

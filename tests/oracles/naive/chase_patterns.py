@@ -92,7 +92,8 @@ class Chasing:
         """Return the nodes with W to move in the pattern of a round.
 
         known : verdicts so far, by node
-        nodes : nodes among which those with O to move are chosen
+        order : order that the round decides
+        nodes : nodes in which offences are sought
         """
         offences = {
             Offence(node, victim)
@@ -184,7 +185,10 @@ class _Pattern:
                 yield Chase(move, reply, mirrored)
 
     def _answers(self, reply: Reply) -> Iterator[Step]:
-        """Yield W's moves that undo one of the attacks and lead to an offence of the pattern."""
+        """Yield W's moves that undo one of the attacks and lead to an offence of the pattern.
+
+        Checks are left out under rules by which a check voids all chases.
+        """
         board, terms = self.search.boards.board(reply.node), self.search.terms
         for move, child, mirrored in self.search.moves(reply.node):
             check = self.search.game.in_check[child]
@@ -297,5 +301,5 @@ class _Pattern:
 
 
 def _followed(square: int, move: Move) -> int:
-    """Return the square of a piece after a move, by this piece or another one of its side."""
+    """Return the square of the piece that stands on `square` before a move of its own side."""
     return move[1] if move[0] == square else square

@@ -61,7 +61,7 @@ def checkers(board: Board, side: str) -> set[int]:
 
 
 def is_victim(letter: str, square: int, terms: Terms) -> bool:
-    """Return whether a piece can be chased (point 2): no king; pawns at home under few rules."""
+    """Return whether a piece with a letter, on a square, can be chased under `terms` (point 2)."""
     own_half = (square % 10 <= 4) == letter.isupper()
     at_home = letter.upper() == "P" and own_half
     return letter.upper() in terms.chased and (terms.pawns_at_home or not at_home)
@@ -108,7 +108,7 @@ def is_worth_taking(board: Board, q: int, v: int, terms: Terms, *, through: bool
 def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
     """Return the squares on which a move chases pieces, each with the squares of its new attackers.
 
-    Point 6 defines new attackers. The move must not give check.
+    Point 6 defines new attackers. Squares are those after the move, which must not give check.
     """
     source, target = move
     moved = after(board, move)

@@ -179,7 +179,7 @@ def _escapes(game: Game, winner: int, choice: Mapping[int, int]) -> set[int]:
 
 
 def _reachable(edges: Mapping[int, list[int]], start: Iterable[int]) -> set[int]:
-    """Return the nodes on paths from `start`, which is included."""
+    """Return the nodes `start`, and all nodes that can be reached from them."""
     seen, agenda = set(start), list(start)
     while agenda:
         for target in edges[agenda.pop()]:

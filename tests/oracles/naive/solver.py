@@ -90,7 +90,7 @@ class Table:
         self._find_moves()
 
     def key(self, squares: Sequence[int]) -> int:
-        """Return the key of a placement; like pieces may be in any order."""
+        """Return the key of a placement: the squares of the pieces, like pieces in any order."""
         if self.has_twins:
             squares = [square for start, end in self.runs for square in sorted(squares[start:end])]
         return sum(square * weight for square, weight in zip(squares, self.weights, strict=True))
@@ -111,7 +111,7 @@ class Table:
         return place(0, ())
 
     def _area(self, letter: str) -> list[int]:
-        """List the squares on which a piece is placed."""
+        """List the squares on which a piece is placed, for pawns limited by `pawn_ranks`."""
         squares = area(letter)
         if letter in "Pp" and self.pawn_ranks is not None:
             last = 9 if letter == "P" else 0
@@ -165,7 +165,7 @@ class Table:
             self.moves.append(found)
 
     def _capture(self, node: int, squares: tuple[int, ...], slot: int, to: int) -> None:
-        """Add the capture on `to` by the piece `slot` to `captures[node]`, if it is legal."""
+        """Add the capture on `to` by piece number `slot` to `captures[node]`, if it is legal."""
         taken = squares.index(to)
         assert self.slots[taken] not in "Kk", "a king could be taken in a legal position"
         left = [to if index == slot else square for index, square in enumerate(squares)]
