@@ -193,11 +193,11 @@ class Tally:
         self._begun = time.monotonic()
 
     def count(self, what: str, number: int = 1) -> None:
-        """Add a number to the counter of this name."""
+        """Add a number to the counter called `what`."""
         self.counts[what] += number
 
     def largest(self, what: str, value: float) -> None:
-        """Record a figure under its name, unless a larger one was recorded before."""
+        """Record `value` as the figure called `what`, unless it already has a larger value."""
         self.figures[what] = max(value, self.figures.get(what, value))
 
     def finding(self, what: str) -> None:

@@ -3,7 +3,7 @@
     every call of a kind   x   an error   ->   the command   ->   the same command, undisturbed
 
 A first run counts the calls of a command on files of the tables (or of the kernel cache). Each
-following try makes one of these calls fail; a full disk makes all later calls fail, too. The
+following try makes one of these calls fail, or, as on a full disk, all calls from one on. The
 command may continue, or end with one clear line. In both cases all tables are right and no other
 files remain. Then the command runs again without faults. It must give the same digests as a run
 that was never disturbed. This second run is skipped if an earlier second run has already succeeded
@@ -215,8 +215,8 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
 def _what_is_in(directories: tuple[Path, ...]) -> object:
     """Return the set of (path, form) of everything below some directories, to compare two states.
 
-    The form is the digest of a file. JSON files may have time stamps, so their form is their keys.
-    That of directories and of files with several hard links is None.
+    The form of a file is its digest; for JSON files, which may have time stamps, their keys.
+    Directories, and files with several hard links, have the form None.
     """
     return frozenset(
         (str(path), _form(path)) for directory in directories for path in directory.rglob("*")
@@ -272,10 +272,11 @@ def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
 def _directory_check(
     directory: Path, expected: dict[str, str], may_stay: str | None = None
 ) -> Callable[[Ended], str | None]:
-    """Return a check (as `Job.check`) of tables and of other files in a directory.
+    """Return a check, as `Job.check`, that tables are as expected, and no other files are left.
 
-    After a failed command, tables may be missing; all others must have the expected digests.
+    After a failure, tables may be missing. Those that exist must have the right digests.
 
+    expected : digests of the tables, by file name
     may_stay : suffix of other files that are allowed after a failure
     """
 

@@ -42,7 +42,10 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 class Commands:
-    """Commands by name (`all`), and the digests of tables that a build must give (`expected`)."""
+    """Commands by name (`all`), and the digests of tables that a build must give (`expected`).
+
+    `finished` is a directory with these tables; `build` and `fetch` write to `directory`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.finished, self.directory = folder / "finished", folder / "tables"
@@ -148,7 +151,7 @@ def data(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def files(tally: Tally, budget: Budget, seed: int) -> None:
-    """Limit the size of files, from 1 to 1000 KiB."""
+    """Limit the size of files that a command writes, from 1 to 1000 KiB."""
     _limited(tally, budget, seed, resource.RLIMIT_FSIZE, 1, 1000, 1024)
 
 

@@ -237,7 +237,7 @@ def _bad_start(rng: random.Random) -> bytes:
 
 
 async def _wave(server: Server, wave: list[bytes]) -> list[int]:
-    """Open a connection for each text of a wave at once, send the text, and wait for the end.
+    """Open a connection for each text of `wave`, all at once, send the text, and wait for the end.
 
     A connection ends when the server answers or closes it, or after 8 seconds. Returns the statuses
     of three health requests afterwards.

@@ -39,7 +39,7 @@ class MockEngine:
     def ask(self, game: Sequence[Position]) -> dict[str, str]:
         """Search the last position of a game (positions, oldest first), and return the answer.
 
-        It has values by keyword: `bestmove`, an ICCS move or `(none)`; `score`, `tbhits`, `root`.
+        The answer has values by keyword: `bestmove` (ICCS or `(none)`), `score`, `tbhits`, `root`.
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -1,5 +1,8 @@
 """Errors to plant in correct tables, to test that the proof finds them.
 
+A node is a position of the table: a side to move, and a slot (index). In a direct win the side to
+move wins because the opponent must offend for ever.
+
     one code   outcome, distance, order    another value
                removed, invented           a direct win removed, or invented
     several    pair                        a position and the one after its best move, both with
@@ -10,16 +13,13 @@
                no orders                   all values of an order or above become draws
                loop                        draws turned into a win by the rules (below)
 
-In a direct win the side to move wins because the opponent must offend for ever. Tables are copies
-with codes of two bytes, so that each can hold orders. A planted value always differs from the
-correct one.
+Tables are copies with codes of two bytes, so that each can hold orders. A planted value always
+differs from the correct one.
 
 A loop is the largest set of draws with two properties. One side, the loser, cannot leave it without
 losing. The other side, the winner, can stay in it. The winner's positions become direct wins, the
 loser's lost in one ply. Apart from the direct wins, every value in the table is then the best that
 its moves give. So only the check of direct wins can refute a loop.
-
-A node is a position of the table: a side to move, and a slot (index).
 """
 
 from __future__ import annotations

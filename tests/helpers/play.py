@@ -1,14 +1,15 @@
 """Games between `best_move` and a defender, judged by the referee.
 
+In a direct win the opponent of the side to move must check or chase for ever, and so loses. An idle
+move neither checks nor attacks.
+
     start  ->  one side follows best_move with the history, the other a `Defence`
            ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
     drawn start or direct win  ->  every reply is tried: `hunt`
 
-In a direct win the opponent of the side to move must check or chase for ever, and so loses. An idle
-move neither checks nor attacks. The referee judges every repetition at once, whichever side
-repeats. A repetition without an offender is counted, and the game goes on. Defenders are in
-`tests.helpers.defences`, starting positions in `tests.helpers.starts`, series of games in
-`tests.helpers.tournament`.
+The referee judges every repetition at once, whichever side repeats. A repetition without an
+offender is counted, and the game goes on. Defenders are in `tests.helpers.defences`, starting
+positions in `tests.helpers.starts`, series of games in `tests.helpers.tournament`.
 """
 
 from __future__ import annotations

@@ -131,9 +131,10 @@ def number(data: bytes, offset: int, size: int) -> int:
 
 
 def block_of(data: bytes, side: int, slot: int, index: Index) -> tuple[int, int, int]:
-    """Return (number of a slot's block, slot's offset in the block, slots of the block).
+    """Return the number of a slot's block, the slot's place in the block, and the block's size.
 
-    `data` is the file's content. Each side to move, 0 for Red, has blocks numbered from 0.
+    Place and size count slots. `data` is the file's content. Each side to move (0 Red, 1 Black) has
+    blocks numbered from 0.
     """
     leads, sizes = index
     lead, rest = divmod(slot, prod(sizes))

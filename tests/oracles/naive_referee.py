@@ -1,14 +1,15 @@
 """Naive referee of repetitions, written from the prose of the rules alone (docs/referee.md).
 
-Uses sets of pairs (attacker id, victim id), and the points of section 2 there:
+Q is an attacker, V its victim, and a root a piece that can recapture on V's square. Points are
+those of section 2 there. Uses sets of pairs (attacker id, victim id):
 
     C         pairs that satisfy points 1-5 after a ply
     new       pairs of C that did not satisfy them before the ply
     kept      pairs of C that still satisfy them after the reply
     victims   pieces chased by the ply: those of pairs that are new and not kept
 
-Q is an attacker, V its victim, and a root a piece that can recapture on V's square. Shares no code
-with `tbgen.rules`. Clauses can be switched off, to find those that another program lacks.
+Shares no code with `tbgen.rules`. Clauses can be switched off, to find those that another program
+lacks.
 """
 
 from __future__ import annotations

@@ -120,5 +120,5 @@ class NaiveSearch:
 
 
 def naive_value(start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF) -> int:
-    """Return the score of a game's last position for its side to move, searched `depth` plies."""
+    """Return the score of a game's last position for its side to move; `depth` is in plies."""
     return NaiveSearch(Game.read(start, moves), rules).value(depth)

@@ -19,7 +19,7 @@ OUTCOMES = {"win": WIN, "draw": DRAW, "loss": LOSS}
 
 
 def rows(file: str) -> list[dict[str, str]]:
-    """Read the rows of a data file."""
+    """Read the rows of a CSV file in tests/data, by column; skips lines that begin with `#`."""
     lines = [line for line in (DATA / file).read_text().splitlines() if not line.startswith("#")]
     return list(csv.DictReader(lines))
 

@@ -158,7 +158,7 @@ def _won_alone(
 
     The prospective winner then plays alone, and must meet every condition again and again.
 
-    nodes : all nodes of the unfolded graph
+    nodes : all nodes of this graph: (reply node, numbers of the named pieces)
     steps : the steps that may follow each (node, index of an edge there), from `_steps`
     fixed : index of the step that the offender chooses there, unless there is none
     """

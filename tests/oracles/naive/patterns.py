@@ -1,10 +1,5 @@
 """Forced perpetual checks on a game graph (Fang, Hsu & Hsu 2002, section 5.1).
 
-The winner's condition is included (docs/values.md, "Patterns, exactly"). The graph is abstract:
-nodes with a side to move and a mark on those in check, the moves between them, and exits: moves
-that leave the graph for a decided position (in the tables: captures). A move to a node marked
-`in_check` is a check.
-
 The search is for one prospective winner W against one offender O, on the undecided nodes:
 
     loss candidate  O to move; every move is won for W already, or checks into a win candidate
@@ -12,7 +7,10 @@ The search is for one prospective winner W against one offender O, on the undeci
                     (or leaves the graph for a position lost by the rules)
 
 The pattern is the greatest such set from which W can also, endlessly, make moves without check;
-otherwise both sides check perpetually, which is a draw.
+otherwise both sides check perpetually, which is a draw (docs/values.md, "Patterns, exactly"). The
+graph is abstract: nodes with a side to move and a mark on those in check, the moves between them,
+and exits: moves that leave the graph for a decided position (in the tables: captures). A move to a
+node marked `in_check` is a check.
 """
 
 from __future__ import annotations

@@ -95,8 +95,8 @@ def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
 def _recorded(record: tuple[Condition, ...], step: Step) -> tuple[tuple[Condition, ...], int]:
     """Return the record after a step, and the largest old place of a condition that the step meets.
 
-    The conditions that the step meets are moved to the front. Places count from 1; 0 if there is no
-    such condition.
+    A record has all conditions, those met last in front. Places count from 1; the place is 0 if the
+    step meets no condition.
     """
     met = [c for c in record if c[1] not in (step.own if c[0] else step.rival)]
     rest = [c for c in record if c not in met]
