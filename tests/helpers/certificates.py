@@ -1,4 +1,4 @@
-"""Certificates (records that a table was proved) of small tables, for tests of their dependence.
+"""Certificates (records that a table was proved) of small tables, for the tests of certificates.
 
 A certificate names the supporting tables on which the proof depends, its premises, by digest.
 """

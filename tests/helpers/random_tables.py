@@ -47,8 +47,8 @@ def spec_of(
 ) -> TableSpec:
     """Return the specification of a table: its name, and its codes of `width` bytes.
 
-    Codes of four bytes have room for longer distances, `LONG_SPAN`. The other parameters are those
-    of `RuleSet`.
+    Codes of four bytes have room for longer distances, `LONG_SPAN`. `rules`, `orders` and
+    `minor_chases` make the rule set.
     """
     codes = CodeSpace(width, LONG_SPAN) if width == 4 else CodeSpace(width)
     name = TableName(Material.parse(material), RuleSet(rules, orders, minor_chases), metric)

@@ -76,11 +76,9 @@ def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
 
 
 def decided_by_chases(positions: dict[str, Position], rules: Rules) -> int:
-    """Compare the solver's outcomes with the naive solver's; return the number decided by chases.
+    """Compare the solver's outcomes with the naive solver's, and count those that chases decide.
 
-    Fails if an outcome differs.
-
-    positions : the region, by FEN
+    Fails if an outcome differs. The positions, by FEN, are the region.
     """
     region = Region(positions, lambda fen: outcome(Position.from_fen(fen), rules))
     naive = region.outcomes(str(rules))

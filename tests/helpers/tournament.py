@@ -61,7 +61,7 @@ def play_all(
     limit : most decided positions to play, chosen from the considered ones; direct wins are also
         played against every reply
     draws : most draws for each side to move in which a check keeps the draw; up to twice this
-        number of endangered draws are added. Each is played twice: either side follows best_move
+        number of endangered draws are added. Either side follows best_move, in games of its own
     dangers : most endangered draws for each side to move, played against every reply
     """
     rng = random.Random(seed)
