@@ -107,7 +107,7 @@ def _words(command: list[str | bytes]) -> list[str]:
 
 
 def serve() -> None:
-    """Answer requests, one JSON object per line of standard input, until the input ends.
+    """Answer requests, one JSON object per line of standard input; exit when the input ends.
 
     In a fork, sets `sys.argv` to the requested command and returns at once, so that the caller runs
     it.

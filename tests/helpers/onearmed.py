@@ -46,7 +46,10 @@ class Candidates(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Numbers of candidates (armed: checks, chases; armless: checks, chases), `in_patterns`."""
+        """Numbers of candidates, and `in_patterns`.
+
+        In order: armed checkers, armed chasers, armless checkers, armless chasers, `in_patterns`.
+        """
         return (
             self.armed_checkers, len(self.armed_chasers),
             self.armless_checkers, len(self.armless_chasers), self.in_patterns,

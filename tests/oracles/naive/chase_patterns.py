@@ -114,7 +114,7 @@ class Chasing:
     def is_won(self, known: Known, order: int, node: int) -> bool:
         """Return whether a node with W to move is known to be won, or has a capture that wins.
 
-        The capture leads to a loss of O by rule, of at most the present round's order, `order`.
+        The capture leads to a loss of O by the rules, of order 1 to `order`, that of the round.
         """
         return known[node] is not None or any(
             verdict.outcome == LOSS and 1 <= verdict.order <= order
@@ -124,7 +124,7 @@ class Chasing:
     def _victims(self, known: Known, order: int, node: int) -> set[int]:
         """Return the squares of the pieces that O chases with every move that is not won for W.
 
-        The set is empty if O has a capture that is not won for W, or only moves that are.
+        The set is empty if O has a capture that is not won for W, or if all its moves are won.
         """
         for verdict in self.game.exits.get(node, ()):
             if verdict.outcome != WIN or verdict.order > order:
