@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from contextlib import nullcontext
 from functools import partial
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,10 @@ class NumbaTables:
     tablebase's open files, which must stay open. Raises the errors of `Tablebase.table`, and
     `UnsupportedMaterialError` for a table whose distances do not fit a score.
 
-    Kernels may probe in any number of threads. `load_wanted`, `preload` and `probe_boards` may be
-    called from any thread, but only while no other thread probes: loading may evict a block that a
-    kernel is about to read. If all blocks fit in the cache, `preload` avoids that.
+    Any number of threads may probe, by kernels or by `probe_boards`. Loading may evict a block that
+    a kernel is about to read: unless all blocks fit in the cache, call `load_wanted`, `preload` and
+    `probe_boards` only while no other thread runs kernels of its own. Calls of these three methods
+    wait for each other.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class NumbaTables:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
         self._tablebase = tablebase
-        self._lock = Lock()
+        self._lock = RLock()
         self._hand = 0  # pointer of the clock algorithm: the next frame
         self.materials = chosen_materials(materials, tablebase, tablebase.available())
         """The materials, in the order of `Buffers.tables`."""
@@ -158,9 +160,12 @@ class NumbaTables:
         statuses = np.full(len(boards), kernels.COLD, np.int8)
         scores = np.zeros(len(boards), np.int64)
         pending = np.arange(len(boards))
-        while kernels.probe_boards(self.buffers, boards, sides, pending, statuses, scores):
-            self.load_wanted()
-            pending = np.flatnonzero(statuses == kernels.COLD)
+        # Without evictions, several threads probe at the same time.
+        evicts = len(self._owner) < len(self.buffers.blocks)
+        with self._lock if evicts else nullcontext():
+            while kernels.probe_boards(self.buffers, boards, sides, pending, statuses, scores):
+                self.load_wanted()
+                pending = np.flatnonzero(statuses == kernels.COLD)
         return statuses, scores
 
     # -- blocks and frames -------------------------------------------------------------------

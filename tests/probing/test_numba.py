@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pickle
 import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import get_ident
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +24,7 @@ from tbgen.probing import (
     OK,
     NumbaTables,
     is_legal_board,
+    kernels,
     order_of,
     outcome_of,
     plies_of,
@@ -101,16 +105,32 @@ def test_pieces_in_any_order_and_both_colourings(directory: Path) -> None:
                 assert probe_board(tables.buffers, turned, 0) == answer
 
 
-def test_threads(directory: Path) -> None:
+@pytest.mark.parametrize("cache_bytes", [60_000, 1 << 28], ids=["evicts", "all-blocks"])
+def test_threads(directory: Path, cache_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads get the same scores; they wait for each other only if loading may evict blocks."""
     boards = random_boards(Material.parse("KPPKA"), 4000, 3)
     sides = np.arange(len(boards)) % 2
+    probing: list[int] = []
+    together: set[int] = set()
+
+    def slow_probe(*arguments: Any) -> int:
+        probing.append(get_ident())
+        together.add(len(probing))
+        time.sleep(0.003)
+        cold: int = probe_boards(*arguments)
+        probing.remove(get_ident())
+        return cold
+
     with Tablebase.open(directory) as tablebase:
-        tables = NumbaTables(tablebase, ["KPPKA"])
-        assert tables.preload() == 0
+        tables = NumbaTables(tablebase, ["KPPKA"], cache_bytes=cache_bytes)
+        assert (tables.preload() == 0) == (cache_bytes > 60_000)
         wanted = tables.probe_boards(boards, sides)[1]
+        probe_boards = kernels.probe_boards
+        monkeypatch.setattr(kernels, "probe_boards", slow_probe)
         with ThreadPoolExecutor(4) as pool:
             for _, scores in pool.map(lambda _: tables.probe_boards(boards, sides), range(8)):
                 assert (scores == wanted).all()
+    assert (max(together) > 1) == (cache_bytes > 60_000)
 
 
 def test_probes_in_a_users_own_kernel(directory: Path) -> None:
