@@ -2,9 +2,10 @@
 
     mirror classes = (placements + self-mirrored placements) / 2
 
-Both terms are counted without enumerating the index. Only pawns are restricted to part of the
-board. So the board is divided into four regions: squares of red pawns only, of black pawns only,
-of both, and of neither. Rooks, knights and cannons may stand on any square left free.
+Both terms are counted without enumerating the index. Kings, advisors and elephants are placed in
+all ways. Of the attackers, only pawns are restricted to part of the board, so the board is divided
+into four regions: squares of red pawns only, of black pawns only, of both, and of neither. Rooks,
+knights and cannons may stand on any square left free.
 """
 
 from __future__ import annotations

@@ -100,9 +100,9 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """Return `count` blocks from number `first` on, unpacked, as uint8 (bytes,).
+        """Return `count` blocks from number `first` on, as uint8 (bytes,); None if `count` is 0.
 
-        Each block takes `_block_bytes`. None if `count` is 0.
+        Each block takes `_block_bytes`: zstd is undone, but five outcomes stay in one byte.
         """
         if not count:
             return None

@@ -89,7 +89,7 @@ def _licence(name: str) -> str:
     """Return the name of a package's licence, from the first source that has one.
 
     Sources are the metadata License-Expression, classifiers (joined by commas) and first line of
-    License (cut at 60 characters), then the licence files.
+    License (cut at 60 characters), then the licence files; "not stated" if none has one.
     """
     about = metadata.metadata(name)
     expression = about.get("License-Expression")

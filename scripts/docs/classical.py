@@ -169,9 +169,10 @@ class Endgame(NamedTuple):
     """Row of one table; fields with `red` or `black` count positions with that side to move.
 
     Red is the side named first. Outcomes are those of the side to move, so `black_lost` are wins of
-    Red. `..._by_rules` count the positions that repetition decides. `longest` is the FEN of a
-    position of order 0 at `distance` plies, the most in `metric`; `hardest` is the FEN of one of
-    the highest order, `orders` (0 if there is none). A FEN is empty if there is no such position.
+    Red. `..._by_rules` count the positions that repetition decides; their *order* is above 0.
+    `longest` is the FEN of a longest win or loss of order 0, with a distance of `distance` plies by
+    `metric`. `hardest` is the FEN of a position of the highest order, which is `orders` (0 if no
+    position is decided by repetition). A FEN is empty if there is no such position.
     """
 
     material: str

@@ -1,9 +1,9 @@
 """Play a game between two engines, and store it as a line of a file.
 
 The engines only choose moves; the referee decides when a game is over. With tables, a game also
-ends when a position after a capture is in a table. `play_game` returns a `Played`, `save` and
-`saved_games` write and read files. Openings come from `openings`. Points are 1 for a win, 0.5 for a
-draw and 0 for a loss.
+ends when the first position, or one after a capture, is in a table. `play_game` returns a `Played`,
+`save` and `saved_games` write and read files. Openings come from `openings`. Points are 1 for a
+win, 0.5 for a draw and 0 for a loss.
 """
 
 from __future__ import annotations
@@ -125,7 +125,10 @@ def play_game(
 
 
 def save(path: Path, names: str, played: Played) -> None:
-    """Append a game to a file: `names` of both engines, Red's points, reason, FEN and moves."""
+    """Append a game to a file as a line: names, Red's points, reason, FEN and moves.
+
+    names : of both engines, as "RED - BLACK"
+    """
     text = " ".join(move.iccs for move in played.moves)
     with path.open("a", encoding="utf-8") as games:
         games.write(f"{names}\t{played.points}\t{played.reason}\t{played.start.fen}\t{text}\n")

@@ -145,7 +145,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rules", default="wxf", choices=[rules.value for rules in Rules])
     parser.add_argument("--engine", default="uci:tbgen-engine", metavar="PROTOCOL:COMMAND")
     parser.add_argument("--opponent", default="uci:fairy-stockfish", metavar="PROTOCOL:COMMAND")
-    parser.add_argument("--nodes", type=int, default=3_000, help="of the opponent")
+    parser.add_argument("--nodes", type=int, default=3_000, help="of each move")
     parser.add_argument("--count", type=int, default=1_000, help="positions in all")
     parser.add_argument("--save", type=Path)
     return parser.parse_args()

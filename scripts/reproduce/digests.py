@@ -88,12 +88,14 @@ def write(digests: dict[TableKey, str]) -> None:
 def compare(found: dict[TableKey, str], known: dict[TableKey, str]) -> int:
     """Print the tables whose digest is not the known one, and counts; return 1 if there are any.
 
-    A known table that was not built is no difference.
+    A table in only one of the two differs, too.
     """
-    differing = [table for table in found if found[table] != known.get(table)]
+    differing = [table for table in found | known if found.get(table) != known.get(table)]
     for table in differing:
-        print(f"DIFFERS {table.file} ({table.rule_set}): {found[table]}, known {known.get(table)}")
-    same, sets = len(found) - len(differing), len({table.rule_set for table in found})
+        digests = f"{found.get(table)}, known {known.get(table)}"
+        print(f"DIFFERS {table.file} ({table.rule_set}): {digests}")
+    same = sum(found[table] == known.get(table) for table in found)
+    sets = len({table.rule_set for table in found})
     print(f"{same} of {len(found)} tables of {sets} rule sets have the digests that are known")
     return 1 if differing else 0
 
@@ -113,7 +115,10 @@ def main() -> int:
     if options.write:
         write(found)
         return 0
-    return compare(found, read())
+    known = read()
+    if options.materials:
+        known = {table: known[table] for table in known.keys() & found.keys()}
+    return compare(found, known)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,8 @@ def show(name: str, counts: Sequence[int]) -> None:
     """Print a line of the table of counts, titled `name`.
 
     counts : candidates of the armed side by checks and by chases, the same of the armless side
-        (without attackers), and positions in patterns
+        (without attackers), and the number in patterns: positions in check, for patterns of
+        checks, and pairs of position and chased piece, for patterns of chases
     """
     *may, patterns = counts
     print(f"{name:10} " + " ".join(f"{count:11,}" for count in may) + f" {patterns:9,}", flush=True)

@@ -2,9 +2,9 @@
 
     python scripts/reproduce/same_code.py BASE [HEAD]
 
-HEAD defaults to the files of the checkout. Prints each Python file of the product whose syntax tree
-without docstrings differs, and their number; exit status 1 if there are any. So a change of words
-alone prints only the last line.
+HEAD defaults to the files of the checkout. Prints each Python file of product, scripts and tests
+whose syntax tree without docstrings differs, and their number; exit status 1 if there are any. So a
+change of words alone prints only the last line.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("tbgen", "indexing", "tables")
+FOLDERS = ("tbgen", "indexing", "tables", "scripts", "tests")
 
 
 def git(*arguments: str) -> str:

@@ -161,7 +161,8 @@ class Support:
     def features(self) -> tuple[float, ...]:
         """Return the numbers from which a regression predicts the error of the first guess.
 
-        Where there is a number for each army, the stronger army comes first.
+        Where there is a number for each army, the stronger army comes first; of attackers, the
+        smaller number.
         """
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()

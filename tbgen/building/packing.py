@@ -4,8 +4,8 @@
 
 An existing file is kept if it names the digest of the table as its source, and its blocks are
 compressed, or uncompressed, as requested. A file gets its name when it is complete
-(`tables/files.py`). One side of the table is in memory at a time, with one byte for each slot. The
-legal positions, and blocks under compression, take half a byte for each slot more.
+(`tables/files.py`). One side of the table is in memory at a time, with one byte for each slot,
+besides the blocks that are being compressed.
 """
 
 from __future__ import annotations

@@ -252,8 +252,9 @@ def common_victims(
 
     The plies are `first_ply`, `first_ply + 2`, ... before `end`; the first ply of the span is the
     reply to the last. Left out are pieces that later passes of the span would not chase, because
-    identical pieces exchange places (`_follow_exchanges`). The victims of a ply are cached in the
-    log. The loop runs backwards, because the last plies are the likeliest to be cached.
+    identical pieces exchange places (`_follow_exchanges`). The victims of a ply, except the last
+    one of the span, are cached in the log. The loop runs backwards, because the last plies are the
+    likeliest to be cached.
     """
     mask = -1
     ply = first_ply + (end - 1 - first_ply) // 2 * 2

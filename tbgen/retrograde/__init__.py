@@ -12,7 +12,7 @@ Moves in Chinese Chess Endgames*:
     3   propagation           propagation          order 0, ply by ply                     5, 6.1
     4   revised propagation   solve                orders 1, 2, ...                        5
         candidates            candidates           initialise, prune, declare              5.1
-    4a  perpetual check       perpetual_check      direct wins (255), which are seeds      5.1
+    4a  perpetual check       perpetual_check      direct wins by checks, seeds of order   5.1
     4b  perpetual chase       chase/               direct wins by another offence          3.3
     5   final phase           solution             codes of all positions; draws           5
 
@@ -37,7 +37,7 @@ Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen
     losable     unknown, and all captures (if any) lose at the present order and ply
     offence     a check or a chase; the *offender* loses if it must repeat offences for ever
     pattern     positions in which the offender has nothing but the offence
-    direct win  a position of a pattern, the winner to move: won in 0 plies at this order (255)
+    direct win  a position of a pattern, the winner to move: won in 0 plies at this order
     seed        position without moves, waiting capture, or direct win: here propagation begins
     order       an iteration of `solve.settle_orders`; at order 0 the rules decide nothing
     parent      the table that is solved; a *view* is a supporting table with the parent's index

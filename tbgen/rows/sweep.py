@@ -178,7 +178,7 @@ _GATHERED_ESCAPES: like _ESCAPES, but the escapes' predecessors are gathered for
 
 @part
 def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
-    """Put the positions of `scratch.reached` that pass a test on `found`, and clear its rows.
+    """Add the positions of `scratch.reached` that pass a test to `found`; clear `scratch.reached`.
 
     count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
     test : int, _FRONT: keep positions with a move into `front`; _ESCAPES, _GATHERED_ESCAPES: those

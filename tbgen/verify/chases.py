@@ -173,6 +173,7 @@ def _list_attackers(source, target, victim, boards, index, arrays):
 def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers with index in [first, last), and the answers to each chase.
 
+    first, last : int, indices in `chasers`
     first_orders : int64 (chasers,): the order from which every move of a chaser loses or chases
     lists : Lists, out: CHASES and EDGES
     """

@@ -238,6 +238,7 @@ def _find_canonical_row(lead, at, image, state, index):
 
     It is NOWHERE for places on which another piece stands.
 
+    lead : int
     at, image : int, the first slot of the row, and that of its mirror image, relative to the lead
     """
     is_unique = index.twin == NOWHERE and not index.self_mirrored[lead]

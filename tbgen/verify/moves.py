@@ -112,6 +112,9 @@ def best_move(side, place, base, at, image, numbers, state, index):
 def slot_after(n, state, index):
     """Return the canonical slot of the position after a quiet move, one without a capture.
 
+    A position has several slots if its mirror image, or exchanged identical pieces, have others;
+    `state.children[n]` is any of them.
+
     n : int, index of the move in `state.sources`
     """
     after = state.children[n]

@@ -2,6 +2,7 @@
 
 from typing import Any, assert_type
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tbgen import (
@@ -35,6 +36,6 @@ def verdict_of(fen: str) -> Verdict:
 
 
 def plies_on(board: NDArray[Any], tables: NumbaTables) -> int:
-    """Return the plies of a board with Red to move, from compiled probes; a0 must be empty."""
+    """Return the plies of a board with Red to move, from compiled probes."""
     assert_type(probe_board(tables.buffers, board, 0), tuple[int, int])
-    return plies_of(tables.probe_boards(board[None], board[:1])[1][0])
+    return plies_of(tables.probe_boards(board[None], np.zeros(1, np.int64))[1][0])

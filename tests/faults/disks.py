@@ -159,8 +159,7 @@ def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
 def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int) -> None:
     """Run a job's command once for each fault and each call that this fault can make fail.
 
-    These cases are tried in random order, until the budget is used up. `make` returns the job in a
-    new folder.
+    These cases are tried in random order, until the budget is used up. `make` returns the job.
     """
     with benches(make) as (_, bench):
         cases = []
@@ -215,8 +214,7 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
 def _what_is_in(directories: tuple[Path, ...]) -> object:
     """Return the set of (path, form) of everything below some directories, to compare two states.
 
-    The form of a file is its digest; for JSON files, which may have time stamps, their keys.
-    Directories, and files with several hard links, have the form None.
+    The form of a file is its digest, of a JSON file its keys; None for directories and links.
     """
     return frozenset(
         (str(path), _form(path)) for directory in directories for path in directory.rglob("*")
@@ -272,7 +270,7 @@ def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
 def _directory_check(
     directory: Path, expected: dict[str, str], may_stay: str | None = None
 ) -> Callable[[Ended], str | None]:
-    """Return a check, as `Job.check`, that tables are as expected, and no other files are left.
+    """Return a check, as `Job.check`, that tables are right and no other files are left.
 
     After a failure, tables may be missing. Those that exist must have the right digests.
 

@@ -172,10 +172,7 @@ def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what
 
 
 def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Send signals to builders in one directory, one after another; then let a last build finish.
-
-    A quarter of the builders have an undisturbed builder beside them.
-    """
+    """Send signals to builders in one directory, one by one; then let a last build finish."""
     for _ in budget.take_up_to(ROUND):
         before = tables_of(directory)
         beside = Started(site.build(directory)) if site.rng.random() < 0.25 else None
@@ -204,10 +201,7 @@ def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = N
 
 
 def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Send signals to builders that compile their kernels, and let a last build finish.
-
-    No process may outlive its builder.
-    """
+    """Send signals to builders that compile their kernels; then let a last build finish."""
     cache = directory.with_name("kernels")
     for _ in budget.take_up_to(2):
         command = site.build(directory)
@@ -275,10 +269,7 @@ def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Send signals to dumps, verifiers and servers; the tables must stay unchanged.
-
-    The next proof and the next dump must succeed, and leave no other files.
-    """
+    """Send signals to dumps, verifiers and servers; the tables must stay unchanged."""
     out = folder / "rows.npz"
     commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
     for _ in budget.take_up_to(ROUND // 2):
@@ -325,10 +316,7 @@ def build_of_set(directory: Path, *how: str) -> list[str | bytes]:
 
 
 def sets(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run rounds of builds of the set of materials `SET`.
-
-    In a round, builds of one directory are killed until one finishes; then a last build checks it.
-    """
+    """Run rounds of builds of `SET` in one directory; in a round, they are killed till one ends."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-sets-") as name:
         finished = Path(name) / "finished"

@@ -263,6 +263,6 @@ def test_disks(name: str, count: int) -> None:
 @pytest.mark.parametrize("name", ["abuse", "flat"])
 def test_servers(name: str) -> None:
     pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
-    import servers
+    from tests.faults import servers
 
     assert not findings(servers.PARTS[name], 300)

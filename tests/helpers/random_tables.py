@@ -58,7 +58,7 @@ def spec_of(
 def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float = 0.4) -> Planes:
     """Return random planes of a table, with Red and with Black to move.
 
-    distinct : most different codes; they occur in short runs of equal ones
+    distinct : maximum number of different codes; each occurs in short runs
     empty : share of the slots that have no position
     """
     rng = np.random.default_rng(seed)

@@ -113,7 +113,7 @@ def test_damage_of_one_kind_leaves_the_other(tmp_path: Path, damaged: str, refus
 
 
 @needs_c
-def test_wrong_material_and_damaged_outcomes_are_reported(tmp_path: Path) -> None:
+def test_wrong_material_and_damaged_tables_are_reported(tmp_path: Path) -> None:
     """A probe of a drawn material refuses other pieces, and `xq_hold` finds a damaged table.
 
     `xq_skipped` then returns the table's name.

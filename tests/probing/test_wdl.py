@@ -123,7 +123,7 @@ def test_every_position_of_small_tables() -> None:
 
 
 @pytest.mark.certification
-def test_every_position_of_thirty_tables() -> None:
+def test_every_position_of_forty_tables() -> None:
     assert check_tables(built(*LARGE, rules="wxf"), Rules.WXF, LARGE) >= 40
 
 

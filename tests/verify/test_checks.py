@@ -82,10 +82,10 @@ def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
 
 
 @pytest.mark.certification
-def test_offenders_after_such_replies_are_added(monkeypatch):
-    """Replies in wins that the passes over rows do not examine can lead to further offenders.
+def test_offenders_after_unexamined_replies_are_added(monkeypatch):
+    """`_add_reached` finds positions of the offender that the passes over the table do not list.
 
-    In KNKPPA, `_add_reached` adds such offenders to those that the passes list.
+    Such a position follows a winner's reply that the passes do not examine. KNKPPA has some.
     """
     added = []
 

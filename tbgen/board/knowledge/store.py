@@ -79,10 +79,10 @@ class Facts:
 
     `result` is the value of the position, `moves` are all its legal moves, best first. If the table
     is missing, `result` is None, `missing` the error, and moves to other tables (captures) may
-    still have values. `suggested` is the move to play, given the history of the game; None if
-    no move is known to be best. `judgement` is the referee's verdict if the position is a
-    repetition. `forbidden` maps each move that loses at once by repetition to the judgement; None
-    if facts are about a position without a game. `rules` is the rule set of the judgements.
+    still have values. `suggested` is the move to play, given the history of the game; None if no
+    move is known to be best. `judgement` is the referee's verdict if the position is a repetition.
+    `forbidden` maps each move that loses at once by repetition to the judgement, and is None
+    without a game. `rules` is the rule set of the judgements.
     """
 
     position: Position
@@ -175,9 +175,9 @@ class TableStore:
     def probe_game(self, positions: Sequence[Position], moves: Sequence[Move]) -> Facts:
         """Probe the last position of a game; add a suggested move and the referee's judgement.
 
-        The referee judges repetitions of this game, which no table contains. A move with a good
-        value may lose because it repeats a position (`Facts.forbidden`). `positions` has one item
-        more than `moves`. Raises like `probe`.
+        The referee judges repetitions of this game, which no table contains: a move with a good
+        value may lose (`Facts.forbidden`). `positions` has one item more than `moves`. Raises like
+        `probe`.
         """
         plain = self.probe(positions[-1])
         history = positions[:-1]
@@ -211,10 +211,7 @@ class TableStore:
         return self.cached(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
-        """Return best play of both sides, cut off after `plies` plies, or after `MAX_LINE`.
-
-        Raises like `Tablebase.probe`.
-        """
+        """Return best play, at most `plies` and `MAX_LINE` plies; raises like `Tablebase.probe`."""
         plies = min(plies, MAX_LINE)
         return self.cached(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
@@ -301,7 +298,7 @@ class TableStore:
         return None if self.workshop is None else self.workshop.progress()
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building tables, with missing supporting tables (after captures).
+        """Return the cost of building tables, with missing supporting tables.
 
         None if the cost cannot be estimated, or without a workshop.
         """
@@ -343,8 +340,7 @@ class TableStore:
     def proof_so_far(self, material: Material) -> ProofStatus | None:
         """Return the status of a table's proof, if it is known without reading whole files.
 
-        Files that were copied or changed since their proof must be read whole. Then a thread starts
-        to read them, and the result is None. Raises like `Tablebase.probe`.
+        If it is not, None; a thread then reads the files. Raises like `Tablebase.probe`.
         """
         status = self._proofs.status_so_far(self._figures_of(material)[0])
         if status is None:
@@ -425,10 +421,9 @@ class TableStore:
 
     @property
     def first_position(self) -> Position:
-        """Position that the board shows first: a longest win with Red to move.
+        """Longest win of order 0 with Red to move in the 64 tables with most pieces.
 
-        It is the longest of the wins of order 0 in the 64 tables with most pieces, or a fixed
-        position if there is none.
+        The board shows it first. A fixed position if there is none.
         """
 
         def find() -> Position:

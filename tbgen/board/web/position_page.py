@@ -185,7 +185,7 @@ def _effect(view: View, move: RootMove) -> tuple[str, str, str]:
 def _controls(store: TableStore, facts: Facts, view: View) -> str:
     playing, found = view.mode == "play", []
     suggested, reply = None if facts.over else facts.suggested, _reply_href(store, facts, view)
-    if playing and suggested is not None and view.readers_turn:
+    if playing and suggested is not None and view.visitors_turn:
         found.append(_hint(facts, suggested, view))
     elif suggested is not None:
         weaker = playing and view.strength != STRENGTHS[0]
@@ -231,7 +231,7 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
     is the address of the position after the table's best move, otherwise `/reply`, which chooses a
     move.
     """
-    due = view.mode == "play" and not view.readers_turn and facts.over is None
+    due = view.mode == "play" and not view.visitors_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
         return ""
     if facts.suggested is not None and view.strength == STRENGTHS[0]:
@@ -244,7 +244,7 @@ def _back_href(view: View) -> str:
 
     If the opponent has replied to that move, the reply is taken back, too.
     """
-    alone = view.mode != "play" or not view.readers_turn or len(view.moves) < 2
+    alone = view.mode != "play" or not view.visitors_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
@@ -267,7 +267,7 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
         data |= {"back": _back_href(view), "first": view.back(MAX_MOVES).href()}
     if facts.over is not None:
         data["over"] = "1"
-    elif facts.suggested and (view.mode == "read" or not view.readers_turn):
+    elif facts.suggested and (view.mode == "read" or not view.visitors_turn):
         data["suggested"] = view.after(facts.suggested.move).href()
     reply = _reply_href(store, facts, view)
     return data | ({"reply": reply} if reply else {})
@@ -276,7 +276,7 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
 def playing_page(store: TableStore, view: View) -> Answer:
     """Return the page of a game against the table or the engine."""
     facts = store.probe_game(view.positions, view.moves)
-    over, turn, mine = "", "", view.readers_turn
+    over, turn, mine = "", "", view.visitors_turn
     if facts.over is not None:
         end = escape(end_in_words(facts.over, view))
         over = f'<p class="notice over" role="status"><b>{end}</b></p>'
@@ -385,7 +385,7 @@ def _score(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _plain_moves(facts: Facts, view: View) -> str:
-    if not view.readers_turn or facts.over:
+    if not view.visitors_turn or facts.over:
         return ""
     moves = sorted(facts.moves, key=lambda move: move.move.iccs)
     links = [move_link(facts, view, move) + forbidden(facts, view, move.move) for move in moves]

@@ -208,11 +208,12 @@ def _chosen(
     """
     of_tables = ([win for win in longest_wins(figures) if win.has_move] for figures in tables)
     wins = list(filter(None, of_tables))
-    plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
+    unordered = filter(None, ([win for win in found if win.order == 0] for found in wins))
+    plain = [max(found, key=lambda win: win.plies) for found in unordered]
     plain.sort(key=lambda win: -win.plies)
     # Skip the longest one: it is the board's first position.
     chosen: list[tuple[ExtremeWin, Offence | None]] = [
-        (win, None) for win in plain[1 : 1 + LONGEST] if win.order == 0
+        (win, None) for win in plain[1 : 1 + LONGEST]
     ]
     deep = [max(found, key=lambda win: win.order) for found in wins]
     for win in sorted(deep, key=lambda win: -win.order)[:DEEPEST]:

@@ -115,7 +115,7 @@ class View:
         return self.positions[-1]
 
     @property
-    def readers_turn(self) -> bool:
+    def visitors_turn(self) -> bool:
         """True if the visitor's side is to move."""
         return self.position.side == self.human
 
