@@ -271,7 +271,8 @@ class Builder:
         # Arrays on disk take address space, too.
         mapped = need.in_memory + _CODE_ADDRESSES + self.threads * _THREAD_ADDRESSES
         if mapped > addresses:
-            raise NotEnoughMemoryError(material.name, mapped, addresses, "ulimit -v")
+            how = "counting mapped files"
+            raise NotEnoughMemoryError(material.name, mapped, addresses, "ulimit -v", how=how)
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:

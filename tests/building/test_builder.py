@@ -141,6 +141,15 @@ def test_a_table_that_does_not_fit_reports_its_needs(tmp_path: Path) -> None:
     assert not digests(tmp_path)
 
 
+def test_a_limit_of_addresses_counts_mapped_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = builder_module.usable_memory()._replace(addresses=1 << 20)
+    monkeypatch.setattr(builder_module, "usable_memory", lambda *arguments: few)
+    with pytest.raises(NotEnoughMemoryError, match=r"counting mapped files.*ulimit -v"):
+        Builder(tmp_path, NO_RULES, Progress()).build([KRKN])
+
+
 @pytest.mark.parametrize("rules", [Rules.NONE, Rules.WXF])
 def test_arrays_on_disk_give_equal_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Rules
