@@ -42,10 +42,10 @@ UNEXPLAINED = "unexplained"
 class Agreement:
     """Result of a comparison of tbgen's referee with pyffish's on random loops.
 
-    `loops` is the number of loops. `verdicts` counts them by tbgen's verdict, and `differences`
-    counts the disagreements by cause. A cause is the names of the clauses that explain a
-    disagreement, joined by `+`, or `UNEXPLAINED`. `samples` has the disagreements of each cause as
-    (first position, loop, tbgen's verdict, pyffish's verdict).
+    `loops` is the number of loops. `verdicts` counts the loops by tbgen's verdict, and
+    `differences` counts the disagreements by cause. A cause is the names of the clauses that
+    explain a disagreement, joined by `+`, or `UNEXPLAINED`. `samples` has the disagreements of each
+    cause as (first position, loop, tbgen's verdict, pyffish's verdict).
     """
 
     loops: int = 0
@@ -80,10 +80,10 @@ def compare(seed: int, loops: int) -> Agreement:
 
 
 def explain(position: Position, loop: list[Move], verdict: str) -> str:
-    """Return the fewest clauses (up to three) without which the naive referee gives `verdict`.
+    """Return the fewest clauses without which the naive referee gives pyffish's verdict on a loop.
 
-    Their names are joined by `+`; `UNEXPLAINED` if three clauses do not suffice. The loop leads
-    from `position` back to it.
+    The names of up to three clauses are joined by `+`; `UNEXPLAINED` if three do not suffice. The
+    loop leads from `position` back to it.
     """
     for size in (1, 2, 3):
         for names in combinations(CLAUSES, size):

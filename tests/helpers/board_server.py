@@ -89,7 +89,7 @@ def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch
 
     width, height : size of the window in pixels
     scripts : False to disable JavaScript
-    touch : True to emulate a touch screen, which a window narrower than 500 pixels always does
+    touch : True to emulate a touch screen; a width below 500 pixels always emulates one
     """
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     binary = shutil.which("chromium") or shutil.which("chromium-browser")

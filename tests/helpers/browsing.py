@@ -67,7 +67,7 @@ def moves_made(driver: Any) -> list[str]:
 
 
 def own_value(driver: Any) -> str:
-    """Return order and stored value of the position on the page, such as `01-254`."""
+    """Return order and number (docs/values.md) of the position on the page, such as `01-254`."""
     return str(one(driver, "code.own").get_attribute("textContent"))
 
 

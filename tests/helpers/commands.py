@@ -88,7 +88,7 @@ def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
     """Yield the address, without a trailing slash, of a running server of tables.
 
     The options are added to the command. At the end of the `with` block the server gets SIGINT
-    (Ctrl-C), and must report it as the last line of standard error.
+    (Ctrl-C), and must report the interruption in the last line of standard error.
     """
     command = [program, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
     with subprocess.Popen(

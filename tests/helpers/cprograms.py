@@ -1,8 +1,8 @@
 """Compile and run programs of the C reader, each compiled once per test run.
 
 The sources are contrib/ and the test programs (harnesses) in tests/probing. A harness reads records
-of 91 bytes: a side to move and ninety piece codes. For each it writes four numbers, the answer
-(tests/probing/xqprobe_harness.c).
+of 91 bytes: a side to move and ninety piece codes. For each it writes an answer of four numbers:
+status (`xq_status`, 0 for success), outcome, order, plies (tests/probing/xqprobe_harness.c).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def once(name: str, build: Callable[[Path], None]) -> Path:
 
 
 def _compile(compiler: Sequence[str], sources: Sequence[Path], program: Path) -> None:
-    """Compile sources by a compiler with options, and link with zstd; warnings are errors."""
+    """Compile sources to `program`, by a compiler command with options; warnings are errors."""
     command = [*compiler, *STRICT, *map(str, sources), "-lzstd", "-pthread", "-o", str(program)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -98,7 +98,7 @@ def _compile(compiler: Sequence[str], sources: Sequence[Path], program: Path) ->
 def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
     """Compile C99 sources with options, once per test run, and return the program's path.
 
-    Its file name is `name` and a checksum of sources and options.
+    The program's file name is `name` and a checksum of the sources' paths and the options.
     """
     number = zlib.crc32(repr((sources, flags)).encode())
     compiler = ["gcc", "-std=c99", *flags]
@@ -106,7 +106,7 @@ def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
 
 
 def harness(name: str = "harness", *flags: str) -> Path:
-    """Compile xqprobe_harness.c and the C reader as in `compiled`, by default with `-O2`."""
+    """Return the path of xqprobe_harness.c, `compiled` with the C reader, by default with `-O2`."""
     return compiled(name, (HARNESS, *READER), *(flags or ("-O2",)))
 
 
@@ -129,7 +129,10 @@ def mock_engine() -> Path:
 
 
 def adapter_threads() -> Path:
-    """Return the path of a program whose threads probe while tables change (thread sanitizer)."""
+    """Return the path of a program that probes in threads while tables change.
+
+    Compiled with the thread sanitizer.
+    """
     sources = [ROOT / "tests" / "probing" / "adapter_threads.cpp", CONTRIB / "adapter.cpp"]
     sources += [amalgamation() / "xqprobe.cpp"]
     compiler = ["g++", "-std=c++17", *THREADS]
@@ -180,10 +183,7 @@ def records_of(boards: Boards, side: int) -> bytes:
 
 
 def answers_of(output: bytes) -> NDArray[np.int32]:
-    """Parse the harness's answers to n records: int32 (n, 4) of status, outcome, order, plies.
-
-    The status is an `xq_status` of contrib/xqprobe.h, 0 for success.
-    """
+    """Parse the harness's answers to n records: int32 (n, 4) of status, outcome, order, plies."""
     return np.frombuffer(output, "<i4").reshape(-1, 4)
 
 

@@ -13,7 +13,7 @@ LISTED = Path("/etc/apt/sources.list.d/debian.sources")
 
 
 def source_of(package: str, folder: Path) -> Path:
-    """Download a package's upstream source, unpack it below `folder`, and return its folder.
+    """Download a package's upstream source, unpack it below `folder`; return the new folder.
 
     Skips the test if it does not run as root on Debian, or if the download fails.
     """

@@ -22,7 +22,7 @@ so far, oldest first.
 
 
 def at_random(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose any legal move."""
+    """Choose any of the moves."""
     del game
     return rng.choice(moves)
 
@@ -71,8 +71,8 @@ def hunter(tables: GameTablebase) -> Defence:
     """Return a defence that leads the opponent into loops in which the opponent must offend.
 
     It considers the moves without capture after which the opponent can draw only by checks and
-    attacks. Of these moves it chooses one to the position that has occurred most often. Without
-    such a move it chooses any legal move at random.
+    attacks. Of these it chooses one to the position that has occurred most often in the game. If
+    there are none, it chooses any of the given moves at random.
     """
 
     def hunt_on(

@@ -39,7 +39,8 @@ class MockEngine:
     def ask(self, game: Sequence[Position]) -> dict[str, str]:
         """Search the last position of a game (positions, oldest first), and return the answer.
 
-        The answer has values by keyword: `bestmove` (ICCS or `(none)`), `score`, `tbhits`, `root`.
+        The answer has texts by keyword: `bestmove` (ICCS, or `(none)` without further keywords),
+        `score`, `tbhits`, and `root` (`1` if tables ranked the moves of the root, else `0`).
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None

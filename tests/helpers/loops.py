@@ -115,8 +115,8 @@ def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[
 def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None:
     """Find a loop of four plies in which each side moves one piece and moves it back.
 
-    Both moves of the side that begins give check or attack a piece. Returns None if no such loop is
-    found.
+    Both moves of the side that begins give check or attack a piece. Returns None if no loop of this
+    form is found.
     """
     threats = [move for move in quiet_moves(position) if makes_threat(position, move)]
     rng.shuffle(threats)
@@ -139,11 +139,11 @@ def _next_of_tour(
 ) -> Move | None:
     """Choose the next move of a tour, one side's part of a loop; None if no move is suitable.
 
-    The last two moves bring displaced pieces back to their squares in the loop's first position.
+    The last move must bring all pieces of the side back to their squares in the loop's first
+    position. The last but one moves a piece that is not on its first square, if there is one.
 
     start, now : first and current position of the loop
-    tour : moves of the side to move so far
-    length : number of moves that the tour is to have
+    tour, length : the tour's moves so far, and the number of moves that it is to have
     """
     moves = quiet_moves(now)
     if not moves:

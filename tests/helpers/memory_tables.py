@@ -79,11 +79,11 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
 
 
 def completed(table: Table, arrays: Arrays) -> tuple[Index, Compared, ForcedDraws]:
-    """Run the passes of a proof on a table in memory; return the proof's index and their results.
+    """Run the passes of a proof on a table in memory; return its index and the passes' results.
 
-    The passes fill in the values of mirror images (in place), and compare the value of every
-    position with its moves. The results are wrong values and direct wins (`Compared`), and draws
-    that only checks or attacks hold (`ForcedDraws`).
+    The passes fill in the values of mirror images in `arrays`, and compare the value of every
+    position with the values after its moves. The results are wrong values and direct wins
+    (`Compared`), and draws that only checks or attacks hold (`ForcedDraws`).
 
     arrays : values of the table and its supporting tables, as loaded by `verify.arrays.gather`
     """
@@ -92,8 +92,9 @@ def completed(table: Table, arrays: Arrays) -> tuple[Index, Compared, ForcedDraw
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return the given nodes (2 * slot + side to move) whose slot the index uses.
+    """Return those of the nodes (2 * slot + side to move) whose slot is no hole of the index.
 
-    A position and its mirror image may have two slots, of which the index uses one.
+    A position and its mirror image may have two slots, of which only one is used for both. The
+    other one is a hole.
     """
     return nodes[layout.squares_of_slots(nodes // 2)[1]]

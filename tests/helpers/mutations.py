@@ -21,7 +21,7 @@ _FIELDS = (
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
-    """Return a file's bytes with some at random changed, removed or added; never unchanged."""
+    """Return a file's bytes, some of them changed, removed or added at random; never unchanged."""
     while True:
         out = bytearray(data)
         kind = rng.randrange(6)

@@ -27,10 +27,11 @@ from tests.helpers.memory_tables import canonical, completed
 
 
 class Candidates(NamedTuple):
-    """Candidates of a material in which one side, the armed one, has attackers.
+    """Candidates of a material in which only one side, the armed one, has attackers.
 
-    `armed_...` has the candidates with the armed side to move, `armless_...` the others. Candidates
-    by checks are counted. Those by chases are arrays of nodes (2 * slot + side to move).
+    Fields `armed_...` are on candidates with the armed side to move, `armless_...` on the others.
+    `..._checkers` are numbers of candidates whose offence is the check. `..._chasers` list those
+    whose offence is a chase, as nodes (2 * slot + side to move).
     """
 
     armed_checkers: int
@@ -46,10 +47,7 @@ class Candidates(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Numbers of candidates, and `in_patterns`.
-
-        In order: armed checkers, armed chasers, armless checkers, armless chasers, `in_patterns`.
-        """
+        """Numbers of armed checkers and chasers, of armless checkers and chasers; `in_patterns`."""
         return (
             self.armed_checkers, len(self.armed_chasers),
             self.armless_checkers, len(self.armless_chasers), self.in_patterns,

@@ -205,7 +205,7 @@ def _others(target: Target, kind: str, right: Value) -> Iterator[Value]:
 
 
 def _valid(outcome: Outcome, order: int, plies: int) -> Value:
-    """Return a value with this distance, or one ply more if the code needs the other parity.
+    """Return a value with the distance `plies`, or one more if codes need the other parity.
 
     At order 0, wins have odd distances and losses even ones; above, the reverse. A draw has none.
     """
@@ -238,8 +238,8 @@ def several(target: Target, kind: str, rng: random.Random) -> Change | None:
 def regions(target: Target) -> Iterator[Change]:
     """Yield changes of many values, of the kinds `next order`, `no orders` and `loop`.
 
-    The first two kinds are planted from each order on, a loop for each side as the winner. No loop
-    is yielded if the table has more than `MOST` draws, or if no draw is in one.
+    The first two kinds change all values of some order or above, once for each order. A loop is
+    yielded for each side as the winner that has one, if the table has at most `MOST` draws.
     """
     for first in range(1, target.orders + 1):
         meant = target.nodes(lambda value, first=first: value.order >= first)
@@ -285,7 +285,8 @@ def _pair(target: Target, rng: random.Random) -> dict[Node, Value] | None:
 def _shift(target: Target, rng: random.Random) -> dict[Node, Value] | None:
     """Return new values, two plies longer, of all nodes of an order from some distance on.
 
-    Both are chosen at random so that at most `MOST` nodes change; None if that is impossible.
+    Order and distance are chosen at random so that at most `MOST` nodes change. Returns None if
+    every choice would change more.
     """
     decided = [value for value in target.counts if value.outcome != Outcome.DRAW and value.plies]
 

@@ -41,7 +41,7 @@ class Ending(StrEnum):
     LOOP = "loop"
     """`side` has won: the referee has decided a repetition against the opponent."""
     OPEN = "open"
-    """The game was undecided after the greatest number of plies."""
+    """The game was undecided after the maximum number of plies."""
     LOST = "lost"
     """`side` has lost by mate, by the table or by the referee, or has given up a win."""
 

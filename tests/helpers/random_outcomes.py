@@ -23,7 +23,7 @@ Outcomes = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
 def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 9) -> Outcomes:
-    """Return random outcomes of a material, in runs; 0 for slots without a position.
+    """Return random outcomes of a material, in runs of equal ones; 0 for slots without a position.
 
     empty : share of the slots that have no position
     run : exclusive limit on the number of consecutive slots for which one outcome is drawn

@@ -144,8 +144,8 @@ def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
 def check_tiles(file: TableFile | WdlFile) -> None:
     """Check the codes and digests that a file gives when it is read tile by tile (in parts).
 
-    The function that numbers the codes must get all codes that occur, each once in one call. The
-    digests must be those of the contents.
+    The function that numbers the codes must get all codes that occur, and no code twice in a call.
+    The digests must be those of the contents.
     """
     asked: list[int] = []
 

@@ -64,7 +64,7 @@ def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) 
 
 
 def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
-    """Return positions by FEN: the given ones, and those after each of their quiet moves."""
+    """Return positions by FEN: the given ones, and those after each move without capture."""
     found = {}
     for position in positions:
         found[position.fen] = position

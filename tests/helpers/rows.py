@@ -28,7 +28,7 @@ def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
 
 
 def recorded(rows: np.ndarray, chunks: Chunks) -> list[np.ndarray]:
-    """Return the record, uint8 (bytes,), of each chunk: a group of consecutive rows."""
+    """Return the records, each uint8 (bytes,), of all chunks (groups of consecutive rows)."""
     out = np.zeros(ROW_BYTES * len(rows), np.uint8)
     ends = np.zeros(chunks.number, np.int64)
     k_record(0, chunks.number, chunks.size, rows, out, ends, chunks.leads, chunks.mids)

@@ -18,7 +18,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def steps_of(block: str) -> list[Step]:
-    """List the commands of a console block, in order; each must begin with `$ `."""
+    """List (command without `$ `, output lines) of a console block, which begins with a command."""
     steps: list[Step] = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -29,7 +29,7 @@ def steps_of(block: str) -> list[Step]:
 
 
 def normalised(line: str) -> str:
-    """Return a line with every time, such as `2.5 s`, replaced by the same word."""
+    """Return a line with every time, such as `2.5 s`, replaced by `TIME`."""
     return re.sub(r"\b[\d.]+ (?:s|min|h)\b", "TIME", line)
 
 
@@ -62,6 +62,6 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """Return the output lines of a command, without the progress of compiling and of legality."""
+    """Return the lines of an output, without progress of compiling and of the phase `legality`."""
     compiling = re.compile(r": (compile|legality)(; about .* left)?$|^compiling the kernels ")
     return [line for line in printed.splitlines() if not compiling.search(line)]

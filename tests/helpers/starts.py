@@ -37,10 +37,7 @@ def rule_decided(
 
 
 def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) -> list[Position]:
-    """Choose draws at random in which some check keeps the draw.
-
-    At most `limit` draws are chosen for each side to move.
-    """
+    """Choose up to `limit` random draws, for each side to move, in which a check keeps the draw."""
     file = tables.table(material)
     result: list[Position] = []
     for side in Side:

@@ -83,7 +83,7 @@ def positions(
 
 
 def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> Position:
-    """Return a random legal position of a material; either army may be Red's, either side moves."""
+    """Return a random legal position of one of the materials; Red's army and the mover vary."""
     while True:
         men = pieces(rng.choice(materials), rng.choice(tuple(Side)))
         position = place(men, rng.choice(tuple(Side)), rng.choice)

@@ -33,13 +33,13 @@ class Tally:
     verdicts: int = 0
     """Number of loops judged by pyffish, in games from decided and from drawn positions."""
     pyffish_agrees: int = 0
-    """Number of these loops in which pyffish gives the referee's verdict."""
+    """Number of loops in `verdicts` for which pyffish gives the referee's verdict."""
     endangered: int = 0
     """Number of endangered positions from which every reply was tried."""
     hunted: int = 0
-    """Number of games from these endangered positions."""
+    """Number of games from endangered positions in which every reply was tried."""
     deepest: int = 0
-    """Largest `Hunt.deepest` of these games."""
+    """Largest `Hunt.deepest` of the endangered positions."""
     failures: list[str] = field(default_factory=list)
 
 
@@ -57,12 +57,13 @@ def play_all(
     Decided positions are those that the rules of repetition decide. An endangered draw is one that
     only checks and attacks hold.
 
-    per_code : most decided positions to consider, for each side to move and each value
-    limit : most decided positions to play, chosen from the considered ones; direct wins are also
-        played against every reply
-    draws : most draws for each side to move in which a check keeps the draw; up to twice this
-        number of endangered draws are added. Either side follows best_move, in games of its own
-    dangers : most endangered draws for each side to move, played against every reply
+    per_code : maximum number of decided positions to consider, for each side to move and value
+    limit : maximum number of considered positions to play; direct wins are also played against
+        every reply
+    draws : maximum number of draws, for each side to move, in which a check keeps the draw; up to
+        twice this number of endangered draws are added. Each is played once with either side
+        following best_move
+    dangers : maximum number of endangered draws, for each side to move, to play against every reply
     """
     rng = random.Random(seed)
     tally = Tally()
