@@ -310,7 +310,7 @@ def test_ls(run: Any, tables_dir: Path) -> None:
 
 
 def test_ls_shows_which_file_it_reads(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`ls` shows which file it reads; one modified since its proof may take minutes."""
+    """`ls` shows which file it reads, since a file modified after its proof may take minutes."""
     updates: list[str] = []
     monkeypatch.setattr(LiveLine, "update", lambda self, text: updates.append(text))
     run("ls")

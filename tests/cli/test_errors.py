@@ -242,7 +242,7 @@ def test_tables_directory_is_a_file(tmp_path: Path) -> None:
 
 
 def copy_of(tables_dir: Path, tmp_path: Path, change: object) -> Path:
-    """Copy the tables under check rules, change the bytes of KRKN, and return its path.
+    """Copy the tables under check rules, change the copy of KRKN's, and return that file's path.
 
     change : function of the bytes (bytearray) that returns the new bytes
     """

@@ -70,7 +70,7 @@ def options_of(name: str) -> set[str]:
 
 
 def commands_in(page: Path) -> list[str]:
-    """List the lines of a page with commands: in shell blocks, and between backquotes."""
+    """List the commands of a page: lines of `sh` blocks, and `tbgen ...` between backquotes."""
     text = text_of(page).replace(".venv/bin/tbgen", "tbgen")
     without_blocks = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
     lines = re.findall(r"`(tbgen [^`]+)`", re.sub(r"\n\s*", " ", without_blocks))

@@ -74,8 +74,8 @@ def test_every_address_is_described(client: TestClient) -> None:
 def examples() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (path, names of the parameters to send) for every path of the board.
 
-    These are the required parameters alone, then the required ones with one optional parameter,
-    but for `differs`, which needs tables under two rule sets.
+    Sent are the required parameters alone, then together with each optional one in turn. The
+    parameter `differs` is left out, since it needs tables under two rule sets.
     """
     for path, methods in DOCUMENT["paths"].items():
         parameters = methods["get"]["parameters"]

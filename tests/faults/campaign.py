@@ -131,10 +131,10 @@ def run(command: list[str | bytes], *, patience: float = PATIENCE, **how: Any) -
 
 
 def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
-    """Return text on the improper end of a command; None if it ended properly.
+    """Return a description of the improper end of a command; None if it ended properly.
 
     The status must be one of `allowed`, and there must be no traceback. A refusal, a corrupt file
-    and an interruption must be reported by exactly one line with `error: `.
+    and an interruption must be reported by exactly one line that begins with `error: `.
     """
     said = ended.stderr.splitlines()
     last = said[-1][:200] if said else "nothing said"
@@ -161,9 +161,9 @@ def contents(directory: Path) -> dict[str, str]:
 
 
 def tables_of(directory: Path) -> dict[str, str]:
-    """Return the SHA-256 in hex of each finished table (`*.xqt`) in a directory, by file name.
+    """Return the SHA-256 in hex of each table file (`*.xqt`) in a directory, by file name.
 
-    The result is empty if the directory does not exist.
+    Win-draw-loss files are included. The result is empty if the directory does not exist.
     """
     found = contents(directory) if directory.is_dir() else {}
     return {name: digest for name, digest in found.items() if name.endswith(".xqt")}
@@ -183,7 +183,7 @@ def unknown_files(directory: Path) -> list[str]:
 
 
 class Tally:
-    """Findings of one part of a campaign, and by name its counters and largest figures."""
+    """Findings of one part of a campaign, its counters (`counts`) and its largest `figures`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -212,7 +212,7 @@ class Tally:
             self.finding(what)
 
     def line(self) -> str:
-        """Return all counters and figures, and the number of findings, as one JSON object."""
+        """Return counters, figures, number of findings and seconds so far, as one JSON object."""
         rounded = {name: round(value, 4) for name, value in self.figures.items()}
         seconds = round(time.monotonic() - self._begun, 1)
         return json.dumps({"campaign": self.name, **self.counts, **rounded,
@@ -220,7 +220,7 @@ class Tally:
 
 
 class Budget:
-    """Limit of one part of a campaign: tries, and seconds (or None) from the first use on."""
+    """Limit of one part of a campaign: tries, and seconds from the first use (None: no limit)."""
 
     def __init__(self, count: int, seconds: float | None) -> None:
         self._count = count
@@ -242,7 +242,7 @@ class Budget:
         return True
 
     def take_up_to(self, number: int) -> Iterator[int]:
-        """Yield numbers from 0, using one try for each, up to `number` or until no try is left."""
+        """Yield 0, 1, ... below `number`, using one try for each, until no try is left."""
         for taken in range(number):
             if not self.take():
                 return

@@ -78,7 +78,7 @@ class Site:
 
 
 def together(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run three or four builders at once in one directory; each has an own order of the tables."""
+    """Run three or four builders at once in one directory, each with another order of tables."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))
@@ -159,7 +159,7 @@ def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run commands in a directory without some permissions, which hold for root, too."""
+    """Run commands in a directory without some permissions; root runs them unprivileged."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))

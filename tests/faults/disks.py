@@ -57,7 +57,7 @@ from tests.faults.warm import Warm
 class Fault(NamedTuple):
     """Failure to simulate: kinds of calls that fail, as faults.c lists them, and the error number.
 
-    One call fails. With `lasts`, all later calls of these kinds fail, too. `error` may be `HALF`.
+    One call fails; with `lasts`, later calls of these kinds, too. `HALF` writes half of the bytes.
     """
 
     calls: tuple[str, ...]
@@ -144,7 +144,7 @@ class Bench(NamedTuple):
 
 @contextlib.contextmanager
 def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
-    """Yield two benches of a job in a new folder: one runs new processes, the other one forks."""
+    """Yield two benches of the job that `make` returns for a new folder: new processes, forks."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"no disk can be made to fail here: {lacking}")
@@ -159,7 +159,7 @@ def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
 def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int) -> None:
     """Run a job's command once for each fault and each call that this fault can make fail.
 
-    These cases are tried in random order, until the budget is used up. `make` returns the job.
+    Tries these cases in random order until the budget is used up. `make(folder)` returns the job.
     """
     with benches(make) as (_, bench):
         cases = []

@@ -316,7 +316,7 @@ def build_of_set(directory: Path, *how: str) -> list[str | bytes]:
 
 
 def sets(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run rounds of builds of `SET` in one directory; in a round, they are killed till one ends."""
+    """Run rounds of builds of `SET`, killed one after another in a directory until one finishes."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-sets-") as name:
         finished = Path(name) / "finished"

@@ -124,7 +124,7 @@ def _limited(
 
     which : a resource of the module `resource`
     least, most : range of the limits in units; a limit is drawn uniformly in the logarithm
-    unit : bytes of a unit
+    unit : number of bytes in a unit
     """
     rng = random.Random(seed)
     with _commands() as commands:

@@ -40,7 +40,7 @@ from tests.helpers.random_tables import (
 )
 
 TABLES = (("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5))
-"""(material, bytes per code, most different codes); together they give every kind of block."""
+"""(material, bytes per code, maximum number of different codes); all kinds of blocks occur."""
 
 MOST_SECONDS = 0.2
 MOST_BYTES = 64 * MIB
@@ -54,8 +54,8 @@ class Sound:
     """A table of random values, and its valid file, from which mutants are made.
 
     `data` is the file's content, `planes` the table's codes for each side to move. `boards` and
-    `sides` are positions to probe, and their sides to move (0 Red, 1 Black). `width` is in bytes
-    per code, and `distinct` is the largest number of different codes.
+    `sides` are positions to probe, and their sides to move (0 Red, 1 Black). `material`, `width`
+    and `distinct` are as in `TABLES`.
     """
 
     def __init__(self, folder: Path, material: str, width: int, distinct: int) -> None:
@@ -80,9 +80,9 @@ and raises a documented error if it refuses the file.
 
 
 def by_python(sound: Sound) -> bool:
-    """Read all parts of a table file by the Python reader, as `Read`.
+    """Read all parts of a table file by the Python reader; return whether all codes are right.
 
-    These are single codes, planes (all codes with a side to move), statistics and checksums.
+    The parts are single codes, planes (all codes of a side to move), statistics and checksums.
     """
     right = True
     with TableFile(sound.path) as file:
@@ -97,7 +97,7 @@ def by_python(sound: Sound) -> bool:
 
 
 class ByNumba:
-    """Reader by numba kernels, as `Read`: probes the `boards` of a table in compiled code."""
+    """Reader by numba kernels, a `Read` function: probes the `boards` of a table in kernels."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[NDArray[np.int8], NDArray[np.int64]]] = {}

@@ -135,7 +135,7 @@ def places(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _in(place: Place, command: str, folder: Path) -> Ended:
-    """Run a command of `COMMANDS`, by its name, in a place on the tables of a folder."""
+    """Run the command of `COMMANDS` with this name in an environment, on tables in a folder."""
     where = () if command in _WITHOUT_TABLES else (f"--tables={folder}",)
     words = tbgen(*COMMANDS[command], *where)
     kept = find_kernel_folder()

@@ -132,7 +132,7 @@ def heaviest_path(number: int) -> str:
 
 
 def heavy(tally: Tally, budget: Budget, seed: int) -> None:
-    """Send light requests at a steady rate beside heavy ones, and check their 95th percentile."""
+    """Send light requests beside heavy ones; check the 95th percentile of the light ones' times."""
     with serving(tally) as server:
         asyncio.run(_beside(tally, budget, server, random.Random(seed)))
 

@@ -111,7 +111,7 @@ _LETTERS = string.ascii_letters + string.digits + "/ ,"
 
 
 def mutated(rng: random.Random, texts: Sequence[str] = TEXTS) -> str:
-    """Return one of the texts with one to four random changes."""
+    """Return one of the texts after one, two or four random changes."""
     text = rng.choice(texts)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(text) + 1)
@@ -184,7 +184,7 @@ def _wanted(text: str) -> object:
 
 
 def _materials(text: str) -> object:
-    """Select materials of at most four men by words; `@`, before the name of a file, is removed."""
+    """Select materials of at most four men by words, without `@`, which would name a file."""
     return materials_of(text.replace("@", "").split(), 4)
 
 

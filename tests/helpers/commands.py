@@ -166,8 +166,8 @@ class Engine:
     def move(self, fen: str, played: list[str], limit: str = "nodes 2000") -> tuple[str, list[str]]:
         """Let the engine choose a move in a game; return the move, and the output lines before it.
 
-        played : moves of the game since the position `fen`
-        limit : arguments of the protocol's command `go`
+        fen : first position of the game: `startpos`, or a FEN after the word `fen`
+        played, limit : the game's moves as ICCS; arguments of the protocol's command `go`
         """
         moves = f" moves {' '.join(played)}" if played else ""
         self.say(f"position {fen}{moves}", f"go {limit}")

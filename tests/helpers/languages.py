@@ -9,7 +9,7 @@ NAMES = (
     r"「[^」]*」", r"K[ABCKNPR]*K[ABCNPR]*(\.json)?", r"English", r"简体", r"[（(][hC][^）)]*[）)]",
     r"OpenAPI|CSV|ICCS|WXF|SVG|PNG|GIF|JSON|DOT|FEN|PGN|Pai", r"[KMG]?i?B", r"\d+[kMG]",
 )  # fmt: skip
-"""Latin text allowed in Chinese pages: quotations, endgames, notations, formats, units."""
+"""Regular expressions for text allowed in Chinese pages, such as quotations, endgames, units."""
 
 SIMPLIFIED = set(
     "为从体决减则动单变后启响图复将对导库开执换择数无时杀标残毙没浅点环离码类红终结继续编联胜节规计记设询语请谱负"

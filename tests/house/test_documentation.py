@@ -3,8 +3,8 @@
 numba's types have no names in Python, so a kernel's docstring describes each of its parameters:
 `name : type, meaning`, or `name, name : type, meaning`, with the type first and an array's shape
 beside it. A package may describe parameters of all its kernels in the docstring of its `__init__`,
-below the line `GLOSSARY`; a kernel's own docstring takes precedence. That line may name a package
-whose descriptions hold, too.
+below the line `GLOSSARY`; a kernel's own docstring takes precedence. The line `GLOSSARY` may name
+another package whose descriptions hold, too.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def glossaries(path: Path) -> dict[str, str]:
 
 @cache
 def named_types() -> set[str]:
-    """Return the names of all classes and type aliases in the package."""
+    """Return the names of classes, and of module variables (type aliases) not in upper case."""
     found = set()
     for path in PACKAGE:
         for node in ast.walk(tree_of(path)):
@@ -114,7 +114,7 @@ def with_kernels() -> list[Path]:
 def indexed(function: Function) -> set[str]:
     """Return the parameters and variables that a function indexes, as in `name[...]`.
 
-    They are arrays and tuples, so their descriptions need a shape.
+    They are arrays or tuples, and the description of an array needs its shape.
     """
     return {
         node.value.id

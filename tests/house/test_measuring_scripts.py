@@ -41,7 +41,7 @@ def measurement(cpu: float = 1.0, wall: float = 1.0, peak: int = 0) -> Measureme
 def rows() -> list[Measured]:
     """Return invented measurements of all tables of three to five men.
 
-    A table has a byte for ten placements, and takes a microsecond for each slot.
+    A table has a byte for ten placements, and takes 20 ms and a microsecond for each slot.
     """
     found = []
     for material in materials_of((), 5):

@@ -67,7 +67,7 @@ def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def refuse(directory: Path, *words: str, said: str, status: int = 3) -> None:
-    """Run a command on a directory, and check that it ends with one error line and at most a hint.
+    """Run a command on a directory; check that it ends with an error line and at most one hint.
 
     words : name and arguments of the command
     said : text that the error line must contain

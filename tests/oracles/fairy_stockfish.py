@@ -43,7 +43,7 @@ def in_check(position: Position) -> bool:
 
 
 def result_without_moves(position: Position) -> int:
-    """Return pyffish's score of a position without legal moves; negative if its mover loses."""
+    """Return pyffish's score of a position without legal moves; negative if the mover loses."""
     return int(pyffish.game_result(VARIANT, position.fen, []))
 
 

@@ -69,8 +69,8 @@ class NaiveFilter:
     def _rests_after(self, move: RootMove, depth: int) -> bool:
         """Return whether an idle move can follow `move` within `depth` own moves.
 
-        It must be possible after each reply that is reversible and keeps the value of the game's
-        last position.
+        An idle move must be possible after each reply that is reversible and keeps the value of
+        the game's last position.
         """
         for reply in legal_moves(move.after):
             now = move.after.after(*reply)

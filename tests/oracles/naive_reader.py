@@ -80,7 +80,7 @@ of the groups of equal pieces, and of the area of the inner piece, whose squares
 
 
 def slot_of(pieces: dict[str, list[int]]) -> tuple[int, Index]:
-    """Return the slot of a position (squares by FEN letter), and the index of its material."""
+    """Return the slot of a position (squares by FEN letter), and its material's `Index`."""
     counts = {piece: len(squares) for piece, squares in pieces.items()}
     red = True, counts.get("A", 0), counts.get("B", 0)
     black = False, counts.get("a", 0), counts.get("b", 0)

@@ -60,7 +60,7 @@ Board = dict[Square, tuple[int, str, int]]
 
 
 def read(position: Position) -> Board:
-    """Return a position as board: (file, rank) mapped to (side, upper-case letter, piece's id)."""
+    """Return a position as a map from (file, rank) to (side, upper-case letter, piece's id)."""
     board: Board = {}
     for square, code in enumerate(position.board):
         if code:

@@ -113,7 +113,7 @@ def test_captures_count_from_the_round_of_their_order() -> None:
 
 
 def test_captures_into_rule_losses() -> None:
-    """A capture into a loss by the rules is a direct win if in check, else an ordinary win."""
+    """A capture into a loss by the rules is a direct win if its side is in check, else indirect."""
     lost = Verdict(LOSS, 2, 252)
     game = Game([1, 1], [True, False], [[], []], {0: [lost, DRAWN], 1: [lost, DRAWN]})
     assert decide(game, checks_lose=True) == [Verdict(WIN, 2, 255), Verdict(WIN, 2, 251)]
@@ -122,8 +122,8 @@ def test_captures_into_rule_losses() -> None:
 def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
     """Return a random graph of 2 to `most` nodes, in which checks are frequent.
 
-    In 40 to 100 % of the nodes the side to move is in check. In a fifth of the nodes one move
-    leaves the graph, for one of the verdicts `exits`.
+    In about 40 to 100 % of the nodes the side to move is in check. In about a fifth of the nodes
+    one move leaves the graph, for one of the verdicts `exits`.
     """
     size = rng.randint(2, most)
     side = [rng.randint(0, 1) for _ in range(size)]

@@ -105,14 +105,14 @@ def by_parity_game(game: ChaseGame) -> set[int]:
 def _steps(
     game: ChaseGame, reply: int, chosen: int, names: _Names
 ) -> Iterator[tuple[int, _Names, frozenset[int]]]:
-    """Yield (reply node, its names, conditions met) for each offence that follows an edge.
+    """Yield the steps after a chosen reply: (next reply node, names there, conditions met).
 
     A step is the reply (an edge) and the offender's next move. Condition p is met by a step in
     which the reply does not chase the piece named p, or gives check. The last condition, number
     `game.pieces`, is met by a reply without check.
 
     chosen : index of the edge at the reply node `reply`
-    names : numbers of the named pieces at this node, as in `_Names`
+    names : numbers of the named pieces at the node `reply`, as in `_Names`
     """
     edge = game.replies[reply][chosen]
     after = tuple(edge.follow[number] for number in names)
@@ -158,9 +158,9 @@ def _won_alone(
 
     The prospective winner then plays alone, and must meet every condition again and again.
 
-    nodes : all nodes of this graph: (reply node, numbers of the named pieces)
-    steps : the steps that may follow each (node, index of an edge there), from `_steps`
-    fixed : index of the step that the offender chooses there, unless there is none
+    nodes : all nodes of the unfolded graph: (reply node, numbers of the named pieces)
+    steps : by (node, index of an edge at the node), the list of possible steps, from `_steps`
+    fixed : by the same keys, the index of the step that the offender chooses, if there are steps
     """
     arcs: dict[_Here, list[tuple[_Here, frozenset[int]]]] = {node: [] for node in nodes}
     won: set[_Here] = set()

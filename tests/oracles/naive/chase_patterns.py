@@ -114,7 +114,8 @@ class Chasing:
     def is_won(self, known: Known, order: int, node: int) -> bool:
         """Return whether a node with W to move is known to be won, or has a capture that wins.
 
-        The capture leads to a loss of O by the rules, of order 1 to `order`, that of the round.
+        The capture leads to a loss of O by the rules, of order 1 to `order`, the round's. No node
+        after a move from an undecided node is known to be lost, so a known verdict is a win.
         """
         return known[node] is not None or any(
             verdict.outcome == LOSS and 1 <= verdict.order <= order
@@ -124,7 +125,7 @@ class Chasing:
     def _victims(self, known: Known, order: int, node: int) -> set[int]:
         """Return the squares of the pieces that O chases with every move that is not won for W.
 
-        The set is empty if O has a capture that is not won for W, or if all its moves are won.
+        Empty if O has a capture or check that is not won for W, or if all its moves are won for W.
         """
         for verdict in self.game.exits.get(node, ()):
             if verdict.outcome != WIN or verdict.order > order:
@@ -251,12 +252,11 @@ class _Pattern:
             done |= more
 
     def _may_spare(self) -> set[tuple[Reply, int]]:
-        """Return the pairs (reply, square of a piece of O) where W can force a move sparing it.
+        """Return the pairs (reply, square of O's piece) from which W can force a sparing move.
 
-        A move spares a piece if it does not chase the piece. W, the prospective winner, must not
-        chase the same piece of O on every move: otherwise W commits the offence, too. In these
-        pairs W can force such a move whatever O plays, and all moves until then stay in the
-        pattern.
+        A move of W spares a piece if it does not chase the piece. W must not chase the same piece
+        of O on every move: otherwise W commits the offence, too. From the returned pairs W can make
+        a move that spares the piece, whatever O plays. All moves until then stay in the pattern.
         """
         open_ = {(r, square) for r in self.replies for square in self._chaseable(r.node)}
         done: set[tuple[Reply, int]] = set()

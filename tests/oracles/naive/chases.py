@@ -45,7 +45,7 @@ TERMS = {
 
 
 def owner(letter: str) -> str:
-    """Return the side of a piece."""
+    """Return the side, `w` or `b`, of a piece given by its FEN letter."""
     return "w" if letter.isupper() else "b"
 
 

@@ -56,7 +56,7 @@ class Game:
         return len(self.side)
 
     def predecessors(self) -> list[list[int]]:
-        """Return for each node the nodes that move to it, once per move."""
+        """Return for each node the nodes from which a move leads to it, each once per move."""
         before: list[list[int]] = [[] for _ in self.side]
         for node, targets in enumerate(self.moves):
             for target in targets:

@@ -30,7 +30,7 @@ def decide(
     """Return the verdict of every node, for its side to move.
 
     checks_lose : True if perpetual check loses; False if every endless play is a draw
-    orders : most rounds after round 0; None to go on until nothing changes
+    orders : maximum number of rounds after round 0; None to go on until nothing changes
     chases : searches for perpetual chases, one for each winner; empty if chases do not lose
     """
     solver = _Propagation(game)
@@ -43,7 +43,7 @@ def decide(
             order += 1
             patterns = [find_pattern(game, solver.known, w, order, undecided) for w in (0, 1)]
             seeds = [node for pattern in patterns for node in pattern.wins]
-            # Checks first: positions decided by them are not searched for chases.
+            # Checks first: positions that lose by checks are not searched for chases.
             lost = frozenset().union(*(pattern.losses for pattern in patterns))
             others = [node for node in undecided if node not in lost] if chases else []
             known = list(solver.known) if chases else []
@@ -77,7 +77,7 @@ class _Propagation:
 
         Starts with the nodes `direct_wins`, at order 0 with those that have no move.
         """
-        # By distance: the exits (node, verdict's outcome) that count as children settled there.
+        # By distance, the exits (node, outcome of the verdict) to positions of this distance.
         arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for node, verdicts in self.game.exits.items():
             for verdict in verdicts:
