@@ -48,7 +48,7 @@ finished.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the tests by file, in the order of `_FIRST`; all others follow."""
+    """Sort the tests by file, in the order of `_FIRST`; the tests of other files follow."""
     places = {name: place for place, name in enumerate(_FIRST)}
 
     def place(item: pytest.Item) -> int:

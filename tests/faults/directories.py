@@ -78,7 +78,7 @@ class Site:
 
 
 def together(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run three or four builders at once in one directory, each with another order of tables."""
+    """Run three or four builders at once in one directory, each with the tables in random order."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))

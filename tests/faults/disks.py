@@ -144,7 +144,7 @@ class Bench(NamedTuple):
 
 @contextlib.contextmanager
 def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
-    """Yield two benches of the job that `make` returns for a new folder: new processes, forks."""
+    """Yield two benches of the job `make(new folder)`: one runs processes, the other one forks."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"no disk can be made to fail here: {lacking}")

@@ -2,8 +2,9 @@
 
 A try is one process and one of the signals KILL, TERM and INT, at a moment drawn uniformly from the
 undisturbed run time of the process. After each try every finished table is unchanged. A process
-stopped by TERM or INT has reported it. At the end of each round (some tries in one directory) an
-undisturbed run must give the digests of an undisturbed directory, and no other files.
+stopped by TERM or INT has reported it, except a server by TERM. At the end of each round (some
+tries in one directory) an undisturbed run must give the digests of an undisturbed directory, and no
+other files.
 
     builder     one, or two in one directory, of which one gets the signal
     compiling   a builder with an empty kernel cache (one round of eight: it takes long)
@@ -162,7 +163,7 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
     """Check that the tables finished before a signal are unchanged, and that all tables are right.
 
-    before : digests of the tables that were finished before
+    before : digests of the tables that were finished before the signal, by file name
     what : name of the try, for findings
     """
     now = tables_of(directory)

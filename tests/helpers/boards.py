@@ -48,7 +48,7 @@ def all_boards(material: Material) -> Boards:
 def random_boards(material: Material, count: int, seed: int) -> Boards:
     """Return up to `count` random placements of a material.
 
-    Makes `count` draws, and drops those in which two pieces share a square.
+    Makes `count` placements, and drops those in which two pieces share a square.
     """
     rng = np.random.default_rng(seed)
     boards = np.zeros((count, SQUARES), np.uint8)

@@ -36,7 +36,7 @@ def longest(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Positi
 def offending(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
     """Choose a random move of longest resistance.
 
-    In a loop that the rules decide, such moves continue the loop and its offences.
+    In a loop that the rules decide, these moves continue the loop and its offences.
     """
     del game
     return rng.choice([move for move in moves if move.best])
@@ -51,7 +51,7 @@ def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posit
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
     """Choose a move of longest resistance to a position with the fewest occurrences in the game.
 
-    A defender who must check or chase for ever so delays the repetition that loses.
+    So a defender who must check or chase for ever delays the repetition by which he loses.
     """
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)

@@ -179,7 +179,7 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
     A game from a direct win ends when the referee decides a repetition for the winner, or when a
     position is no direct win of the same order.
 
-    budget : largest number of calls of best_move
+    budget : maximum number of calls of best_move
     """
     root = tables.probe(start)
     wins = root.outcome == Outcome.WIN

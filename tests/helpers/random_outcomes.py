@@ -26,7 +26,7 @@ def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 
     """Return random outcomes of a material, in runs of equal ones; 0 for slots without a position.
 
     empty : share of the slots that have no position
-    run : exclusive limit on the number of consecutive slots for which one outcome is drawn
+    run : exclusive limit on the number of consecutive slots for which one outcome is chosen
     """
     rng = np.random.default_rng(seed)
     slots = Layout.of(Material.parse(material)).slots
@@ -42,8 +42,8 @@ def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 
 def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -> WdlStatistics:
     """Return the metadata of a win-draw-loss file with these outcomes.
 
-    Every slot with an outcome counts as a legal position. `source` and `digest` are those of the
-    table from which the file claims to be made.
+    Every slot with an outcome counts as a legal position. `source` and `digest` are name and digest
+    of the table from which the file claims to be made.
     """
     red, black = (
         SideCounts(

@@ -166,7 +166,7 @@ def check_tiles(file: TableFile | WdlFile) -> None:
 
 
 def with_valid_checksum(data: bytes) -> bytes:
-    """Return a table file's bytes with a corrected header checksum, like an attacker's."""
+    """Return a table file's bytes with the header's checksum corrected, as a forger would."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     table = data[table_offset:metadata_offset] if table_offset <= metadata_offset else b""
     checksum = zlib.crc32(table, zlib.crc32(data[: HEADER_BYTES - 4]))

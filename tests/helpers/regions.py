@@ -48,7 +48,7 @@ def outcome(position: Position, rules: Rules) -> int:
 
 
 def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) -> list[Position]:
-    """List positions of a material that chases decide under `rules`, by the solver.
+    """List positions of a material that chases decide under `rules` according to the solver.
 
     At most `most` positions are listed for each side to move, chosen at random.
     """

@@ -50,7 +50,7 @@ def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:
 def place(
     men: Sequence[tuple[Side, PieceType]], side: Side, choose: Callable[[Sequence[int]], int]
 ) -> Position | None:
-    """Place pieces in this order on free squares, and return the position, legal or not.
+    """Place pieces in the order given on free squares; return the position, legal or not.
 
     Returns None if the area of a piece has no free square.
 
@@ -83,7 +83,7 @@ def positions(
 
 
 def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> Position:
-    """Return a random legal position of one of the materials; Red's army and the mover vary."""
+    """Return a random legal position of one of the materials, with random colours and mover."""
     while True:
         men = pieces(rng.choice(materials), rng.choice(tuple(Side)))
         position = place(men, rng.choice(tuple(Side)), rng.choice)

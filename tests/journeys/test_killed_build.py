@@ -17,7 +17,7 @@ STATE = ".KRKNA.wxf.dtm.state"
 def kill_in_the_middle(directory: Path, chance: random.Random) -> bool:
     """Build until a new checkpoint of the last table is written, and kill the build soon after.
 
-    The delay is at random up to 50 ms. Returns False if the build ended before.
+    The delay is random, up to 50 ms. Returns False if the build ended by itself before.
     """
     command = [TBGEN, *BUILD, "--tables", directory]
     state = directory / STATE
