@@ -159,7 +159,7 @@ def test_other_programs_agree() -> None:
 
 
 def test_one_armed_materials_do_not_depend_on_the_rules() -> None:
-    """Materials in which only one side has attackers have as many draws under all rule sets.
+    """Materials in which only one side has attackers have equally many draws under all rule sets.
 
     See docs/values.md: repetition decides nothing there.
     """

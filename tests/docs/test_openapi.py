@@ -101,7 +101,7 @@ def test_examples(client: TestClient, path: str, names: tuple[str, ...]) -> None
 
 
 def limited() -> Iterator[tuple[str, str]]:
-    """Yield (path, parameter) for each parameter that has a greatest value."""
+    """Yield (path, parameter) for each parameter that has a maximum."""
     for path, methods in DOCUMENT["paths"].items():
         for parameter in methods["get"]["parameters"]:
             if "maximum" in parameter["schema"]:

@@ -57,7 +57,7 @@ from tests.faults.warm import Warm
 class Fault(NamedTuple):
     """Failure to simulate: kinds of calls that fail, as faults.c lists them, and the error number.
 
-    One call fails; with `lasts`, later calls of these kinds, too. `HALF` writes half of the bytes.
+    One call fails; with `lasts`, later ones of these kinds, too. Error `HALF`: half is written.
     """
 
     calls: tuple[str, ...]
@@ -131,7 +131,7 @@ class Bench(NamedTuple):
         return calls
 
     def disturbed(self, fault: Fault, at: int) -> Ended:
-        """Run the command from its initial state; its call number `at`, counted from 1, fails."""
+        """Run the command from its initial state; call number `at` (from 1) of the kinds fails."""
         job = self.job
         job.reset()
         faults = self.disk.environment(job.under, fault.calls, at, fault.error, lasts=fault.lasts)
@@ -144,7 +144,7 @@ class Bench(NamedTuple):
 
 @contextlib.contextmanager
 def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
-    """Yield two benches of the job `make(new folder)`: one runs processes, the other one forks."""
+    """Yield two benches of the job `make(folder)`: one runs new processes, the other one forks."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"no disk can be made to fail here: {lacking}")

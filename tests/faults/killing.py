@@ -28,7 +28,7 @@ A signal after this line does not reach the program.
 
 
 def send(number: signal.Signals, pid: int) -> None:
-    """Send a signal; `Popen.send_signal` would reap an ended process."""
+    """Send a signal, unless the process is gone; `Popen.send_signal` would reap an ended one."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 

@@ -51,7 +51,7 @@ def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posit
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
     """Choose a move of longest resistance to a position with the fewest occurrences in the game.
 
-    So a defender who must check or chase for ever delays the repetition by which he loses.
+    So a defender who must check or chase for ever delays the repetition that loses the game.
     """
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)

@@ -342,7 +342,7 @@ def _drawing_moves(target: Target, node: Node) -> list[Node | None]:
 
 
 def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
-    """Return whether a position after a capture is a draw, by its supporting table if any."""
+    """Return whether a position after a capture is a draw: by its table, or as it needs none."""
     material = position.material
     if not material.needs_table:
         return True

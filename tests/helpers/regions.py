@@ -26,7 +26,7 @@ from tests.oracles.naive.region import Region
 def outcomes(name: str, rules: Rules, side: Side) -> NDArray[np.int8]:
     """Return the solver's outcome of each slot, int8 (slots,), for one side to move.
 
-    Slots without a position have a draw.
+    Slots without a position count as draws (0).
     """
     table = solution(name, rules)
     plane = table.plane(side)

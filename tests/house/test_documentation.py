@@ -209,7 +209,7 @@ def test_only_files_with_kernels_are_exempt_from_types() -> None:
 
 
 def test_parsing_of_parameter_descriptions() -> None:
-    """The checks of this module find the faults in a docstring with every form of description."""
+    """Every form of description is parsed, and faults in descriptions are found."""
     said = entries("""Do it.
 
     lo, hi : uint64, a row

@@ -105,7 +105,7 @@ class Chasing:
         return {chase.goal.node for o in pattern.offences for chase in pattern.forced[o]}
 
     def moves(self, node: int) -> Iterator[tuple[Move, int, bool]]:
-        """Yield (move, node after it, True if the node is the mirror image) for quiet moves."""
+        """Yield (move, node after it, True if mirrored) for moves without capture in the graph."""
         board, side = self.boards.board(node), self.game.side[node]
         for move in legal_moves(board, SIDES[side]):
             if move[1] not in board and (goal := self.boards.after(board, move)) is not None:
@@ -188,7 +188,7 @@ class _Pattern:
     def _answers(self, reply: Reply) -> Iterator[Step]:
         """Yield W's moves that undo one of the attacks and lead to an offence of the pattern.
 
-        Checks are left out under rules by which a check voids all chases.
+        Checks are left out if a check voids all chases (`Terms.check_voids`).
         """
         board, terms = self.search.boards.board(reply.node), self.search.terms
         for move, child, mirrored in self.search.moves(reply.node):
@@ -275,8 +275,7 @@ class _Pattern:
         """Return whether, after each next move of O, W's step is no chase of O's piece on a square.
 
         The step is no chase if it makes no new attack on this piece, or if O's move does not answer
-        the attack. A move of O also passes if it leads to a (reply, square) in `done`, the pairs
-        found before.
+        the attack. A move of O to a (reply, square) in `done`, found before, also suffices.
         """
         seen, board = _seen(step.mirrored), self.search.boards.board(step.goal.node)
         if (reply, step) not in self._spared:

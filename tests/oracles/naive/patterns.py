@@ -102,7 +102,7 @@ def _no_way_out(
 ) -> bool:
     """Return whether every move of the offender at a node loses, so that it is a loss candidate.
 
-    A losing move checks into the win candidates `wins`, or leads to a win of W known already.
+    A losing move checks into `wins`, leads to a known win of W, or exits to one up to `order`.
     """
     for child in game.moves[node]:
         if child in wins:  # a win candidate is in check, so this move was one

@@ -255,7 +255,7 @@ class Solution:
         )
 
     def orders(self) -> dict[int, int]:
-        """Return the numbers of rule-decided positions by order, which is above 0, ascending."""
+        """Return the number of rule-decided positions of each order (1 and above), ascending."""
         return dict(sorted(Counter(v.order for v in self.verdicts if v.order).items()))
 
     def max_distance(self) -> int:
