@@ -85,7 +85,7 @@ def serving(tally: Tally) -> Iterator[Server]:
             yield server
         finally:
             status, said = server.stop()
-        tally.expect(status == 130, f"the server ends with status {status}")
+        tally.expect(status == OK, f"the server ends with status {status}")
         at = said.find("Traceback")
         tally.expect(at < 0, f"the server's log: {said[at : at + 2000]}")
 
