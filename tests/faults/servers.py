@@ -124,7 +124,7 @@ def heaviest_path(number: int) -> str:
     """
     position = Position.from_fen(ARRAY)
     moves = ",".join(move.iccs for move in taken_back(position, MAX_MOVES))
-    game = f"fen={quote(ARRAY)}&moves={moves}&n={number}"
+    game = f"fen={quote(f'{ARRAY} - - 0 {number + 1}')}&moves={moves}"
     paths = (f"/?{game}", f"/?{game}&mode=play", f"/v1/judge?{game}", f"/v1/animation.svg?{game}")
     path = paths[number % len(paths)]
     assert len(path) <= MAX_QUERY, "the heaviest request is refused"
