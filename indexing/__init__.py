@@ -12,7 +12,7 @@
     placement_count   number of placements in an index
     errors            errors in text that names a material, a position or a move
 
-The package contains neither values nor files nor moves of pieces. It does not import numba. Apart
+The package has neither values nor files nor rules of movement. It does not import numba. Apart
 from `tbgen.system` it imports other packages only to draw a position in a notebook (`Position`).
 
 Vocabulary

@@ -220,7 +220,7 @@ class BlockMap:
         return [(run, slots) for run, slots in runs.tolist()]
 
     def to_file_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Copy a tile's codes (slots,) from the order of `runs` to file order; return the copy."""
+        """Return a copy of a tile's codes (slots,), reordered from `runs` to file order."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
@@ -239,7 +239,7 @@ class BlockMap:
         return part[first % slab :][: end - first]
 
     def to_index_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a tile's codes (slots,), which are in file order, in the order of `runs`."""
+        """Reorder a tile's codes (slots,) from file order to the order of `runs`."""
         axes, shape = self.arrangement.axes, self._shape(tile)
         shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
         return np.ascontiguousarray(shaped).ravel()

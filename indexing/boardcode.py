@@ -109,10 +109,10 @@ def encode(position: Position) -> tuple[int, ...]:
 
 
 def decode(code: Sequence[int]) -> bytes:
-    """Return the board (90 piece codes) of six integers; the pieces of a type may have any order.
+    """Return the board (90 piece codes) that six integers encode; kings may be absent.
 
-    Raises `PositionError` for invalid case numbers or coordinates, and for two pieces on one
-    square.
+    The coordinate numbers of a type may have any order. Raises `PositionError` for other than six
+    integers of nine digits, invalid numbers, and two pieces on one square.
     """
     if len(code) != _INTEGERS:
         raise PositionError(f"the board code has {len(code)} integers", _RANGE_HINT)

@@ -40,20 +40,20 @@ def printable(text: str) -> str:
 
 
 def excerpt(text: str, length: int = 40) -> str:
-    """Return `text` in quotes, on one line, cut to `length` characters; for error messages.
+    """Return `text` in quotes, on one line, for error messages.
 
-    Each run of blanks and line breaks becomes one blank. Of a text of blanks alone, the first
-    character is quoted.
+    A text of more than `length` characters is cut, and ends in `...`. Each run of blanks and line
+    breaks becomes one blank; of blanks alone, the first is quoted. See also `printable`.
     """
     line = printable((" ".join(text.split()) or text[:1])[: length + 1])
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
 
 
 def enum_member(kind: type[Named], name: str | int) -> Named:
-    """Return the member of `kind` with the value `name`, or with this name in lower case.
+    """Return the member of `kind` whose value, or whose name in lower case, is `name`.
 
-    For example `Side` has the member RED for 0 and for `red`. Raises `InputError`, which lists all
-    names.
+    For example, the member RED of `Side` is returned for 0 and for `red`. Raises `InputError`,
+    which lists all names.
     """
     try:
         return kind(name)

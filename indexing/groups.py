@@ -79,7 +79,7 @@ class Group:
         return np.stack(columns, axis=1).astype(np.int32)
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): ranks of placements; squares (n, count) inside the area, in any order."""
+        """int64 (n,): ranks of placements, given by squares (n, count) of the area in any order."""
         slot_of = np.full(SQUARES, -1, np.int64)
         slot_of[list(self.area)] = np.arange(len(self.area))
         slots = np.sort(slot_of[squares.astype(np.int64)], axis=1)
@@ -127,7 +127,7 @@ class Defenders:
 
     @cached_property
     def squares(self) -> NDArray[np.int8]:
-        """int8 (size, pieces): king, advisors ascending, elephants ascending, of each placement."""
+        """int8 (size, pieces): squares of king, advisors and elephants; each type ascending."""
         placements = (np.concatenate(parts) for parts in product(*(g.squares for g in self._parts)))
         return np.array([p for p in placements if len(set(p.tolist())) == self.pieces], np.int8)
 
@@ -149,9 +149,9 @@ class Defenders:
         return tuple(group.rank(own) for group, own in zip(self._parts, columns, strict=True))
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): ranks of placements; -1 if pieces overlap.
+        """int64 (n,): ranks of placements; -1 if pieces of two types share a square.
 
-        squares : (n, pieces), the squares of each: king, advisors, elephants
+        squares : (n, pieces), of king, advisors, elephants; those of one type must differ
         """
         return self.ranks[self._part_ranks(squares)].astype(np.int64)
 
@@ -162,4 +162,4 @@ class Defenders:
 
 
 defenders_of = cache(Defenders)
-"""Function that returns `Defenders` from a cache: 2 x 3 x 3 objects serve all materials."""
+"""`Defenders(side, advisors, elephants)` from a cache: 2 x 3 x 3 objects serve all materials."""

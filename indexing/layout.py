@@ -390,7 +390,7 @@ class Layout:
     def position(self, slot: int, side: Side) -> Position | None:
         """Return the position of a slot with `side` to move; None if two pieces share a square.
 
-        For any other hole the result is a position, but its canonical slot is another one. Raises
+        For any other hole, the result is a position for which `slot` returns another number. Raises
         `IndexError` for a number that is no slot.
         """
         if not 0 <= slot < self.slots:

@@ -87,7 +87,7 @@ def _count_ways(free: Counts, groups: Groups) -> int:
 
 @cache
 def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Map the `Counts` of squares that a side's defenders occupy to the number of such placements.
+    """Count the placements of a side's defenders, by the `Counts` of the squares they occupy.
 
     symmetric : whether only self-mirrored placements are counted
     """
@@ -100,7 +100,7 @@ def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
 
 @cache
 def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Map the `Counts` of squares that all defenders leave free to the number of such placements.
+    """Count the placements of both sides' defenders, by the `Counts` of the squares left free.
 
     symmetric : whether only self-mirrored placements are counted
     """

@@ -131,7 +131,7 @@ class Position:
 
     @property
     def fen(self) -> str:
-        """FEN with six fields, side to move written w or b."""
+        """FEN with six fields: board, side to move (w or b), and always `- - 0 1`."""
         board = "/".join(rank_texts(self.board))
         return f"{board} {'w' if self.side == Side.RED else 'b'} - - 0 1"
 
@@ -166,7 +166,7 @@ class Position:
 
     @property
     def is_swapped(self) -> bool:
-        """Return whether the material names Black's army first: tables contain `swapped()` then."""
+        """Return whether the material names Black's army first; tables then hold `swapped()`."""
         return self.material.first != self.armies[Side.RED]
 
     def swapped(self) -> Self:
@@ -202,7 +202,7 @@ def as_position(position: Position | str) -> Position:
 
 
 def rank_texts(board: bytes, letters: str = LETTERS_BY_CODE) -> list[str]:
-    """Return the text of each rank of a board in its FEN, from Black's back rank on.
+    """List the ranks of a board as texts of a FEN, Black's back rank first.
 
     letters : 16 characters, the letter of each piece code, with 1 for `EMPTY`
     """

@@ -184,7 +184,7 @@ class Rules(StrEnum):
         return self.terms.without_minor_chases is not None
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:
-        """Return the definition of a chase as bits (`Chases.word`), of `wxf` if no chase loses.
+        """Return the definition of a chase as bits (`Chases.word`); that of `wxf` if none loses.
 
         minor_chases : whether minor pieces chase protected pieces, if the rules leave this open
         """

@@ -109,7 +109,7 @@ def group_rank(
 
 @scalar
 def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
-    """Return the rank of one side's king, advisors and elephants from squares[first] on."""
+    """Return the rank of one side's king, advisors and elephants, which begin at squares[first]."""
     at = RED + SIDE_WORDS * side
     king = d[SLOT_TABLE + side * KINDS * SQUARES + squares[first]]
     count = d[at + ADVISORS]
@@ -224,7 +224,7 @@ def squares_of_slot(slot: int, d: Integers, squares: Integers) -> None:
     w = low
     b = lead - d[d[LEAD_BASE] + w]
     if d[REDUCED] and d[d[RED_MIRROR] + w] == w:
-        # The b-th of Black's placements that are not above their image.
+        # Find Black's b-th placement, from 0, whose rank is at most that of its mirror image.
         rank = b
         b = 0
         while d[d[LEAD_OFFSET] + b] != rank:
