@@ -126,7 +126,7 @@ class BlockFile(Generic[Spec]):
     def code(self, side: int, slot: int) -> int:
         """Return the code of a slot, side 0 (Red) or 1 (Black) to move.
 
-        The code is arbitrary if the slot has no canonical legal position.
+        The code is arbitrary if the slot is a hole of the index or its position is illegal.
         """
         header = self.header
         if not 0 <= slot < header.slots:
@@ -137,7 +137,7 @@ class BlockFile(Generic[Spec]):
         return self._block(block + side * header.blocks[0]).code(index)
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the codes (n,) of slots (n,) of a side, in any order; reads every block once."""
+        """Return the codes (n,) of a side's slots (n,), in any order; reads each block once."""
         header = self.header
         slots = np.asarray(slots, np.int64)
         if slots.size == 0:

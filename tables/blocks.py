@@ -176,7 +176,7 @@ class Block:
             if len(numbers) == 1:
                 out[:] = numbers
             else:
-                # All indices are in range: mode "wrap" is the fastest, 25 microseconds for 35.
+                # All indices are in range. Mode "wrap" is the fastest: 25 microseconds, not 35.
                 numbers.take(self._indices, out=out, mode="wrap")
         elif numbers_of is None:
             out[:] = self._values
@@ -204,7 +204,7 @@ class DistanceCodec(CodeSpace):
         return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(self.width, "little")
 
     def constant_code(self, content: bytes) -> int | None:
-        """Return the code that all slots of a block share, from its content, or None."""
+        """Return the `code` of a `constant_content`; None for any other content."""
         if len(content) != _COUNT_BYTES + self.width or content[:_COUNT_BYTES] != b"\1\0":
             return None
         return int.from_bytes(content[_COUNT_BYTES:], "little")

@@ -89,8 +89,8 @@ class Certificate:
     def from_text(cls, text: str) -> Certificate:
         """Parse the JSON text of a certificate; unknown members are ignored.
 
-        Raises `checked_json.SchemaError` for values of another type or range, and unless
-        `supporting` has one table for each material that a capture leads to.
+        Raises `SchemaError` for values of another type or range, and unless `supporting` has one
+        table, of the same rules and a sufficient metric, for each material after a capture.
         """
         if len(text) > MAX_CERTIFICATE:
             raise checked_json.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
@@ -160,7 +160,10 @@ def metric_suffices(above: Metric, below: Metric) -> bool:
 
 
 def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
-    """Return whether premises are one usable table for each supporting material, and no other."""
+    """Return whether `premises` are one usable table for each material that a capture leads to.
+
+    Usable are tables with the rule set of `name`, and with a metric that suffices.
+    """
     needed = sorted(child.name for child in name.material.supporting())
     return needed == sorted(premise.table.material.name for premise in premises) and all(
         premise.table.rule_set == name.rule_set

@@ -28,7 +28,7 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 Record = TypeVar("Record")
 
 Check = Callable[[object], Any]
-"""Function that checks one JSON value and converts it; raises `SchemaError` for other kinds."""
+"""Function that checks and converts one JSON value; raises `SchemaError` if it is invalid."""
 
 
 class SchemaError(ValueError):
@@ -97,7 +97,7 @@ def record(kind: type) -> Check:
     """Return a check that converts JSON objects to objects of the dataclass `kind`.
 
     The type of each field is a dataclass, or has the field's check: `Annotated[int, integer(1)]`.
-    Fields with a default may be missing; other members are errors.
+    Fields with a default may be missing. Members that are no fields are errors.
     """
 
     def check(value: object) -> Any:
@@ -111,7 +111,7 @@ def record(kind: type) -> Check:
 
 @cache
 def _checks(kind: type) -> tuple[dict[str, Check], dict[str, Check]]:
-    """Return the checks of a dataclass's fields, and of the entries of fields that are tuples."""
+    """Return checks by field name: of fields that are no tuples, and of the entries of tuples."""
     checks, lists = {}, {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is tuple:
@@ -132,8 +132,8 @@ def _new_record(kind: type[Record], fields: dict[str, Any]) -> Record:
 def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
     """Parse the text of a JSON object into an object of the dataclass `kind` (see `record`).
 
-    A field that is a tuple of dataclasses is a list. Unknown members are ignored. Raises
-    `SchemaError`, also unless the members `versions` have the given values.
+    A field that is a tuple of dataclasses is a list in the text. Unknown members are ignored.
+    `versions` are required values of further members. Raises `SchemaError`.
     """
     checks, lists = _checks(kind)  # type: ignore[arg-type]
     found = parse_object(text, lists)
@@ -168,7 +168,7 @@ def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Sequential reader of a JSON text; every method moves on from the current character."""
+    """Sequential reader of a JSON text: every method advances the place in the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -123,7 +123,7 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Choose `blocks` blocks of a side, or all; return their numbers within the tile, by tile."""
+    """Choose `blocks` blocks of a side, or all of fewer; return numbers in the tile, by tile."""
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:
         return {tile: list(range(len(block_map.blocks_of(tile)))) for tile in tiles}

@@ -64,7 +64,10 @@ class MissingTableError(TablebaseError, KeyError):
 
 
 class RulesMismatchError(TablebaseError):
-    """Several rule sets or metrics are `present`; `subject` says of what, `remedy` what to do."""
+    """Several rule sets or metrics are `present`, and none was chosen; `remedy` says what to do.
+
+    `subject` is `several rule sets`, or `several metrics of` and a material.
+    """
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:
         self.subject = subject

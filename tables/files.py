@@ -110,10 +110,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Set the file name of an `OSError` to `path`.
-
-    Only if the error names `temporary`, or means a full disk (`is_full_disk`) and names no file.
-    """
+    """Name `path` in an `OSError` that names `temporary`, or, on a full disk, names no file."""
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):
@@ -132,13 +129,13 @@ def _sync(file: BinaryIO, path: Path) -> None:
 
 @contextlib.contextmanager
 def continuing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that goes on where an earlier attempt ended; rename it to `path` when complete.
+    """Yield a new file, or that of a failed attempt with its data; rename it to `path` at the end.
 
-    On any error the data written so far stays as `.NAME.part` for the next attempt; an empty file
-    is removed. A `.part` file that belongs to another user or has a second name is not continued: a
-    new one replaces it. The caller holds a lock (`locked`), since nothing else excludes a second
-    writer. Raises `OSError`, which names `path` if the disk is full; errors in the `with` block
-    pass through.
+    The file is open to read and write, at its beginning. On any error it stays as `.NAME.part` for
+    the next attempt, unless it is empty. A `.part` file that belongs to another user or has a
+    second name is replaced by a new one. The caller holds a lock (`locked`), since nothing else
+    excludes a second writer. Raises `OSError`, which names `path` if the disk is full; errors in
+    the `with` block pass through.
     """
     part = path.with_name(f".{path.name}.part")
     with contextlib.suppress(FileNotFoundError):

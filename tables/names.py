@@ -151,10 +151,11 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set of a tablebase in which no table has a rule set that the choice admits.
+        """Rule set of a tablebase that has no table of an admitted rule set.
 
         Where the choice has None, the rule set has unknown rules, no limit on orders, or minor
-        chases. Raises `InputError` for `minor_chases` False under rules that leave no choice.
+        chases. Raises `InputError` for an impossible limit, and for `minor_chases` False under
+        rules that leave no choice.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
 
@@ -181,7 +182,7 @@ _WDL = "wdl"
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Common base of `TableName` and `WdlName`, which checks that the rules are known."""
+    """Base class of `TableName` and `WdlName`; checks that the rules are known."""
 
     material: Material
     rule_set: RuleSet
@@ -227,7 +228,7 @@ class TableName(_Name):
         return f"{self.material}.{self.rule_set}.{self.metric}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the members by which JSON objects name the table."""
+        """Return the members of a JSON object that identify the table."""
         return {
             "material": self.material.name,
             "rules": str(self.rules),

@@ -3,8 +3,9 @@
     loss 1, draw 2, win 3      codes, ordered by preference like those of distances
     byte = sum of (code - 1) * 3^k, k = 0 to 4       k is the slot's index among the five
 
-Rows have 90 or 55 slots, multiples of five. So rows begin at a byte, and equal rows have equal
-bytes. After zstd this takes half the size of two bits a slot.
+A row, of slots that differ in one attacker's square alone, has 90 or 55 slots: multiples of five.
+So rows begin at a byte, and equal rows have equal bytes. After zstd this takes half the size of two
+bits a slot.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class OutcomeCodec:
         return bytes([BYTES + code])
 
     def constant_code(self, content: bytes) -> int | None:
-        """Return the outcome code that all slots of a block share, from its content, or None."""
+        """Return the `code` of a `constant_content`; None for any other content."""
         if len(content) == 1 and LOSS <= content[0] - BYTES <= WIN:
             return content[0] - BYTES
         return None

@@ -60,7 +60,7 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return a function that encodes numbers to the block that `encode` makes of their codes.
+        """Return an encoder of numbers: its result is that of `encode` for their codes.
 
         The parameter `otherwise` of the function is a code, not a number.
         """

@@ -112,7 +112,7 @@ class Proofs:
         self._gaps: dict[TableName, frozenset[Gap]] = {}
 
     def status(self, name: TableName) -> ProofStatus:
-        """Return the state of a table's proof.
+        """Return the status of a table's proof.
 
         Raises `CorruptTableError`, `FormatVersionError` and `OSError` if its file cannot be read.
         """
@@ -125,11 +125,11 @@ class Proofs:
         return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
-        """Return `status`, or None if a file modified since its proof must first be read whole."""
+        """Return `status`, or None if it might read a whole file, modified since its proof."""
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:
-        """Return whether `status` needs to read no whole file."""
+        """Return whether it is certain that `status` reads no whole file."""
         if name in self._gaps:
             return True
         path = None if name in self._own else self._find(name)

@@ -62,11 +62,11 @@ class TableFile(BlockFile[TableSpec]):
 class ProbeResult:
     """Value of a position in a table, for the side to move.
 
-    `value` is the number printed by Fang, Hsu & Hsu (`Value.number`): 0 for a draw and for a side
-    that is already mated, plies at order 0, 255 - plies at higher orders. `plies` is None for a
-    draw. `rule_set` and `metric` are those of the table. Two results need no table: a draw for lack
-    of attackers, and, with `tbgen.play`, the loss of a side without a legal move. Then `metric` is
-    None, and `rule_set` is that of the tablebase, with rules None if unknown.
+    `value` is the number printed by Fang, Hsu & Hsu (`Value.number`): 0 for a draw, plies at order
+    0, 255 - plies at higher orders. `plies` is None for a draw. `rule_set` and `metric` are the
+    table's. Two results need no table: a draw for lack of attackers, and, with `tbgen.play`, the
+    loss in 0 plies of a side without a legal move. Then `metric` is None, and `rule_set` is that of
+    the tablebase, with rules None if unknown.
     """
 
     outcome: Outcome

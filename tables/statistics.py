@@ -57,10 +57,11 @@ class SideCounts:
 
 @dataclass(frozen=True, slots=True)
 class OrderCounts:
-    """Positions decided by the repetition rules at one order, both sides to move.
+    """Number of `positions` that the repetition rules decide at one order, both sides to move.
 
-    `check_patterns` and `chase_patterns` count the direct wins among them, in which the opponent
-    must check forever, or chase one piece forever. Both are None if not recorded.
+    `max_distance` is in plies to a direct win, in which the opponent must check forever, or chase
+    one piece forever. `check_patterns` and `chase_patterns` count these two kinds of direct wins;
+    both are None if not recorded.
     """
 
     order: Annotated[int, _ORDER]
@@ -72,7 +73,7 @@ class OrderCounts:
 
 @dataclass(frozen=True, slots=True)
 class LongestPosition:
-    """A position with the longest distance of an order; `value` is Fang, Hsu & Hsu's number."""
+    """A position with the longest distance of its order and side; `value` is its `Value.number`."""
 
     order: Annotated[int, _ORDER]
     side: Annotated[Side, _SIDE]
@@ -168,7 +169,7 @@ class TableStatistics(FileStatistics):
 
     @property
     def rule_decided_rate(self) -> float:
-        """Share of `rule_decided` in the legal positions."""
+        """Fraction of the legal positions that the repetition rules decide, 0 to 1."""
         return self.rule_decided / self.legal if self.legal else 0.0
 
     @classmethod

@@ -403,11 +403,11 @@ class Tablebase:
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
     ) -> tuple[Material, ...]:
-        """Keep files of `materials`, by default all, unpacked in memory for `probe_wdl_boards`.
+        """Keep files of `materials`, by default all, decompressed for `probe_wdl_boards`.
 
-        A win-draw-loss file takes at most 0.4 bytes a slot. A file that does not fit into the rest
-        of `max_bytes` is skipped. Returns the materials of files kept. Raises like `wdl_file`, and
-        errors of reading.
+        A win-draw-loss file takes at most 0.4 bytes a slot, rounded up to whole blocks. A file that
+        does not fit into the rest of `max_bytes` is skipped. Returns the materials of files kept.
+        Raises like `wdl_file`, and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

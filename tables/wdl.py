@@ -82,12 +82,12 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that `hold` takes: a fifth of one per slot and side, 0 for sides of one outcome."""
+        """Bytes that `hold` takes: whole blocks, five slots a byte; 0 for sides of one outcome."""
         return sum(self.header.blocks) * self._block_bytes
 
     @property
     def is_held(self) -> bool:
-        """True if all blocks are in memory, unpacked by `hold`."""
+        """True if all blocks are in memory, decompressed by `hold`."""
         return self._held is not None
 
     @property
@@ -95,7 +95,7 @@ class WdlFile(BlockFile[WdlSpec]):
         return self._codec.max_content(self.header.block_slots)
 
     def hold(self) -> None:
-        """Unpack all blocks, and keep them until the file is closed; `codes` then reads no file."""
+        """Decompress all blocks, and keep them in memory for `codes` until the file is closed."""
         red, black = self.header.blocks
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
@@ -125,14 +125,14 @@ class WdlFile(BlockFile[WdlSpec]):
         return digits_at(held, blocks * (self._block_bytes * SLOTS_PER_BYTE) + indices)
 
     def close(self) -> None:
-        """Close the file, and drop its blocks."""
+        """Close the file, and drop its blocks from the cache and from memory."""
         super().close()
         self._held = None
 
     def outcome(self, side: int, slot: int) -> Outcome:
         """Return the outcome of a slot, side 0 (Red) or 1 (Black) to move.
 
-        The outcome is arbitrary if the slot has no canonical legal position.
+        The outcome is arbitrary if the slot is a hole of the index or its position is illegal.
         """
         return Outcome(self.code(side, slot) - DRAW)
 

@@ -82,8 +82,8 @@ class Packing:
 class PackedBlock(NamedTuple):
     """A block ready to be written.
 
-    `data` are its bytes in the file, b"" if all slots share the code `constant`, which else is
-    None. `digest` is the SHA-256 of its content, the bytes before compression.
+    `data` are its bytes in the file. If all slots share a code, `constant` is this code and `data`
+    is b""; else `constant` is None. `digest` is the SHA-256 of the content, before compression.
     """
 
     data: bytes
@@ -139,8 +139,8 @@ def write_table(
         is the same
     encode : `encode_filled`, or a faster equivalent
 
-    Raises `ValueError` for codes or numbers of another width, and `OSError` (no space, no
-    permission); errors of `source` pass through. On any error nothing is left behind, and an
+    Raises `ValueError` if `source` returns another dtype or shape, and for impossible `packing`;
+    and `OSError`. Errors of `source` pass through. On any error nothing is left behind, and an
     existing file stays unchanged.
     """
     if not 1 <= packing.block_slots <= spec.codec.max_slots:
@@ -278,7 +278,7 @@ class _Writer(Generic[Spec]):
                 yield from pending.popleft().result()
 
     def _tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
-        """Return a tile's codes in the order of `BlockMap.runs`, valid until `source` is called."""
+        """Return a tile's codes in the order of its `runs`; valid until `source` runs again."""
         runs = block_map.runs(tile)
         if len(runs) == 1:
             return self._run(side, *runs[0])
