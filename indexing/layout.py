@@ -200,9 +200,7 @@ class Layout:
     def lead_of(
         self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the leads of placements, int64 (n,), and whether each is the mirror image's lead.
-
-        The second array is bool (n,).
+        """Return leads of placements, int64 (n,), and bool (n,): whether it is the mirror image's.
 
         red_ranks, black_ranks : int64 (n,), ranks of Red's and Black's defenders
         """

@@ -64,10 +64,7 @@ class MissingTableError(TablebaseError, KeyError):
 
 
 class RulesMismatchError(TablebaseError):
-    """Several rule sets or metrics are `present`, and none was chosen; `remedy` says what to do.
-
-    `subject` is `several rule sets`, or `several metrics of` and a material.
-    """
+    """Several rule sets or metrics (`subject`) are `present`; `remedy` says how to choose one."""
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:
         self.subject = subject

@@ -104,10 +104,7 @@ class RuleSet:
 
     @property
     def chase_rules(self) -> int:
-        """Definition of a chase as bits (`rulesets.Chases.word`).
-
-        That of `wxf` if the rules are unknown, or if no chase loses.
-        """
+        """Definition of a chase as bits (`Chases.word`); that of `wxf` without rules on chases."""
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property

@@ -140,7 +140,7 @@ def python(script: Path | str, *, status: int = 0, **environment: str) -> str:
 
 
 def kernel_in(directory: Path) -> Path:
-    """Write a script with one kernel, and return its path."""
+    """Write the script `TWICE`, which has one kernel, and return its path."""
     script = (directory / "twice").with_suffix(".py")
     script.write_text(TWICE, "utf-8")
     return script
@@ -201,7 +201,7 @@ def test_entries_of_another_form_are_recompiled_once(tmp_path: Path) -> None:
 
 
 def test_loading_kernels_imports_no_compiler(tmp_path: Path) -> None:
-    """A process that finds its kernels does not import the compiler's modules."""
+    """A process that finds its kernels in the cache does not import the compiler's modules."""
     script = (tmp_path / "started").with_suffix(".py")
     script.write_text(STARTED, "utf-8")
     assert python(script, NUMBA_CACHE_DIR=str(tmp_path)) == "True 0\n"
@@ -244,9 +244,9 @@ def test_without_a_home_the_cache_folder_is_private(
 
 
 def test_the_default_folder_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel folder is readable by its owner only, for any umask.
+    """Only its owner may read the kernel folder, even with a umask of 0.
 
-    A folder that others could write to, or that another user owns, is not used.
+    If others may write to the folder, or another user owns it, a temporary one is used instead.
     """
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -170,7 +170,7 @@ def test_tables_without_the_internals(tmp_path: Path) -> None:
 
 
 def read(values, at):  # type: ignore[no-untyped-def]
-    """Return the element `values[at]`; the tests compile this function by numba."""
+    """Return the element `values[at]`; the tests compile this function with numba."""
     return values[at]
 
 

@@ -49,7 +49,7 @@ def _weigh(inner, a, b, c):  # type: ignore[no-untyped-def]
 
 @borrowing_kernel
 def read(outer, out):  # type: ignore[no-untyped-def]
-    """Compute `wide[:, 0] += small + number`, and write values from all other fields into `out`.
+    """Compute `wide[:, 0] += small + number`, and write values from fields but `plain` into `out`.
 
     out : float64 (6,), out
     """
@@ -110,7 +110,7 @@ def misread(outer):  # type: ignore[no-untyped-def]
 
 @kernel
 def count(inner):  # type: ignore[no-untyped-def]
-    """Read a tuple by pointer in a kernel with reference counting, which must be refused."""
+    """Read a tuple by pointer in a kernel with reference counting; compilation must fail."""
     return inner.cube.size
 
 

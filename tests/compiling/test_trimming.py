@@ -34,7 +34,7 @@ def compiler_code() -> int:
 
 
 def compile_something() -> None:
-    """Compile a function, which loads the compiler's code."""
+    """Parse a function in LLVM's language, which loads the compiler's code into memory."""
     assert "define" in str(binding.parse_assembly("define void @f() { ret void }"))
 
 

@@ -19,14 +19,14 @@ from tbgen.probing import NumbaTables, plies_of, probe_board
 
 
 def outcome_of(fen: str) -> Outcome:
-    """Return the outcome of a position."""
+    """Return the outcome of a position, from tables with the rules `wxf`."""
     with open_tablebase("egtb", rules="wxf") as tables:
         assert_type(tables, GameTablebase)
         return tables.probe(fen).outcome
 
 
 def moves_of(position: Position) -> list[Move]:
-    """Return the moves of a position."""
+    """Return the legal moves of a position."""
     return legal_moves(position)
 
 
@@ -36,6 +36,6 @@ def verdict_of(fen: str) -> Verdict:
 
 
 def plies_on(board: NDArray[Any], tables: NumbaTables) -> int:
-    """Return the plies of a board with Red to move, from compiled probes."""
+    """Return the distance in plies of a board with Red to move, from compiled probes."""
     assert_type(probe_board(tables.buffers, board, 0), tuple[int, int])
     return plies_of(tables.probe_boards(board[None], np.zeros(1, np.int64))[1][0])

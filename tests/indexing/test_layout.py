@@ -30,7 +30,7 @@ LARGE = [
 
 
 def all_boards(material: Material) -> list[bytes]:
-    """Return every placement of a material, found without `Layout` by trying all squares."""
+    """Return the boards of all placements of a material, found without `Layout`."""
     groups = []
     for side, army in zip(Side, material.armies, strict=True):
         for kind in PieceType:

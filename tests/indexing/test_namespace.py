@@ -24,7 +24,7 @@ def test_all_names_exist_and_are_listed() -> None:
 
 
 def test_types_and_names_agree() -> None:
-    """The imports for type checkers, the table of lazy names and `__all__` agree."""
+    """The imports for type checkers, the table `_HOMES` of lazy names, and `__all__` agree."""
     tree = ast.parse((ROOT / "tbgen" / "__init__.py").read_text("utf-8"))
     typed = {
         (str(node.module), alias.name)

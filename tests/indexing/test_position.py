@@ -25,7 +25,7 @@ KINGS = "3k5/9/9/9/9/9/9/9/9/4K4"
 
 @st.composite
 def boards(draw: st.DrawFn) -> Position:
-    """Draw placements of the tested endgames, legal or not (a Hypothesis strategy)."""
+    """Draw positions of `ENDGAMES`, legal or not; the opening array if the pieces do not fit."""
     men = pieces(draw(st.sampled_from(ENDGAMES)), draw(st.sampled_from(list(Side))))
     side = draw(st.sampled_from(list(Side)))
     position = place(men, side, lambda free: draw(st.sampled_from(free)))

@@ -39,8 +39,8 @@ def sample(seed: int) -> list[Position]:
 def many_pawns(where: RelativePlace) -> bool:
     """Return whether a piece is a pawn that notations must number.
 
-    That is so if its side has at least three pawns on its file, or at least two on its file and on
-    another one.
+    That is so if its side has at least three pawns on its file, or at least two on its file and at
+    least two on another.
     """
     return (
         where.kind == PAWN

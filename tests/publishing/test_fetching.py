@@ -102,7 +102,7 @@ def test_wrong_content_gets_no_final_name(
 def test_a_wrong_part_is_discarded_and_fetched_again(server: Server, tmp_path: Path) -> None:
     """A partial file with wrong content is discarded, and the whole file is fetched.
 
-    The completed file would have another hash than the index, or the partial file is too long.
+    The completed file would have another hash than the index states, or the part is too long.
     """
     part(tmp_path).write_bytes(b"x" * 1000)
     source = WebSource(server.address)

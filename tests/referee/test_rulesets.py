@@ -35,19 +35,19 @@ OTHERS = {
     Rules.COMPUTER: dict.fromkeys(("D39", "D40", "D41"), "draw"),
     # Red's cannon chases a pawn on its own half.
     Rules.TAIWAN: {"D60": "black wins"},
-    # A knight or cannon chases a protected rook (D19, D23 and D25), so that in the last two, which
-    # have no diagram, only Red's rooks chase.
+    # No knight or cannon chases a protected rook. So D19, D23 and D25 are draws, and in the last
+    # two cases, which have no diagram, only Red's rooks chase.
     Rules.UNPROTECTED: {
         **dict.fromkeys(("D19", "D23", "D25"), "draw"),
         **dict.fromkeys(("fsf-33", "fsfpr466-d03"), "black wins"),
     },
 }
-"""For each rule set, the cases in which its published verdict differs from that of the book."""
+"""For each rule set, its verdicts on the cases in which they differ from those of the book."""
 
 
 @cache
 def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
-    """Return (first position, moves of two rounds, verdict) of each loop in a data file."""
+    """Return (first position, moves of two rounds, Pikafish's verdict) of each loop in the file."""
     with (DATA / "loops_computer.csv").open(newline="") as file:
         return tuple(
             (
@@ -60,14 +60,14 @@ def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
 
 
 def judged(chase_rules: int) -> Iterator[str]:
-    """Yield the verdict on each loop of the data file under chase rules packed into an integer."""
+    """Yield the verdict on each of `loops` under a definition of chases as bits."""
     for position, moves, _ in loops():
         yield repetition_verdict(Game.read(position, moves, chase_rules), rules=Rules.COMPUTER).text
 
 
 @cache
 def verdicts(chase_rules: int) -> list[str]:
-    """Return the verdict on each loop of the data file under chase rules packed into an integer."""
+    """Return the verdict on each of `loops` under a definition of chases as bits."""
     return [*judged(chase_rules)]
 
 
@@ -122,9 +122,9 @@ def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
 @pytest.mark.parametrize("rules", VARIED)
 @pytest.mark.parametrize("rule", ["minor_chases", "pawns_at_home"])
 def test_rare_properties_decide_constructed_loops(rules: Rules, rule: str) -> None:
-    """Two rare properties of chases change the verdict on loops made for this test.
+    """Two rare properties of chases change the verdict on chosen loops.
 
-    They are the chase of a protected cannon by an advisor, and that of a pawn at home (D60).
+    They are the chase of a protected cannon by an advisor, and that of a pawn at home (in D60).
     """
     start, moves = {
         "minor_chases": ("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b", "f9e8 d9a9 e8f9 a9d9"),

@@ -170,7 +170,7 @@ def test_undecided_until_the_position_returns():
 
 
 def test_only_the_span_is_judged():
-    # Two idle rounds, then two chasing ones: the span has only the chases; reversed, it has both.
+    # The span has the last two rounds: two chasing ones, or an idle and a chasing one.
     position = Position.from_fen(ROOK_CHASES_CANNON)
     idle, chase = moves_of("f0f1 d9d8 f1f0 d8d9"), moves_of(ROOK_LOOP)
     assert judge(position, idle * 2).verdict == Verdict.DRAW

@@ -71,9 +71,9 @@ def test_an_error_keeps_its_type_and_facts(error: Exception) -> None:
 
 
 def test_every_error_of_tables_can_be_pickled() -> None:
-    """Every error of tables can be pickled, and keeps its message and attributes.
+    """Errors of tables, except `RefutedError`, keep message and attributes when pickled.
 
-    `multiprocessing.Pool` waits for ever if an error cannot be pickled.
+    `multiprocessing.Pool` waits for ever for an error that cannot be unpickled.
     """
     errors: list[TablebaseError] = [
         MissingTableError("KRK", RuleSet(Rules.CHECK, 2)),

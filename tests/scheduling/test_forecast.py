@@ -64,7 +64,7 @@ def test_small_jobs_change_the_estimate_of_a_large_one_little() -> None:
 def test_an_overdue_job_extends_the_forecast(looks: int) -> None:
     """The forecast stays positive while a job takes longer than planned.
 
-    The last table takes ten times its planned time. The number of queries has no influence.
+    The last job takes ten times its planned time. The number of queries has no influence.
     """
     now = [0.0]
     forecast = Forecast(JOBS[:2], 1, clock=lambda: now[0])

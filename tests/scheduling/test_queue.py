@@ -90,7 +90,8 @@ def played(
     """Run simulated jobs, and return the outcome and the observer.
 
     slots : number of jobs that may run at once
-    endings : for each job, the keys in `ERRORS` of its first attempts; later attempts succeed
+    endings : for each job, the keys in `ERRORS` of its first attempts, removed one by one; later
+        attempts succeed
     """
     watch = Watch(slots, {job.key: set(job.needs) for job in jobs})
 

@@ -63,9 +63,9 @@ def test_a_certificate_has_the_time_of_its_table(table: Path) -> None:
 
 
 def test_the_longest_certificate_is_read() -> None:
-    """The longest possible certificate is below the limit of size, and is read back.
+    """The longest possible certificate has less than a quarter of the allowed size.
 
-    Its name has every kind of piece on both sides and the largest limit of orders.
+    Its table has all pieces of a set, and the largest limit on orders in its name.
     """
     name = name_of("KRRNNCCPPPPPAABBKRRNNCCPPPPPAABB.wxf-nominor-o4294967295.dtm")
     materials = {child.name: child for child in name.material.captures().values()}

@@ -25,9 +25,9 @@ def test_the_fastest_axis_is_that_of_equal_neighbours(material: str) -> None:
 
 
 def _runs_in(layout: Layout, arrangement: Arrangement) -> Codes:
-    """Return random codes of a plane that form runs of 11 equal codes in one arrangement.
+    """Return a plane of random codes which form runs of 11 equal codes if stored in `arrangement`.
 
-    An arrangement is an order of stored codes; the plane returned is in index order.
+    The plane itself is in index order.
     """
     block_map = BlockMap(layout, arrangement, 48600)
     rng = np.random.default_rng(1)

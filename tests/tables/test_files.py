@@ -304,7 +304,7 @@ def test_the_cache_stays_within_its_budget(tmp_path: Path) -> None:
 
 
 def test_the_block_used_least_recently_is_evicted() -> None:
-    """The cache of blocks evicts the block used least recently, if the next exceeds its budget.
+    """The cache evicts the block used least recently when a new block exceeds its budget.
 
     Blocks that fill the budget exactly are kept.
     """

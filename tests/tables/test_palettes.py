@@ -1,4 +1,4 @@
-"""Palette indices, numbers of the codes that occur, keep the codes' order and give equal blocks."""
+"""Palettes number the codes that occur: numbers have the codes' order, and give equal blocks."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def shown(directory: Path, material: str) -> str:
 
 
 def flip(path: Path, at: int | None = None) -> None:
-    """Flip the lowest bit of a file's byte, and increase its modification time by a second.
+    """Flip the lowest bit of one byte of a file, and set the file's time a second later.
 
     at : offset of the byte; by default the middle of the file
     """
@@ -89,9 +89,9 @@ def test_unchanged_files_are_not_read(tables: Path, monkeypatch: pytest.MonkeyPa
 def test_the_status_so_far_reads_no_whole_file(
     tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`status_so_far` is None for a copied table, and for tables above it, until the copy is read.
+    """`status_so_far` is None for a table with a new time, and for tables that depend on it.
 
-    KRAKA is above KRAK: its captures lead there. `status` reads the copy.
+    KRAKA depends on KRAK, to which its captures lead. `status` reads KRAK as a whole.
     """
     os.utime(tables / "KRAK.none.dtm.xqt")
     read: list[str] = []

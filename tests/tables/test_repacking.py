@@ -58,7 +58,7 @@ def test_contents_and_digest_are_kept(
 
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[tuple[Path, Planes]]:
-    """Path and planes of a table with equal rows that are apart, so that repacking shrinks it.
+    """Path and planes of a table that repacking shrinks: equal rows of 90 slots are far apart.
 
     After the test, no other file may be in its directory.
     """

@@ -129,7 +129,8 @@ def test_json_round_trip_and_storage(tmp_path: Path) -> None:
 def forged(**changes: object) -> str:
     """Return statistics as JSON, with the members named by keywords replaced.
 
-    `entry__member` is the member of the object `entry`, or of the first object in a list.
+    The keyword `entry__member` replaces a member of the object `entry`, or of the first object in
+    the list `entry`.
     """
     data = json.loads(json.dumps(make().to_json()))
     for key, value in changes.items():

@@ -32,7 +32,7 @@ KRK = Position.from_fen("3k5/9/9/9/9/9/9/9/4R4/4K4 w")
 
 
 def some_positions(material: str, number: int, seed: int = 1) -> list[Position]:
-    """Return `number` random positions, about half of them with the colours exchanged."""
+    """Return `number` random positions, legal or not, about half of them with colours exchanged."""
     layout = Layout.of(Material.parse(material))
     rng = np.random.default_rng(seed)
     positions: list[Position] = []
@@ -141,7 +141,7 @@ def test_threads_share_a_tablebase(directory: tuple[Path, dict[str, Planes]]) ->
 def test_blocks_of_a_closed_file_serve_it_when_reopened(
     directory: tuple[Path, dict[str, Planes]],
 ) -> None:
-    """With fewer open files than tables, each probe opens a file, and finds its block cached."""
+    """Each probe reopens a file, since only one may be open, but each block is read only once."""
     with Tablebase.open(directory[0], max_open=1) as tablebase:
         for position in [KRK, some_positions("KRKR", 1)[0]] * 20:
             tablebase.probe(position)

@@ -273,7 +273,7 @@ def test_damaged_and_forged_files(tmp_path: Path, plain: bool) -> None:
 
 
 def forged_block(data: bytes, stored: bytes) -> bytes:
-    """Return a win-draw-loss file with its first block replaced, and with correct checksums."""
+    """Return a win-draw-loss file with the bytes `stored` as first block, and right checksums."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     (length,) = struct.unpack_from("<I", data, table_offset)
     table = struct.pack("<II", len(stored), zlib.crc32(stored))
