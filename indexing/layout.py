@@ -200,7 +200,7 @@ class Layout:
     def lead_of(
         self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return leads of placements, int64 (n,), and bool (n,): whether it is the mirror image's.
+        """Return leads of placements, int64 (n,), and bool (n,): True for leads of mirror images.
 
         red_ranks, black_ranks : int64 (n,), ranks of Red's and Black's defenders
         """

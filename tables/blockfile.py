@@ -69,8 +69,8 @@ class BlockFile(Generic[Spec]):
 
     Opening reads and checks the header and the block table. It raises `OSError`,
     `CorruptTableError` and `FormatVersionError`. Reading raises `OSError` and `CorruptTableError`,
-    `IndexError` for a number that is no slot, and `ValueError` after `close`. A pickled file opens
-    the same path in another process, with a cache of its own.
+    `IndexError` for a number that is no slot, and `ValueError` if bytes are needed after `close`. A
+    pickled file opens the same path in another process, with a cache of its own.
     """
 
     _kind: ClassVar[type]
@@ -104,7 +104,7 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, "the checksum of the header is wrong")
         self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)  # length and checksum
         lengths = self._entries[:, 0].astype(np.int64)
-        # uint64 cannot overflow: there are fewer than 2**32 blocks of less than 2**32 bytes.
+        # Fewer than 2**31 blocks of less than 2**32 bytes cannot overflow.
         self._offsets = HEADER_BYTES + np.concatenate([[0], np.cumsum(lengths)])
         # zstd never expands content by as much as a factor of 2.
         limit = 2 * self._codec.max_content(self.header.block_slots) + 1024

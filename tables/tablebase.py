@@ -147,7 +147,10 @@ class Tablebase:
                     self._forget(name)
 
     def add_file(self, path: Path | str) -> None:
-        """Add one file; raises `ValueError` unless it is named as a table or win-draw-loss file."""
+        """Add one file, unless another of its name was added before.
+
+        Raises `ValueError` unless it is named as a table or win-draw-loss file.
+        """
         path = Path(path)
         name = parse_name(path.name)
         if name is None:
@@ -430,7 +433,7 @@ class Tablebase:
     # -- closing -----------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close all files; probing then raises `ValueError`."""
+        """Close all files; using a table then raises `ValueError`."""
         with self._lock:
             self._closed = True
             for file in self._open.values():

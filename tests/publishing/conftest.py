@@ -1,4 +1,4 @@
-"""Fixture with a web server of one table, which has faults on request."""
+"""Fixture: a web server of one table, with faults on request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KRK = Entry("KRK.wxf.dtm.xqt", len(CONTENT), hashlib.sha256(CONTENT).hexdigest()
 
 @dataclass
 class Server:
-    """Web server of files in memory, with faults on request.
+    """Settings and requests of a web server of files in memory, with faults on request.
 
     `files` has contents by path, and `redirect` the address to which all requests are redirected.
     `ranges` is False for a server that ignores range requests. Setting `ended` ends all answers.
