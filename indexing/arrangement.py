@@ -10,7 +10,7 @@ any order. Blocks are compressed one by one, and similar neighbours compress wel
 similar differs between materials, so each file has its own order. No block crosses the end of a
 tile: tables are written and read tile by tile.
 
-`block_of_slot` reads a descriptor of 64-bit integers:
+`block_of_slot` reads a descriptor, its parameter `d`, of 64-bit integers:
 
     0              the words named below
     FIRST_AXIS     `AXIS_WORDS` for each axis except the lead

@@ -83,7 +83,7 @@ class LongestPosition:
 
 @dataclass(frozen=True, slots=True)
 class HistogramLine:
-    """Number of positions of one value; `plies` is None for draws, `value` as in `Value.number`."""
+    """Number of positions of a side with one value (`Value.number`); `plies` is None for draws."""
 
     side: Annotated[Side, _SIDE]
     outcome: Annotated[Outcome, enum_member(Outcome)]

@@ -44,11 +44,11 @@ ENDINGS = st.sampled_from(["done"] * 6 + ["busy", "lost", "failed"])
 class Watch(Observer):
     """Observer of the job queue that fails if the queue breaks a guarantee.
 
-    A job never runs twice at once, after it is done, or before the jobs that it needs. Memory and
-    slots suffice for the running jobs.
+    A job never runs twice at once, after it is done, or before the jobs that it needs. At most
+    `slots` jobs run at once, and the memory suffices for them.
 
-    By key of the job, `needs` has the keys of the jobs needed, `running` the memory kept now,
-    `begun` the number of starts, and `kept` the memory kept at each start.
+    By key of the job, `needs` has the keys of the jobs needed, `running` the memory it keeps now,
+    `begun` the number of its starts, and `kept` the memory that it kept at each start.
     """
 
     slots: int
