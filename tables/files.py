@@ -78,7 +78,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     A link at `path` is replaced, too. On any error the new file is removed, and an existing file
     stays unchanged. Temporary files of killed processes for the same `path` are removed. Raises
     `OSError`, which names `path` if the disk is full or the folder is missing; errors in the `with`
-    block pass through.
+    block pass through. Two threads of one process must not replace the same `path` at once.
     """
     remove_leftovers(path.parent, (path.name,))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
