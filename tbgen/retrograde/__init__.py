@@ -33,7 +33,7 @@ The glossary in docs/architecture.md gives the names of the paper's terms in thi
 Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen.rows`
     code        value of a position as a number, larger if better (`tbgen.tables.codes`)
     settled     with a code, which is recorded in a journal; an *unknown* position is not settled
-    waiting     with a best capture whose ply is not *due* yet
+    waiting     with a best capture, or a direct win, whose ply is not *due* yet
     losable     unknown, and all captures (if any) lose at the present order and ply
     offence     a check or a chase; the *offender* loses if it must repeat offences for ever
     pattern     positions in which the offender has nothing but the offence

@@ -46,10 +46,10 @@ which the opponent's last move may have been the offence. This does not depend o
 """
 
 LossFilter = Callable[[Frontier], object]
-"""Function `loss_filter(losses)` that removes positions from a frontier that are in no pattern.
+"""Function `loss_filter(losses)` that removes from a frontier positions that are in no pattern.
 
-The offender is to move in these positions, and all their captures must lose. The function tests
-only moves that do not lose yet. So a removed position is in no pattern until one more move loses.
+The offender is to move in the frontier's positions, and all their captures must lose. Only moves
+that do not lose yet are tested: a removed position is in no pattern until one more of them loses.
 """
 
 
@@ -65,8 +65,8 @@ class SearchState:
 
     Most positions of the offender have an escape, or are removed by a filter (`LossFilter`). Such a
     position is tested once, and left out of `possible_losses` until one more of its moves loses. A
-    pattern that the order before did not find contains a position with one more losing move. So
-    later orders test only positions from which play may reach one.
+    pattern that the previous order did not find contains a position with one more losing move. So
+    later orders test only positions from which play may reach such a position.
 
     `mark` is the kernel that finds the positions after a possible offence, `shared` the sets that
     all searches of a material use in turn.
@@ -87,7 +87,7 @@ class SearchState:
 
         The caller calls `Search.initialise`. The search uses the frontiers of the propagation,
         which are idle between orders. Meanwhile, captures that lose at this order count as losing.
-        At the end, `possible_losses` is stored, unless a later order has found no loss candidate.
+        At the end `possible_losses` is stored, unless a search after the first one found nothing.
         """
         p = self.propagation
         with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
@@ -105,18 +105,17 @@ class Search:
     win_candidates, loss_candidates : frontiers; candidates that have not been pruned
     unwon : the winner's positions without a value that no capture wins at this order; only they can
         be candidates
-    unwon_storage : array of `unwon` if a capture wins at this order; scratch otherwise, and after
-        `initialise` and `prune`
+    unwon_storage : array of `unwon` if a capture wins at this order, else scratch; also scratch
+        after `prune`, if `unwon` is not read any more
     escapes : the winner's positions into which the offender can move to avoid the loss: not won,
         and not (or no longer) candidates
     possible_losses : the offender's positions that had no escape to begin with and that no filter
         has removed; the next order searches them for loss candidates
-    found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate,
-        and the next order starts from the same `possible_losses`
+    found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate
     """
 
     def __init__(self, state: SearchState, order: int, frontiers: list[Frontier]) -> None:
-        """Find `unwon`; all else is arbitrary until `initialise`.
+        """Find `unwon`; all other sets are arbitrary until `initialise`.
 
         frontiers : four, of arbitrary content
         """
@@ -232,7 +231,7 @@ class Search:
             self.without_move_into(self.offender, newly_losing, self.loss_candidates, self.escapes)
         if not self.loss_candidates.counts.any():
             return
-        # These escapes are not needed any more: `possible_losses` takes their array.
+        # The present escapes are not read any more: `possible_losses` takes their array.
         self.possible_losses, self.escapes = self.escapes, marked
         sets.clear_rows(self.possible_losses)
         sets.add(state.possible_losses, self.possible_losses, within=losable)
@@ -335,7 +334,7 @@ class Search:
         return True
 
     def _prune_dependent(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
-        """Prune the loss candidates on `pruned_losses`, and all candidates that depend on them.
+        """Prune the loss candidates in `pruned_losses`, and all candidates that depend on them.
 
         A win candidate is pruned (and becomes an escape) when no move leads to a loss candidate; a
         loss candidate when a move leads to a pruned win candidate. `pruned_wins` is scratch.
@@ -348,7 +347,7 @@ class Search:
             self.predecessors(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
-        """Remove positions that a filter rejects from the loss candidates and `possible_losses`.
+        """Remove from the loss candidates and `possible_losses` the positions a filter rejects.
 
         The caller then calls `prune` for the candidates that depend on them.
         """

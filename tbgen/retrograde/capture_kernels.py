@@ -10,9 +10,9 @@ To *raise* a number is to replace it by another one if that is larger.
     the inner piece is captured            the view has no inner piece: one number per row
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
-In the first and third case, one move of one capturing piece raises the numbers of a whole row, for
-all squares of the inner piece, to those of a row of the view. `strides` has the view's stride of
-each group of the parent; `saved` is scratch. Other parameters: `tbgen.retrograde`.
+In the first and third case, one capturing move, except of the inner piece, raises the numbers of a
+whole row, for all squares of the inner piece, to those of a row of the view. `strides` has the
+view's stride of each group of the parent; `saved` is scratch. Other parameters: `tbgen.retrograde`.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
 """Function with the parameters of `Captures.find`. A function for one type of captured piece
-replaces each element of `numbers` by the number of such a capture if that is larger.
+replaces a number in `numbers` if the best capture of a piece of this type has a larger one.
 """
 
 

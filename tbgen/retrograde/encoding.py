@@ -20,7 +20,7 @@ from tbgen.tables.blocks import MAX_PALETTE, Codes, encode_filled
 
 @borrowing_kernel
 def _k_encode(codes, palette, index_of, out):
-    """Write a palette block: its palette, then the palette indices of the slots' codes.
+    """Write a block: its palette and, if that has several codes, the palette index of each slot.
 
     Returns the bytes written, 0 if there are no positions or more than 256 different codes.
 

@@ -75,8 +75,8 @@ def _k_fill(data, codes, numbers):
 class Journal:
     """Settled positions of one side to move, with their codes, as records in order of settling.
 
-    Each chunk of leads has records of its own; one thread at a time writes those of a chunk. They
-    are compressed together in *segments* of at least 32 KiB; the last ones are not compressed yet.
+    Each chunk of leads has records of its own, which one thread at a time writes. A chunk's records
+    are compressed in *segments* of at least 32 KiB, except the last ones, fewer bytes than that.
     """
 
     def __init__(self, chunks: int, storage: Storage) -> None:

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Outcomes of a finished table, for a writer of win-draw-loss files.
 
-    tiles of codes  ->  a plane of outcomes  ->  0 in slots without a position  ->  `OutcomePlanes`
+    codes, some leads at a time  ->  a plane of outcomes  ->  0 in unused slots  ->  `OutcomePlanes`
 
-A table has arbitrary codes in slots without a position, where a win-draw-loss file may store any
-outcome that compresses well. So the legal positions are computed again. Parameters of kernels:
-`tbgen.retrograde`.
+A slot is *used* if it is the canonical slot of a legal position: the one of its slots that counts.
+In other slots a table has arbitrary codes, and a win-draw-loss file may store any outcome that
+compresses well. So the legal positions are computed again. Kernel parameters: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcom
 
 @borrowing_kernel
 def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
-    """Set the outcomes to 0 in the slots of some leads that are no canonical legal position.
-
-    Processes the leads [lead_0, lead_1) of the positions with `side` to move.
+    """Set the outcomes of unused slots of the leads [lead_0, lead_1) to 0, for `side` to move.
 
     outcomes : uint8 (slots,), inout; of all leads
     area : int64 (inner size,), in; squares of the inner piece
@@ -51,9 +49,9 @@ def _k_pack(codes, before, out):
     A slot without a position gets the outcome of the last position before it. Slots before the
     first position get `before`.
 
-    codes : uint8 (slots,), in; outcome codes, 0 where there is no position
+    codes : uint8 (slots,), in; outcome codes from 1 to 3, 0 where there is no position
     before : int, the outcome code of the block's first position
-    out : uint8 (bytes,), out; `SLOTS_PER_BYTE` slots each, the first one the lowest digit
+    out : uint8 (bytes,), out; `SLOTS_PER_BYTE` slots each, the first one in the lowest digit
     """
     first, same = before, True
     at = 0
@@ -73,9 +71,9 @@ def _k_pack(codes, before, out):
 
 
 def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
-    """Return the block of a file for outcome codes (slots,), in less time than `encode_outcomes`.
+    """Return the same block of a file as `encode_outcomes`, in less time.
 
-    codes : 0 where there is no position
+    codes : outcome codes (slots,), 0 where there is no position
     otherwise : outcome code to store for all slots if the block has no positions
     """
     held = int((codes != 0).argmax())
@@ -98,7 +96,7 @@ class OutcomePlanes:
         self._plane: tuple[int, NDArray[np.uint8]] | None = None
 
     def plane(self, side: int) -> NDArray[np.uint8]:
-        """Return a side's outcome codes, uint8 (slots,); 0 where no canonical legal position is."""
+        """Return the outcome codes with a side to move, uint8 (slots,); 0 in unused slots."""
         if self._plane is None or self._plane[0] != side:
             self._plane = None  # first, since there is memory for one only
             self._plane = side, self._load(side)

@@ -30,7 +30,7 @@ def k_mark_in_check(lead_0, lead_1, side, within, found, frame):
             row = lead * mids + mid
             lo, hi = within[row, 0], within[row, 1]
             if lo | hi:
-                # A row is legal with the opponent to move where this side's king is not attacked.
+                # Legal with the opponent to move: the positions in which `side` is not in check.
                 calm_lo, calm_hi = legal_row(lead, mid, 1 - side, frame)
                 lo &= ~calm_lo
                 hi &= ~calm_hi

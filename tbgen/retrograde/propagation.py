@@ -9,14 +9,14 @@ are captures of this order, and the direct wins by the rules that `candidates.py
 count from there; Fang, Hsu & Hsu 2002, sections 5 and 6.1). Captures have got their values before
 (`captures.py`), and are *due* in the ply of their value.
 
-To *settle* a position is to give it its code. Each step settles the best code left, so the first
-code of a position is its value. The code goes into a journal, and the position leaves two sets:
+To *settle* a position is to give it its code. Steps settle the best wins and the worst losses left,
+so a position's first code is its value. The code goes into a journal; the position leaves two sets:
 
     unknown    legal and not settled: an escape for the opponent
     losable    unknown, and all captures (if any) lose by now
 
-A sweep for losses tests only for moves into unknown positions. A position with a move into a loss
-needs no test: it was settled as a win one ply later. Parameters of kernels: `tbgen.rows`.
+A sweep for losses tests only for moves into unknown positions. A move into a loss needs no test:
+the step after that loss has settled its position as a win. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ of the propagation with the number of positions settled in it.
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame):
-    """Write a record of the positions on `front` for each chunk; remove them from two sets.
+    """Write a record of each chunk's positions in `front`; remove these from two sets.
 
     Returns the number of positions.
 
@@ -78,9 +78,9 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 class Propagation:
     """Sets and journals of one material, and the steps that settle its positions.
 
-    Attributes with two entries have one for each side to move. `waiting` has the positions whose
-    capture is not due yet. `frontiers` have the positions that the last step settled. The next step
-    writes those of Red to `spare_frontier`, since it still reads Red's last frontier.
+    Attributes with two entries have one for each side to move. `waiting` has positions whose best
+    capture, or direct win, is not due yet. `frontiers` have the positions that the last step
+    settled. The next step writes Red's to `spare_frontier`, since it still reads Red's last ones.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Propagation:
         self._settle(Value(Outcome.LOSS, 0, 0))
 
     def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
-        """Settle the positions of an order; yield each step and the number of positions settled.
+        """Settle the positions of an order; yield each step, with the number of positions settled.
 
         last : the last step already made of an order begun earlier; 0 begins the order. If that
             step completed the order, one more step is made, which settles nothing
@@ -161,7 +161,7 @@ class Propagation:
                     side, before[side.other], within, found, escape, add_found=due
                 )
             elif not due:
-                self.sets.clear(found)  # 0 plies: direct wins only, and none is due
+                self.sets.clear(found)  # 0 plies: direct wins only, and this side has none
         self.spare_frontier = before[Side.RED]
         if not fits:
             if any(front.counts.any() for front in self.frontiers):
@@ -173,8 +173,8 @@ class Propagation:
         """Set `found` to the positions that wait for a value; return whether any waited.
 
         Positions that another move has settled are left out, but count as waiting. If none waited,
-        `found` is unchanged. Otherwise no position waits for the value any more and, if it is a
-        loss, the unknown ones become losable.
+        `found` is unchanged. Otherwise no position waits for the value any more; those of `found`
+        become losable if the value is a loss.
         """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
@@ -188,7 +188,7 @@ class Propagation:
         return True
 
     def _settle(self, value: Value) -> int:
-        """Settle the positions on both frontiers with a value; report and return their number."""
+        """Settle the positions of both frontiers with a value; report and return their number."""
         code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
@@ -240,7 +240,7 @@ class Propagation:
 
     @contextmanager
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
-        """Context manager: meanwhile, positions whose best capture loses at `order` are losable.
+        """Context manager: in it, positions whose best capture loses at `order` are losable.
 
         Positions already settled stay out of `losable`.
         """

@@ -5,7 +5,8 @@
 `CountedPlanes`   planes and their statistics for a writer of files; one plane is in memory
 
 A palette (`tables/palettes.py`) is the ascending list of the codes that occur. Planes contain
-*numbers*, the indices of codes in the palette. Parameters of kernels: `tbgen.retrograde`.
+*numbers*, the indices of codes in the palette. If a position has several slots, one is *canonical*:
+its others are empty (code and number 0). Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class CodeCount(NamedTuple):
 
 @borrowing_kernel
 def _k_empty_unused(lead_0, lead_1, numbers, frame):
-    """Set the numbers to 0 in all slots but the canonical one of each position.
+    """Set the numbers of some leads to 0 in all slots but the canonical one of each position.
 
     numbers : unsigned (rows of the leads [lead_0, lead_1) * 90,), inout
     """
@@ -69,7 +70,7 @@ def _k_tally(numbers, slot_0, counts, firsts):
 
 @dataclass(frozen=True)
 class Solution:
-    """Codes of every canonical position of a material; 0 in all other slots.
+    """Codes of all positions of a material; 0 in empty slots.
 
     A solution can be a supporting table for the next material (`supporting.SupportingTable`). Each
     call writes planes anew from the journals; `CountedPlanes` keeps one plane.
@@ -97,7 +98,7 @@ class Solution:
         return self.journals[side].codes | {self.code_space.draw}
 
     def _chunk(self, side: int, chunk: int) -> tuple[int, Plane]:
-        """Return a chunk's first slot, and the number of each slot in the side's palette."""
+        """Return a chunk's first slot, and for each slot the number of its code for a side."""
         layout, palette = self.layout, self.palettes[side]
         lead_0, lead_1 = self.chunks.lead_range(chunk)
         rows = (lead_1 - lead_0) * layout.mids
@@ -125,9 +126,9 @@ class Solution:
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """Return a side's palette numbers by slot, (slots,), and the counts of its codes.
+        """Return the numbers of a side's codes by slot, (slots,), and the count of each code.
 
-        Slots without a canonical position have the number 0, and are not counted.
+        Empty slots have the number 0, and are not counted.
         """
         palette = self.palettes[side]
         plane: Plane = self.workers.storage.zeros(self.layout.slots, palette.dtype)
@@ -155,7 +156,7 @@ class Solution:
 class CountedPlanes:
     """Planes of a solution, one in memory at a time, and the counts of their codes.
 
-    The counts of a side are known after `numbers_from` has returned any of its numbers.
+    The counts of a side are known after `numbers_from` has returned any numbers of this side.
     """
 
     def __init__(self, solution: Solution) -> None:

@@ -54,19 +54,19 @@ def solve(
     ready: Callable[[Palette], None] = lambda palette: None,
     checkpoint: Checkpoint | None = None,
 ) -> Solution:
-    """Solve one material under a rule set: up to `rule_set.orders`, or until nothing changes.
+    """Solve one material: orders up to that of the rule set, or until one changes nothing.
 
     supporting : opens a finished table, under the same rule set, that captures lead to
     storage : of the large arrays (None: in memory)
-    meter : counts the sweeps
+    meter : counts the sweeps and the rows that they read
     report : called with the progress, as `Report` defines
     ready : called with the palette of each side's captures before they are searched; a builder then
         compiles the kernels for the width of its planes
     checkpoint : storage of the state; a solver that resumes from one opens no table, and reports
         "resuming" with its order and plies
 
-    Raises `LimitExceededError` if the codes are too small, `InputError` if the rules are unknown,
-    and the errors of opening and reading supporting tables.
+    Raises `LimitExceededError` if a value has no code in `code_space`, `InputError` for unknown
+    rules, and the errors of opening and reading supporting tables.
     """
     layout, rules = Layout.of(material), rule_set.known_rules
 

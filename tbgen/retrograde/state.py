@@ -10,9 +10,9 @@ A checkpoint is a sequence of *parts* (bytes). The first is the head, numbers as
     for each side     unknown, losable, frontier: three sets; waiting positions; the journal
     for each search   the two sets of its `SearchState`
 
-A section is a part for each record (header `_KEY`, then compressed bytes) and an empty part at its
-end. The index and its moves are computed again from the material. The `Checkpoint` stores the
-parts, and checks that they belong to this table and program.
+A section is a part for each record, or each segment of a journal (header `_KEY`, then compressed
+bytes), and an empty part at its end. The index and its moves are computed again from the material.
+The `Checkpoint` stores the parts, and checks that they belong to this table and program.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KEY = Struct("<II")
 _END = b""
 
 Entry = tuple[int, int, bytes]
-"""A record of a section: its chunk, its code, and its compressed bytes."""
+"""A record, or segment of a journal: its chunk, its code as in `_KEY`, and its compressed bytes."""
 
 
 class Checkpoint(Protocol):
@@ -62,7 +62,7 @@ class BuildState:
 
     report : called as report(phase, order, 0, 0) when a phase begins
     checkpoint : storage of this state, if any
-    order, step : the last order, and its last finished step (`Propagation.steps`)
+    order, step : the last order begun, and its last finished step (`Propagation.steps`)
     changed : whether that order has settled any positions
     chase_patterns : map from each order searched to its number of direct wins by chase
     search_states : of all searches for loops, in the order of their runs; empty before order 1
@@ -106,10 +106,7 @@ class BuildState:
             yield _END
 
     def _sections(self) -> Iterator[Iterable[Entry]]:
-        """Yield the records of each section: sets, waiting positions and a journal for each side.
-
-        The two sets of each search follow.
-        """
+        """Yield each section, as an iterable of its entries, in the order of the module's list."""
         p = self.propagation
         for side in Side:
             for rows in (p.unknown[side], p.losable[side], p.frontiers[side].rows):
@@ -139,7 +136,7 @@ class BuildState:
 def resume_state(
     checkpoint: Checkpoint | None, sets: Sets, code_space: CodeSpace, report: Report
 ) -> BuildState | None:
-    """Return the saved state, or None if none is saved; `BuildState.add_searches` reads the rest.
+    """Return the saved state, or None; `BuildState.add_searches` reads the states of searches.
 
     checkpoint : of the same material, rules and code space; its parts are not checked
     """
@@ -170,7 +167,7 @@ def resume_state(
 
 
 def _section(parts: Iterator[bytes]) -> Iterator[Entry]:
-    """Yield the records of the next section of `parts`, up to the empty part that ends it."""
+    """Yield the entries of the next section of `parts`, up to the empty part that ends it."""
     while (part := next(parts)) != _END:
         chunk, code = _KEY.unpack_from(part)
         yield chunk, code, part[_KEY.size :]

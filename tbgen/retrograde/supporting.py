@@ -71,10 +71,10 @@ class SupportingTable(Protocol):
         """Return the number of tiles of a side; a tile has one or more leads, read at once."""
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
-        """Return a tile as runs of consecutive leads: for each, its first slot, and its numbers.
+        """Return a tile as runs of consecutive leads: for each run, its first slot and its numbers.
 
-        Numbers are by slot, in index order. Slots without a canonical position have numbers of
-        arbitrary codes.
+        Numbers are by slot, in index order. A slot without a position, or that is not *canonical*
+        (the slot that counts, if a position has several), has the number of an arbitrary code.
 
         number : the tile, from 0 on
         numbers_of : maps distinct codes (n,) to the numbers (n,) that are returned for them
@@ -93,7 +93,7 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
     slot_of_square : int64 (90,), the inner slot of each square, -1 if there is none
     plane : unsigned (rows * 90,), or (rows,) without an inner piece, out; of all leads
 
-    Returns whether every legal position has a number; not tested without an inner piece.
+    Returns whether every legal position has a number; without an inner piece, always True.
     """
     complete = True
     mids = frame.mids

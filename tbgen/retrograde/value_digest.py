@@ -4,9 +4,10 @@
     tile of codes  ->  a word for each legal position, in index order  ->  SHA-256 of each lead
     SHA-256 of all leads, Red's side, then Black's                     ->  16 bytes
 
-A *word* is 32 bits: outcome, plies and order. A *tile* has one or more leads, which are read at
-once. Leads are hashed separately, since files have their own order of leads. The definition is in
-docs/format.md, "Digest of the values". Parameters of kernels: `tbgen.retrograde`.
+A *word* is 32 bits: outcome, plies and order. A *tile* has one or more leads, read at once. Leads
+are hashed separately, since files have their own order of leads. If a position has several slots,
+only one counts, the *canonical* one. The definition is in docs/format.md, "Digest of the values".
+Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ _HASH_BYTES = 32
 
 @borrowing_kernel
 def _k_select(lead_0, lead_1, side, words, area, frame, ends):
-    """Move the words of canonical legal positions to the front, over the words of other slots.
+    """Move the words of legal positions, with `side` to move, to the front of `words`.
 
-    Processes the leads [lead_0, lead_1) of the positions with `side` to move.
+    The words of slots that are not canonical, or have no legal position, are overwritten.
 
-    words : uint32 (slots of the leads,), inout; in, a word for each slot in index order
+    words : uint32 (slots of the leads [lead_0, lead_1),), inout; in, those of all slots in order
     area : int64 (inner size,), in; squares of the inner piece
-    ends : int64 (leads of the range,), out; end of each lead's remaining words in `words`
+    ends : int64 (leads of the range,), out; end in `words` of the words kept of each lead
     """
     mids = frame.mids
     at, slot = 0, 0
@@ -79,9 +80,9 @@ def _words_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint32]:
 def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -> bytes:
     """Return 16 bytes that depend on a table's name and values only.
 
-    The width of codes, the blocks and the order of blocks do not matter. Takes four bytes of memory
-    for each slot of a tile and thread. Raises the errors of reading the table, and
-    `LimitExceededError` for orders above 32767.
+    The width of codes, the blocks and the order of blocks do not matter. Each thread takes four
+    bytes for each slot of a tile. Raises the errors of reading the table, and `LimitExceededError`
+    for orders above 32767.
     """
     layout, space = table.layout, table.code_space
     assert layout.inner is not None, "a material with a table has an attacker"

@@ -38,7 +38,7 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether the kernels for these arguments are compiled: `warm_up` then only loads."""
+    """Return whether the kernels are compiled that `warm_up` with these arguments needs."""
     return jit.is_compiled(str(rules if ordered else Rules.NONE))
 
 
@@ -50,7 +50,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     to the system before a table is solved (`trim_process`).
 
     rules : the rule set of the whole build
-    ordered : whether kernels for rule-decided orders are needed too, not of order 0 alone
+    ordered : whether to include the kernels of orders above 0, which the rules decide
     alone : whether this process compiles everything, for lack of memory for two
     """
     with jit.compile_lock():
@@ -110,7 +110,7 @@ def _propagate_made_up(*, wide: bool = False) -> None:
 
 
 def _encode(solution: Solution) -> None:
-    """Write a plane of a solution and encode one slot of it, to compile these kernels."""
+    """Write a plane of a solution and encode one slot of it, to compile the kernels of both."""
     encode(CountedPlanes(solution).numbers_from(Side.RED, 0, 1), 1)
 
 

@@ -70,7 +70,7 @@ class _ReverseEdges(NamedTuple):
     left: Integers
     """int64 (reply nodes,): scratch; number of each node's edges to nodes that are not removed."""
     dead: Integers
-    """int64 (offence nodes,): scratch; stack of removed nodes whose incoming edges are to go."""
+    """int64 (offence nodes,): scratch; stack of removed nodes whose incoming edges still count."""
 
 
 def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:

@@ -57,7 +57,7 @@ content is copied, and it is filled again. Its size is doubled if a single candi
 
 @by_pointer
 class ChaseCandidates(NamedTuple):
-    """Loss candidates, each with its common victims: the pieces that all its moves chase."""
+    """Loss candidates and their common victims: pieces that every move chases, unless it loses."""
 
     keys: NDArray[np.int64]
     """int64 (candidates,): row * 90 + square of the inner piece, ascending; canonical ones only."""
@@ -96,7 +96,7 @@ def _find_node(row, square, victim, candidates):
 
 @by_pointer
 class PartialGraph(NamedTuple):
-    """Part of a graph that one thread builds; longer arrays are filled from the front meanwhile."""
+    """Part of a graph. While a thread builds it, arrays are longer, and filled from the front."""
 
     node_replies: NDArray[np.int64]
     """int64 (offence nodes,): the number of reply nodes of each offence node."""
@@ -117,7 +117,7 @@ class PartialGraph(NamedTuple):
 
     @classmethod
     def empty(cls, nodes: int, room: int) -> PartialGraph:
-        """Return empty arrays for `nodes` offence nodes, `room` reply nodes, 4 * `room` edges."""
+        """Return zeros for `nodes` offence nodes, up to `room` reply nodes and 4 * `room` edges."""
         return cls(
             np.zeros(nodes, np.int64), *np.zeros((3, room), np.int64),
             *np.zeros((2, 4 * room), np.int64), *np.zeros((2, 4 * room), np.bool_),
@@ -158,7 +158,7 @@ def _try_chase(victim, source, target, setting, boards):
 
 @part
 def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards):
-    """Return the offence node that a reply of the winner to a chase leads to.
+    """Return the offence node to which a reply of the winner to a chase leads.
 
     attackers : int64, number of attackers in `boards.attackers`; the reply must answer the attack
         of one of them
@@ -205,7 +205,8 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards)
 def _k_edges(first, last, candidates, setting, boards, graph_part):
     """Write the nodes and edges of the candidates [first, last), as long as there is room.
 
-    Returns the first candidate that is not written, and the numbers of reply nodes and edges.
+    Returns the first candidate that is not written, or `last`, and the numbers of reply nodes and
+    edges written.
 
     first, last : int64
     graph_part : PartialGraph, out
@@ -363,7 +364,7 @@ def _find_edges(
 def find_chase_wins(
     losses: Frontier, setting: ChaseSetting, marked: Rows, workers: Workers
 ) -> None:
-    """Mark the winner's positions that win because the offender must chase one piece for ever.
+    """Mark the winner's direct wins by chases: positions after moves from `losses`.
 
     losses : the loss candidates; those without a common victim are removed
     marked : Rows, inout; the positions found are added, at their canonical slots
@@ -395,7 +396,7 @@ def find_chase_wins(
 
 
 def _mark_wins(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) -> None:
-    """Add the positions of the reply nodes of losing offence nodes to `marked`: direct wins.
+    """Add direct wins to `marked`: the positions of all reply nodes of losing offence nodes.
 
     winning : bool (reply nodes,), whether the winner wins
 

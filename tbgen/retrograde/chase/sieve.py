@@ -134,7 +134,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 
 @part
 def attacked_row(lead, mid, side, chase_rules, frame):
-    """Return the positions, as two words, of a row in which `side` attacks an enemy piece.
+    """Return the positions of a row, as two words, in which `side` attacks an enemy piece.
 
     The king and pawns of `side` do not count as attackers. Not counted as attacked are the enemy
     king, men that may be chased freely (`may_be_victim`), and an inner pawn on its own half of the

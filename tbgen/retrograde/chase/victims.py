@@ -58,7 +58,7 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
     squares, codes : int64 (pieces,), squares after the move, and piece codes, of all pieces
     source, target : int64, squares of the move
     victim : int64, the square of the victim
-    attackers : int64 (PAIRS,), out; the squares of the listed pieces
+    attackers : int64 (n,), out; the squares of the listed pieces, from the front
     """
     side = piece_side(after[target])
     count = 0
@@ -205,7 +205,7 @@ def keep_with_victim(
 
     losses : Frontier of the offender, inout; positions without a common victim are removed. All
         captures in them must lose
-    capacity : maximum number of positions to list, in each thread; 0 if only `losses` is wanted
+    capacity : maximum number of positions to list, in each thread; with 0 the result is empty
 
     Returns int64 (n,), the keys (row * 90 + square) of the canonical positions kept, ascending, and
     uint64 (n, 2), the common victims of each, as a set of squares.
