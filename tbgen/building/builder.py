@@ -60,7 +60,7 @@ A thread has a stack and an allocator arena. 540 MiB were measured for two threa
 """
 
 COMPILER_BYTES = 272 << 20
-"""Minimum memory for compiling kernels in one process; measured: 210 MiB, and the compiler."""
+"""Minimum memory for compiling kernels in one process: measured 210 MiB, and the code of LLVM."""
 
 TWO_COMPILERS_BYTES = 512 << 20
 """Minimum memory for compiling kernels in two processes at once, which take 430 MiB together."""
@@ -100,7 +100,8 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
     """Return the least memory of a build in bytes, and a clause that explains the figure.
 
     If kernels are still to be compiled, and the compiler needs more than the table and more than
-    `available`, the figure is the need of the compiler; otherwise it is `least`.
+    `available`, the figure is the need of the compiler; otherwise it is `least`, also if the table
+    does not fit and the process cannot load the compiler to test this.
 
     least : bytes that the table takes at least
     available : bytes that the process may use
@@ -186,12 +187,13 @@ class Builder:
     state_seconds: float = STATE_SECONDS
 
     def build_job(self, start: Start) -> Built:
-        """Build the table of a job, unless it is finished; then remove its checkpoints.
+        """Build a job's table, unless it is finished; in both cases remove its checkpoints.
+
+        In a directory that cannot be written, the checkpoints of a finished table stay.
 
         Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `PostponedError` if another
-        build has locked the table, `MissingTableError` if a supporting table is missing,
-        `InputError` for an unusable checkpoint, and `LimitExceededError` if a distance exceeds the
-        widest codes.
+        build has locked the table, `MissingTableError` for a supporting table, `InputError` for an
+        unusable checkpoint, and `LimitExceededError` if a distance exceeds the widest codes.
         """
         task = start.job.payload
         assert isinstance(task, Task)
@@ -276,7 +278,7 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage in memory if it fits, else in files; `width` as in `_require_memory`."""
+        """Return storage in memory if the arrays fit, else in files; `width` as above."""
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:
             return Storage(self.directory)
@@ -292,7 +294,7 @@ class Builder:
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
         """Compile or load the kernels for arrays with more than one byte per number, if needed.
 
-        phase : name of the current phase, which is reported again afterwards
+        phase : name of the current phase, which is reported again after the kernels are loaded
         palettes : those of the arrays; a palette numbers the codes that occur in an array
         """
         if any(palette.dtype.itemsize > 1 for palette in palettes):

@@ -166,10 +166,10 @@ class Collection:
     def require_disk(self, memory: int, threads: int, jobs: int = 1) -> tuple[int, int]:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
-        The first number is the size of the files of all tables to build, plus that of the temporary
-        files of the `jobs` tables with the largest ones. Other arguments are as in
-        `require_memory`. Raises `InputError` if the files of the tables alone would take more than
-        `_DISK_ERROR` times the free bytes.
+        The first number is the estimated size of all tables to build, plus that of the temporary
+        files of the `jobs` tables for which these are largest. Other arguments are as in
+        `require_memory`. Raises `InputError` if the tables alone would take more than `_DISK_ERROR`
+        times the free bytes.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
@@ -195,7 +195,7 @@ class Collection:
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
-        by_workers : whether `Job.seconds` is the time of one thread, else `PlannedTable.seconds`
+        by_workers : whether `Job.seconds` is `PlannedTable.worker_seconds`, else its `seconds`
         """
         planned = {table.material.name: table for table in self.planned(threads)}
         return [
@@ -218,7 +218,8 @@ class Collection:
     ) -> Outcome:
         """Build tables with an executor, whose function must return a `Built`.
 
-        Finished tables that are not among `jobs` are checked in this process.
+        Tables that are not among `jobs`, which are finished, are checked in this process. The
+        `Outcome` is that of both.
 
         jobs : the result of `jobs_of(work)`, or of `jobs()`
         keep_going : as in `tbgen.scheduling.run.run`

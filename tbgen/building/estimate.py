@@ -41,7 +41,7 @@ LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
 """Least CPU seconds and file size that are learned from; constant costs dominate smaller tables."""
 
 COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
-"""Prior standard deviations, of the logarithm of a cost, of the parts that similar materials share.
+"""Prior standard deviations of the parts of a prediction that similar materials have in common.
 
 `COMMON_DEVIATION` is for materials with similar piece counts, `NEAR_DEVIATION` for materials whose
 other features are similar, too.
@@ -53,7 +53,7 @@ or defenders of one kind at which two materials are no longer similar.
 """
 
 FEATURE_SCALE = 0.7
-"""Length scale of the kernel for all other features, in standard deviations of a feature."""
+"""Length scale of the kernel for all other features: root mean square of scaled differences."""
 
 SLOPE_DEVIATION = 0.07
 """Prior standard deviation of the linear coefficients, per standard deviation of a feature."""
@@ -333,8 +333,8 @@ class Estimates:
     def wall_per_cpu(self) -> float:
         """Return wall seconds on this machine per CPU second of the measurements.
 
-        This is the median over the finished tables that were measured, at more than `CLOCK_SECONDS`
-        of CPU time; the ratio of the measurements if there are none.
+        This is the median over finished tables with a build record that are measured, at more than
+        `CLOCK_SECONDS` of CPU time; the ratio of the measurements if there are none.
         """
         ratios = [
             seconds / cpu

@@ -42,9 +42,9 @@ class Exchange:
     address: str
 
     def names(self) -> set[str]:
-        """Return the file names at the address.
+        """Return the file names at the address, whose folder is created if it is missing.
 
-        Raises `ExchangeError`, and `InputError` for a malformed address.
+        Raises `ExchangeError`, and `InputError` if `fsspec` is missing or rejects the address.
         """
         with self._opened() as (system, folder):
             system.makedirs(folder, exist_ok=True)

@@ -82,7 +82,7 @@ class WinBounds:
     `most` is the upper bound: the lowest share after capturing a piece, but at least `least`. If
     there is nothing to capture, it is 1 for a side with attackers. `least` is the lower bound: the
     highest share after losing a piece. `taking` and `losing` are the mean shares after capturing
-    and after losing a piece. Without such captures, these three are 0.
+    and after losing a piece. `least`, `taking` and `losing` are 0 without such captures.
     """
 
     most: float
@@ -106,7 +106,7 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """Supporting tables of a material; `traits` are those of tables, by name of material."""
+    """Supporting tables of a material; `traits` has their traits, by name of material."""
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material

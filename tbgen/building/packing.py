@@ -133,7 +133,7 @@ def digest_of_values(file: TableFile, *, threads: int = 1) -> bytes:
 def checked_digest(file: TableFile, *, threads: int = 1) -> bytes:
     """Verify all checksums of a table's file, and return the digest of its values (16 bytes).
 
-    Raises `CorruptTableError`, also if the stored digest does not match the contents.
+    Raises `CorruptTableError`, also if the file's digest in its header does not match.
     """
     file.check(threads=threads)
     return digest_of_values(file, threads=threads)

@@ -101,8 +101,8 @@ def materials_of(
     men : most pieces on the board, including kings
     attackers : most attackers of both sides together
 
-    Raises `InputError` for an unknown word and for an empty result, `OSError` for an unreadable
-    file.
+    Raises `InputError` for an unknown word, without words and bounds, and if the bounds exclude all
+    materials that the words select; `OSError` for an unreadable file.
     """
     bounds = Bounds(men, attackers)
     if not words and not bounds:
@@ -119,8 +119,8 @@ def materials_among(
     """Return the materials among `present` that words and bounds select.
 
     Without words, the bounds select, and without bounds all of `present` are selected, sorted by
-    men and name. A material that is named by itself is selected even if it is not present. Raises
-    the errors of `materials_of`.
+    men and name. A material that is named by itself is selected even if it is not present. The
+    result may be empty. Raises the errors of `materials_of`, but not for missing words.
     """
     return _chosen(words, Bounds(men, attackers), frozenset(present))
 

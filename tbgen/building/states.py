@@ -6,9 +6,9 @@
                              SHA-256    of all preceding bytes
 
 The file is beside the table. A new state replaces the previous one after it is written and synced.
-It is removed when the table is complete. A state with another identity, of another user, or with a
-wrong checksum is not used: the table is solved from the beginning. Wrong parts under a correct
-checksum are an `InputError`. `tbgen.retrograde.state` defines the parts.
+The file is removed when the table is complete. A state with another identity, of another user, or
+with a wrong checksum is not used: the table is solved from the beginning. Wrong parts under a
+correct checksum are an `InputError`. `tbgen.retrograde.state` defines the parts.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class StateFile:
             return file is not None
 
     def load(self) -> Iterator[bytes] | None:
-        """Return the parts of the saved state; None without a usable one. Raises `OSError`."""
+        """Return the parts of the saved state; None without a usable state. Raises `OSError`."""
         file = self._opened()
         self._is_loaded = file is not None
         if file is None and self.path.exists():
