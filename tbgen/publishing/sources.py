@@ -65,7 +65,7 @@ class _Transfer:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Context manager: meanwhile, a thread watches rate and deadline (`_watch`)."""
+        """Context manager, during which a thread watches rate and deadline (`_watch`)."""
         thread = threading.Thread(target=self._watch, daemon=True)
         thread.start()
         try:

@@ -175,7 +175,7 @@ class Cluster(Executor):
 
 
 _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))
-"""Result of jobs of a lost scheduler; two threads may detect the same loss."""
+"""Result of jobs of a lost scheduler; `complete` ignores a second detection of the loss."""
 
 
 def _connected(address: str, security: Any) -> Any:

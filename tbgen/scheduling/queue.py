@@ -210,7 +210,7 @@ class ReadyQueue:
 
 
 def _longest_paths(jobs: dict[str, Job], needs: dict[str, list[str]]) -> dict[str, float]:
-    """Return the longest remaining path of each job in seconds; `needs` has its prerequisites."""
+    """Return each job's longest remaining path, in seconds, by key; `needs` has prerequisites."""
     paths = {key: job.seconds for key, job in jobs.items()}
     for key in reversed(list(TopologicalSorter(needs).static_order())):
         for need in needs[key]:
