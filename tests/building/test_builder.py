@@ -156,7 +156,7 @@ def test_arrays_on_disk_give_equal_tables(
 ) -> None:
     """A build with all arrays on disk gives the tables of a build in memory.
 
-    Pages are released after every range of slots.
+    Pages are released after every range of leads.
     """
     in_memory = digests(built("KRKN", rules=rules))
     monkeypatch.setattr(storage_module, "_ON_DISK_FROM", 1)

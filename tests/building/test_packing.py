@@ -1,4 +1,4 @@
-"""Packing: every outcome of a table once, and no incomplete file."""
+"""Packing: the outcome of every position of a table, and no incomplete file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(tables: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_a_bundle(tables: Path, tmp_path: Path) -> None:
-    """`pack --out` writes all WDL files and their lists there and to an archive, none elsewhere.
+    """`pack --out` writes WDL files and their lists to its directory and an archive, not elsewhere.
 
     Later runs write an equal archive. A directory with files of other rules is refused.
     """

@@ -88,7 +88,7 @@ def test_other_rules_scale_the_cost_if_both_sides_attack() -> None:
 
 
 def test_wins_are_bounded_by_those_after_captures() -> None:
-    # The rook's side takes the advisor, the knight, or loses its rook: then it is named last.
+    # The rook's side takes the advisor, takes the knight, or loses its rook and is named second.
     traits = {
         "KRKN": outcomes(0.6, 0.2),
         "KRKA": outcomes(0.9, 0.0),
@@ -155,7 +155,8 @@ def test_a_law_does_not_extrapolate() -> None:
 def test_similar_armies_cost_alike() -> None:
     """The regression predicts similar costs for materials with similar armies.
 
-    The two armies differ in one column. All other inputs are random and explain no cost.
+    Half of the known materials differ from the others in one piece count, and in cost. The first
+    two inputs are random and explain no cost.
     """
     rng = np.random.default_rng(5)
     known = cases(rng, 60, 2)

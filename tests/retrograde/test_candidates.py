@@ -32,7 +32,7 @@ MATERIAL = "KRKNA"
 
 
 def state_of_checks(propagation: Propagation) -> SearchState:
-    """Return the state that searches of all orders for perpetual checks by Black share."""
+    """Return the state of Red's searches for positions in which Black must check for ever."""
     sets = propagation.sets
     shared = sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier()
     return SearchState(propagation, Side.RED, k_mark_in_check, shared)
@@ -176,10 +176,7 @@ def test_no_row_of_affected_candidates_is_listed_twice(monkeypatch: pytest.Monke
 def test_the_judge_reduces_the_affected_candidates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A filter by the chase rules leaves fewer candidates to search in later orders of KRKNN.
-
-    Most chases in KRKNN are far from new losses, so most candidates are not affected.
-    """
+    """With a filter by the chase rules, later orders of KRKNN search fewer loss candidates."""
     solution("KRKNN", Rules.WXF)
     affected = Search._keep_affected
 

@@ -52,7 +52,7 @@ WORDS = sorted(
 
 
 def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]:
-    """Return (kind of attacker, kind of victim) of attacks on `side`'s pieces that can be chases.
+    """Return the pairs (kind of attacker, kind of victim) of possible chases of `side`'s pieces.
 
     word : chase rules, packed as in `WORDS`
     """

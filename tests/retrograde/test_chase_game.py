@@ -142,7 +142,7 @@ def test_the_exact_solvers_agree() -> None:
     while compared < 250:
         game = random_game(rng, rng.choice((1, 1, 2)), rng.randint(1, 3), widest=2)
         choices = 1
-        unfolded = game.pieces  # 1 or 2: its own factorial
+        unfolded = game.pieces  # 1 or 2, equal to its factorial
         for node in game.replies:
             for edge in node:
                 choices *= max(1, len(game.offences[edge.target])) ** unfolded

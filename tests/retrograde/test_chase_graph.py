@@ -1,6 +1,7 @@
 """Graph of the search for chase patterns: offence nodes, one for each victim, and reply nodes.
 
-A victim is a piece that all moves of a position chase. A reply node is a position after a move.
+A victim is a piece that all moves of a position chase, unless they lose. A reply node is a position
+after a move.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def test_solving_frees_the_sets() -> None:
 
 
 def test_captures_count_from_their_order_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A capture into a position of order k is used up by the round of order k, not before.
+    """A capture into a position of order k is due in the steps of order k, not before.
 
     In KRKNA, captures lead to positions of KRKN that perpetual check decides (order 1).
     """

@@ -49,10 +49,10 @@ print(*sorted(k.__name__ for k in kernels if len(k.signatures) > compiled[k]))
 
 @pytest.mark.parametrize("width", ["narrow", "wide"])
 def test_warm_up_compiles_every_kernel_of_order_0(width: str) -> None:
-    """After warm-up, solving order 0 compiles no more kernels.
+    """After a warm-up, solving order 0 compiles no more kernels.
 
-    Two processes compile in a warm-up; one of them compiles kernels for wide planes, with two bytes
-    per slot.
+    Called are the parts of a warm-up that two processes share, for planes of one byte per slot
+    (`narrow`) or of two (`wide`).
     """
     command = [sys.executable, "-c", LEFT, width]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
