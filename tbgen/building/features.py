@@ -82,7 +82,7 @@ class WinBounds:
     `most` is the upper bound: the lowest share after capturing a piece, but at least `least`. If
     there is nothing to capture, it is 1 for a side with attackers. `least` is the lower bound: the
     highest share after losing a piece. `taking` and `losing` are the mean shares after capturing
-    and after losing a piece. `least`, `taking` and `losing` are 0 without such captures.
+    and losing a piece. `least` and `losing` are 0 with no piece to lose, `taking` with none to take.
     """
 
     most: float
@@ -161,8 +161,8 @@ class Support:
     def features(self) -> tuple[float, ...]:
         """Return the numbers from which a regression predicts the error of the first guess.
 
-        Where there is a number for each army, the stronger army comes first; of attackers, the
-        smaller number.
+        Where there is a number for each army, the stronger army comes first, but of the numbers of
+        attackers the smaller one.
         """
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()

@@ -133,7 +133,7 @@ def fetch(
 
 
 def require_room(entries: Iterable[Entry], directory: Path) -> None:
-    """Raise `InputError` if a directory has less free space than the missing bytes of entries."""
+    """Raise `InputError` if a directory has less free space than the entries' missing bytes."""
     missing = 0
     for entry in entries:
         parts = (directory / entry.file, directory / f".{entry.file}.part")

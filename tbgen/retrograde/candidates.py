@@ -87,7 +87,7 @@ class SearchState:
 
         The caller calls `Search.initialise`. The search uses the frontiers of the propagation,
         which are idle between orders. Meanwhile, captures that lose at this order count as losing.
-        At the end `possible_losses` is stored, unless a search after the first one found nothing.
+        At the end `possible_losses` is stored, unless this is a later search and found nothing.
         """
         p = self.propagation
         with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
@@ -109,8 +109,8 @@ class Search:
         after `prune`, if `unwon` is not read any more
     escapes : the winner's positions into which the offender can move to avoid the loss: not won,
         and not (or no longer) candidates
-    possible_losses : the offender's positions that had no escape to begin with and that no filter
-        has removed; the next order searches them for loss candidates
+    possible_losses : the offender's positions that had no escape when first tested, and that no
+        filter has removed; the next order searches them for loss candidates
     found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate
     """
 

@@ -85,8 +85,8 @@ def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
 class Captures:
     """Best captures of one side, found for a range of leads at a time.
 
-    The supporting tables, which captures lead to, stay in memory as planes or views as long as the
-    object.
+    The supporting tables, to which captures lead, are in memory, as planes or views, as long as the
+    object exists.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ def _captured_kinds(
     code_space: CodeSpace,
     metric: Metric,
 ) -> tuple[list[_CapturedKind], Palette]:
-    """Return the types of pieces that a side may lose, and the palette of all capture codes."""
+    """Return the types of pieces that `victim_side` may lose, and the palette of capture codes."""
     kinds = []
     army = layout.armies[victim_side]
     for kind in list(PieceType)[1:]:

@@ -65,7 +65,7 @@ def _k_encode(codes, palette, index_of, out):
 
 
 def encode(codes: Codes, otherwise: int) -> bytes:
-    """Return the same block of a file as `encode_filled`, in a quarter of the time.
+    """Return the same block of a file as `encode_filled`, usually in a quarter of the time.
 
     codes : unsigned (slots,), 0 for slots without a position
     otherwise : code to store for all slots if the block has no positions

@@ -39,7 +39,7 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     legal : Rows of the leads, in; the positions to sort
     losable : Rows of the leads, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, as
-        row * 90 + square, rows counted from the first lead's first one
+        row * 90 + square, rows counted from the first row of the first lead
     waiting : unsigned (slots of the leads,), out; the numbers of those captures
     """
     mids = frame.mids

@@ -188,7 +188,7 @@ class Waiting:
 
         numbers : unsigned (n,), the code that each position waits for, as its number in the palette
         slots : uint32 (n,), the positions, ascending: row * 90 + square, rows counted from the
-            chunk's first one
+            first row of the chunk
         """
         if not len(numbers):
             return

@@ -45,7 +45,7 @@ of the propagation with the number of positions settled in it.
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame):
-    """Write a record of each chunk's positions in `front`; remove these from two sets.
+    """Write a record of each chunk's positions in `front`; remove the positions from two sets.
 
     Returns the number of positions.
 

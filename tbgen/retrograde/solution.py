@@ -98,7 +98,7 @@ class Solution:
         return self.journals[side].codes | {self.code_space.draw}
 
     def _chunk(self, side: int, chunk: int) -> tuple[int, Plane]:
-        """Return a chunk's first slot, and for each slot the number of its code for a side."""
+        """Return a chunk's first slot, and the number of each slot's code, with `side` to move."""
         layout, palette = self.layout, self.palettes[side]
         lead_0, lead_1 = self.chunks.lead_range(chunk)
         rows = (lead_1 - lead_0) * layout.mids
@@ -126,7 +126,7 @@ class Solution:
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """Return the numbers of a side's codes by slot, (slots,), and the count of each code.
+        """Return the number of each slot's code for a side, (slots,), and the count of each code.
 
         Empty slots have the number 0, and are not counted.
         """

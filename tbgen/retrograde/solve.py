@@ -54,7 +54,7 @@ def solve(
     ready: Callable[[Palette], None] = lambda palette: None,
     checkpoint: Checkpoint | None = None,
 ) -> Solution:
-    """Solve one material: orders up to that of the rule set, or until one changes nothing.
+    """Solve one material: up to order `rule_set.orders`, if set, or until one changes nothing.
 
     supporting : opens a finished table, under the same rule set, that captures lead to
     storage : of the large arrays (None: in memory)

@@ -73,8 +73,8 @@ class SupportingTable(Protocol):
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
         """Return a tile as runs of consecutive leads: for each run, its first slot and its numbers.
 
-        Numbers are by slot, in index order. A slot without a position, or that is not *canonical*
-        (the slot that counts, if a position has several), has the number of an arbitrary code.
+        Numbers are by slot, in index order: of an arbitrary code if a slot has no position, or is
+        not the one that counts (*canonical*) of a position's several slots.
 
         number : the tile, from 0 on
         numbers_of : maps distinct codes (n,) to the numbers (n,) that are returned for them

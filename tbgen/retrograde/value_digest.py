@@ -110,7 +110,7 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
 
 
 def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
-    """Write the SHA-256 of the words of each of some consecutive leads to `hashes`.
+    """Write the SHA-256 of each lead's words to `hashes`, for some consecutive leads.
 
     words, ends : words of the canonical legal positions, and the end of each lead (`_k_select`)
     lead : the first of these leads

@@ -38,7 +38,7 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether the kernels are compiled that `warm_up` with these arguments needs."""
+    """Return whether `warm_up` with these arguments would find all its kernels compiled."""
     return jit.is_compiled(str(rules if ordered else Rules.NONE))
 
 

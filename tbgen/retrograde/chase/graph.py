@@ -135,7 +135,7 @@ def _try_chase(victim, source, target, setting, boards):
     """Play the offender's quiet move on `boards.after` and `boards.squares`, unless it loses.
 
     The position is on `boards.board`. The piece on the square `victim` is one of its common
-    victims, so every such move chases that piece.
+    victims, so every move that does not lose chases it.
 
     Returns the number of pieces that attack the victim anew, which are listed in
     `boards.attackers`, and the key of the position after the move. For a move that loses, a capture

@@ -74,7 +74,7 @@ def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
 
 @borrowing_kernel
 def _k_keep_images(lead_0, lead_1, marked, wins, frame):
-    """Remove positions from `wins` that are not marked.
+    """Remove from `wins` the positions that are not marked.
 
     A position may have several slots; `marked` has only the canonical one, `wins` has all.
 
