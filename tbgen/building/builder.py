@@ -278,7 +278,7 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage in memory, or in files if arrays do not fit; `width`: `_require_memory`."""
+        """Return storage in memory if arrays fit, else in files; `width`: see `_require_memory`."""
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:
             return Storage(self.directory)

@@ -52,7 +52,7 @@ class BadIndexError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file listed in an index."""
+    """A file listed in an index: its name, size, SHA-256 and digests."""
 
     file: Annotated[str, _file]
     bytes: Annotated[int, checked_json.integer(1)]

@@ -1,8 +1,8 @@
 """Searches for direct wins: arrays borrowed from the solver, and cached candidates.
 
-A direct win is a win in 0 plies, in a position where the opponent must check or chase for ever. One
-search per order (round of the solver) finds the direct wins among its candidates, and keeps results
-for the searches of later orders.
+A direct win is a win in 0 plies, in a position where the opponent must check or chase for ever. A
+search at each order (round of the solver) finds direct wins among its candidates, and keeps results
+for later orders.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tbgen.tables.names import RuleSet
 from tests.helpers.solutions import solution
 
 MATERIAL = "KRKNA"
-"""Material in which Black checks perpetually, and captures lead into KRKN, which has order 1."""
+"""Material in which Black checks perpetually; captures lead into KRKN, with wins of order 1."""
 
 
 def state_of_checks(propagation: Propagation) -> SearchState:
