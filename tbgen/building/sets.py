@@ -43,7 +43,7 @@ MAX_ATTACKERS = 4
 """Limit of `--attackers`, with 17,883 materials."""
 
 MAX_PATTERN = 200
-"""Limit on the characters of a pattern; the longest name has 34, each of which may be matched by a
+"""Limit on the characters of a pattern; the longest name has 32, each of which may be matched by a
 bracketed set of letters.
 """
 
