@@ -37,7 +37,7 @@ It applies if there is no other bound, and the pattern does not select among exi
 """
 
 MAX_MEN = 12
-"""Limit of `--men`; beyond it there are hundreds of thousands of materials."""
+"""Limit of `--men`, with 109,979 materials."""
 
 MAX_ATTACKERS = 4
 """Limit of `--attackers`, with 17,883 materials."""
