@@ -128,10 +128,10 @@ class Tablebase:
         of the same name, only the one added first is used. Subdirectories are ignored. Raises
         `OSError` if there is no such directory.
         """
-        added = 0
+        added, files = 0, sorted(Path(path).iterdir())
         if Path(path) not in self.directories:
             self.directories.append(Path(path))
-        for file in sorted(Path(path).iterdir()):
+        for file in files:
             name = parse_name(file.name)
             if name is not None and file.exists() and not file.is_dir():
                 added += self._add(name, file)

@@ -178,11 +178,12 @@ class FinishedTable:
 def finished_tables(directory: Path, rules: Rules) -> dict[str, FinishedTable]:
     """Return the finished tables under `rules` in a directory, by name of material.
 
-    Tables with limited orders, and empty files, are left out. Raises `OSError` if the directory
-    cannot be listed.
+    Tables with limited orders, and empty files, are left out. Of several tables of a material, the
+    one whose name comes last is taken (DTM before DTC). Raises `OSError` if the directory cannot be
+    listed.
     """
     found = {}
-    for path in directory.iterdir() if directory.exists() else ():
+    for path in sorted(directory.iterdir()) if directory.exists() else ():
         name = TableName.parse(path.name)
         if name is not None and name.rules == rules and not name.orders:
             with contextlib.suppress(FileNotFoundError):  # removed since, or a dangling link

@@ -110,8 +110,11 @@ def test_batches_refuse_what_is_no_position(directory: tuple[Path, dict[str, Pla
     boards = np.frombuffer(KRK.board + ARMLESS.board, np.uint8).reshape(2, 90)
     kings = boards[1] & 7 == 1
     outside = np.vstack([boards[1], np.roll(boards[1], -9)])
+    unknown = np.vstack([boards[0], boards[0]])
+    unknown[1, 89] = 200
     wrong = [(boards, sides) for sides in ([0, -1], [2, 0], [256, 1], [0])]
-    wrong += [(board, [1, 0]) for board in (boards * 0, boards * ~kings, outside, boards[::-1] | 8)]
+    all_wrong = (boards * 0, boards * ~kings, outside, boards[::-1] | 8, unknown)
+    wrong += [(board, [1, 0]) for board in all_wrong]
     with Tablebase.open(directory[0]) as tablebase:
         assert tablebase.probe_wdl_boards(boards, np.array([1, 0])).shape == (2,)
         for board, sides in wrong:
@@ -257,6 +260,7 @@ def test_available_and_directories(directory: tuple[Path, dict[str, Planes]]) ->
     assert tablebase.path(tablebase.available()[0]) == directory[0] / "KPK.none.dtm.xqt"
     with pytest.raises(FileNotFoundError):
         tablebase.add_directory(directory[0] / "nowhere")
+    assert tablebase.directories == [directory[0]]
     with pytest.raises(ValueError, match="no name of a table"):
         tablebase.add_file(directory[0] / "README.md")
 
