@@ -5,8 +5,8 @@
 
 Dependencies of tbgen and of its extra `web` are needed: each must have a permissive licence and no
 known advisory. Those of the extra `dev` are only listed, because they are not distributed.
-Advisories need pip-audit and a network. If pip-audit is missing or fails, the field
-`advisories_said` of the output has the reason. That is a failure only with `--advisories`.
+Advisories need pip-audit and a network. If they are unknown, `advisories_said` in the JSON output
+has the reason; only `--advisories` makes this a failure.
 
     python scripts/certify/dependencies.py --advisories
 """
@@ -88,8 +88,8 @@ def _closure(extras: set[str]) -> set[str]:
 def _licence(name: str) -> str:
     """Return the name of a package's licence, from the first source that has one.
 
-    Sources are the metadata License-Expression, classifiers (joined by commas) and first line of
-    License (cut at 60 characters), then the licence files; "not stated" if none has one.
+    Sources in order: the metadata fields License-Expression, Classifier (several joined by commas)
+    and License (60 characters of line 1), then MIT in a licence file; "not stated" if none has one.
     """
     about = metadata.metadata(name)
     expression = about.get("License-Expression")
@@ -117,8 +117,8 @@ def _licence_of_text(name: str) -> str:
 def is_permissive(licence: str) -> bool:
     """Return whether one of the alternatives in a licence expression is permissive.
 
-    Alternatives are joined by OR or by a comma. In an alternative, every licence (they are joined
-    by AND) must contain a word of `PERMISSIVE`.
+    Alternatives are joined by OR or a comma, the licences of an alternative by AND; parentheses are
+    ignored. In a permissive alternative every licence contains a word of `PERMISSIVE`.
     """
     return any(
         all(any(word in part for word in PERMISSIVE) for part in choice.split(" AND "))
@@ -127,10 +127,10 @@ def is_permissive(licence: str) -> bool:
 
 
 def advisories(needed: list[Package]) -> tuple[int | None, str]:
-    """Run pip-audit; return the number of packages with known advisories, and a list as text.
+    """Run pip-audit on `needed`; return the number of packages with advisories, and their list.
 
-    The text is like `NAME VERSION: ID, ID; NAME ...`. If pip-audit is missing or fails, returns
-    None and the reason.
+    The list is a text like `NAME VERSION: ID, ID; NAME ...`. If pip-audit is missing or fails, the
+    result is None and the reason.
     """
     # First beside this interpreter, whose environment may not be activated; then on the path.
     beside = str(Path(sys.executable).parent)

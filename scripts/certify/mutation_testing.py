@@ -6,9 +6,9 @@
 A first run tests each mutation with the tests of its own package only. `--again` tests the
 survivors with the tests of dependent packages (`DEPENDENTS`), too, at the current commit. A
 mutation is `outdated` if its code has changed since the first run. Every result is a row of
-DIRECTORY/mutations.csv, so the command resumes where it stopped. The clone and its kernel cache
-stay in DIRECTORY. Some mutations cannot change a result (a safety margin, a limit of work), so a
-person has to read the survivors.
+DIRECTORY/mutations.csv, so a first run resumes where it stopped; `--again` tests all survivors
+anew. The clone and its kernel cache stay in DIRECTORY. Some mutations cannot change a result (a
+safety margin, a limit of work), so a person has to read the survivors.
 
     python scripts/certify/mutation_testing.py DIRECTORY --count 300 --seed 1
     python scripts/certify/mutation_testing.py DIRECTORY --count 100 --packages tables tbgen/verify
@@ -132,7 +132,7 @@ def _mutable(node: ast.AST) -> Iterator[ast.AST]:
 def mutations_of(path: str, source: str) -> list[Mutation]:
     """Return every possible mutation of the file `path`, whose text is `source`.
 
-    They are in the order of the syntax tree, outer expressions before inner ones.
+    The list follows the syntax tree, outer expressions before inner ones.
     """
     found = []
     for node in _mutable(ast.parse(source)):
@@ -151,7 +151,7 @@ def mutations_of(path: str, source: str) -> list[Mutation]:
 def choose(root: Path, packages: Sequence[str], count: int, seed: int) -> list[Mutation]:
     """Choose `count` of all possible mutations of `packages` at random; all if there are fewer.
 
-    Returns them sorted by package, in the order of `PACKAGES`. `root` is the repository.
+    The result is sorted by package, in the order of `PACKAGES`. `root` is the repository.
     """
     places = [
         mutation
@@ -238,7 +238,7 @@ def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tupl
 
 
 def main() -> None:
-    """Test the mutations that have no row in mutations.csv, or with `--again` the survivors."""
+    """Test the chosen mutations without a row in mutations.csv, or with `--again` the survivors."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -281,7 +281,7 @@ _Rows = dict[Mutation, tuple[str, str, float]]
 
 
 def _read(path: Path) -> _Rows:
-    """Read the rows of mutations.csv; empty if there is no such file."""
+    """Read the rows of mutations.csv by mutation; empty if there is no such file."""
     if not path.exists():
         return {}
     with path.open(newline="", encoding="utf-8") as file:

@@ -1,6 +1,7 @@
 """Test tbgen with the lowest and the newest version of every dependency in pyproject.toml.
 
-A part is a function that records failures in a `Tally`; it does not use `budget` and `seed`.
+`--only` chooses parts. A part is a function that records failures in the `Tally` that it is given;
+its other arguments, `budget` and `seed`, are not used.
 
     quick     some tests with the lowest versions of tbgen's dependencies, except numba; these
               versions come before the installed packages on Python's path
@@ -11,10 +12,9 @@ A part is a function that records failures in a `Tally`; it does not use `budget
     extras    lowest versions of everything, extras and developer tools included: ruff, mypy, and
               tests of each extra
 
-All but `quick` compile kernels anew, which takes some minutes. Packages come from the index that
-pip is configured for. `oldest` and `newest` need no package besides the Python that runs this
-script; `quick` and `extras` need the extra `dev`. The usual test run covers the newest versions of
-the extras.
+All but `quick` compile kernels anew, which takes some minutes. Packages come from pip's index.
+`oldest` and `newest` need no package besides the Python that runs this script; `quick` and `extras`
+need the extra `dev`. The usual test run covers the newest versions of the extras.
 
     python scripts/certify/versions.py --only oldest
 """
@@ -77,7 +77,7 @@ print(json.dumps(found))
 def lower_ends(*extras: str) -> list[str]:
     """List the lowest versions of tbgen's dependencies and of those of `extras`.
 
-    Items are like `NAME==VERSION`, sorted. Exits if pyproject.toml gives none for a dependency.
+    Items are like `NAME==VERSION`, sorted. Exits if a dependency is not written `NAME>=VERSION`.
     """
     found = set()
     for requirement in requirements(*extras):
@@ -89,7 +89,7 @@ def lower_ends(*extras: str) -> list[str]:
 
 
 def requirements(*extras: str) -> list[str]:
-    """List tbgen's requirements and those of `extras`, as pyproject.toml has them."""
+    """List tbgen's requirements and those of `extras`, as written in pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = [project["optional-dependencies"][extra] for extra in extras]
     return [*project["dependencies"], *itertools.chain(*named)]
@@ -105,9 +105,9 @@ def expected() -> str:
 
 
 def installed(folder: Path, wanted: list[str]) -> str:
-    """Create a virtual environment in `folder`, and return the path of its interpreter.
+    """Create a virtual environment in `folder`/venv, and return the path of its interpreter.
 
-    wanted : packages to install there, as arguments of pip
+    wanted : packages to install there, as arguments of pip; a failure ends the script
     """
     venv.create(folder / "venv", with_pip=True)
     python = str(folder / "venv" / "bin" / "python")
@@ -152,7 +152,7 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
 def run_tests(tally: Tally, python: str, environment: Mapping[str, str], *options: str) -> None:
     """Run pytest with `options` by the interpreter `python`, with variables `environment` added.
 
-    Counts passed tests in `tally`. If a test fails, the output is printed, and a finding added.
+    Adds the number of passed tests to `tally`. If pytest fails, prints the output, adds a finding.
     """
     command = [python, "-m", "pytest", "-p", "no:cacheprovider", *options]
     ended = run(command, environment=environment, patience=_TIMEOUT_SECONDS, cwd=ROOT)

@@ -7,7 +7,7 @@
 The materials have every kind of piece, single and in pairs, in each of the three parts of the
 index: lead, mid groups and inner piece (docs/format.md). There are pawns on both sides, codes of
 one byte and of two, and distances to mate and to conversion. A digest covers the values of a table,
-and their arrangement and packing. Exit status 1 if any differs.
+their arrangement and the statistics, but not the compression. Exit status 1 if any digest differs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CONVERSION = ("KRKN", "KNKP", "KRAKCA")
 
 
 class TableKey(NamedTuple):
-    """Key of a table: its rule set and its file name."""
+    """Key of a table: its rule set, by its name in `RULE_SETS`, and its file name."""
 
     rule_set: str
     file: str
@@ -56,7 +56,10 @@ def tbgen(*arguments: str) -> str:
 
 
 def build(directory: Path, materials: tuple[str, ...]) -> dict[TableKey, str]:
-    """Build tables under all of `RULE_SETS`, each set in its own folder; return their digests."""
+    """Build tables under all of `RULE_SETS`; return the digests, also of supporting tables.
+
+    `directory` gets a folder for each rule set. With `MATERIALS`, `CONVERSION` is built, too.
+    """
     digests = {}
     conversion = CONVERSION if materials == MATERIALS else ()
     for rule_set, options in RULE_SETS.items():
@@ -86,7 +89,7 @@ def write(digests: dict[TableKey, str]) -> None:
 
 
 def compare(found: dict[TableKey, str], known: dict[TableKey, str]) -> int:
-    """Print the tables whose digest is not the known one, and counts; return 1 if there are any.
+    """Print the tables in `found` or `known` whose digests differ, and counts; return 1 if any.
 
     A table in only one of the two differs, too.
     """

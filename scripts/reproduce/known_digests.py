@@ -8,8 +8,8 @@
     python scripts/reproduce/known_digests.py DIR            compare the list with the tables
     python scripts/reproduce/known_digests.py DIR --write    write the tables' digests
 
-Rows of tables that are not in DIR stay unchanged. Exit status 1 if any table has other digests, or
-none is in DIR.
+Rows of tables that are not in DIR stay unchanged. A comparison has exit status 1 if any table has
+other digests, or none is in DIR.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BOOKS = Path(__file__).resolve().parents[2] / "docs" / "classical-books.csv"
 
 
 def listed_names() -> list[TableName]:
-    """Return the names of the tables that the list may have, all under `wxf`, in its order.
+    """Return the names of the tables that the list may have, all under `wxf`, in the list's order.
 
     Each material has two names: with distances to mate, then with those to conversion. Materials
     are those of at most six men, those of at most two attackers and eight men, and those of one
@@ -54,7 +54,7 @@ def listed_names() -> list[TableName]:
 
 
 def digests_in(directory: Path) -> dict[str, Digests]:
-    """Return both digests of each listed table that a directory has, by file name.
+    """Return the digests, of contents and of values, of a directory's listed tables by file name.
 
     Verifies all checksums, too. A table of distances to conversion is left out if the directory has
     one of distances to mate for the same material.

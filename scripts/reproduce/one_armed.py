@@ -5,10 +5,10 @@
     python scripts/reproduce/one_armed.py KRKAB --no-minor-chases
 
 A pattern is a loop in which a side must check or chase for ever (docs/values.md). The solver
-searches none in these materials. The script solves their tables in memory, proves them row by row,
-and searches them for candidates: draws in which every legal move loses or is one offence, check or
-chase (tests/helpers/onearmed.py). Then it searches the candidates for patterns. Prints a line for
-each material with candidates, and the sums. Exit status 1 if there is a pattern.
+searches none in these materials. The script solves their tables in memory, proves them, and lists
+candidates: draws in which every legal move loses or commits the same offence, a check or a chase of
+one piece (tests/helpers/onearmed.py). Then it searches the candidates for patterns. Prints a line
+for each material with candidates, and the sums. Exit status 1 if there is a pattern.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.helpers.onearmed import find_candidates, one_armed_materials
 
 
 def main() -> int:
-    """Print the candidates of each material; return 1 if any of them form a pattern."""
+    """Print the numbers of candidates by material; return 1 if any of them form a pattern."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

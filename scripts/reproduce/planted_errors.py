@@ -7,10 +7,10 @@
 
 Solves tables in memory, proves them, and proves them again with each change in turn. A change is of
 one code at a random legal position (a single change), of several codes that agree with each other
-(a `pair` or a `shift`), or of a whole region. A fifth of the single changes is of each of five
-kinds. If a kind is impossible in a table (no direct win to remove), the others take its share.
-tests/helpers/planting.py describes the kinds. No table is written to a file, where checksums would
-show the change. Exit status 1 if a change is not found.
+(a `pair` or a `shift`), or of a region (all of an order or above, or a loop). Each of five kinds
+has a fifth of the single changes. If a kind is impossible in a table (no direct win to remove),
+the others take its share. tests/helpers/planting.py describes the kinds. No table is written to a
+file, where checksums would show the change. Exit status 1 if a change is not found.
 
 `--write` stores the rows of each finished table in docs/planted-errors.csv, in place of its earlier
 rows. It skips tables with as many single changes in that file, so an interrupted run resumes.
@@ -57,7 +57,7 @@ PAIRS, SHIFTS = 20, 50
 
 
 class Row(NamedTuple):
-    """Figures of one kind of change in one table: number planted and number found."""
+    """Numbers of changes of one kind planted and found in one table; `rules` is in `RULE_SETS`."""
 
     material: str
     rules: str
@@ -69,8 +69,8 @@ class Row(NamedTuple):
 def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Change]:
     """Yield the changes to plant in a table, whole regions first.
 
-    Then come `singles` changes of one code, of all kinds in turn, with changes of several codes
-    between them (after every `PAIRS` and `SHIFTS`).
+    Then come `singles` changes of one code, of all kinds in turn. A `pair` follows every `PAIRS`
+    single changes, a `shift` every `SHIFTS`.
     """
     yield from regions(target)
     planted = dict.fromkeys(SINGLE, 0)
@@ -153,7 +153,7 @@ def write(rows: list[Row]) -> None:
 
 
 def planted_before(material: str, rules: str) -> int:
-    """Return how many single changes of a table docs/planted-errors.csv counts as planted."""
+    """Return the number of planted single changes of a table in docs/planted-errors.csv."""
     return sum(row.planted for row in read() if row[:2] == (material, rules) and row.kind in SINGLE)
 
 

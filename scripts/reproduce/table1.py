@@ -2,7 +2,7 @@
 
     python scripts/reproduce/table1.py [--max-legal N] [--tables DIR]
 
-Builds the rows of at most N legal positions (default 300 million) under `--rules check --orders 1`,
+Builds the tables of at most N legal positions (default 300 million), by `--rules check --orders 1`
 as in the paper. Prints legal positions, draws, the longest distance, the longest distance-to-check
 (to a forced loop of checks) and the check rate (share of the positions that such loops decide). A
 figure that differs is printed beside the paper's, and the exit status is 1.

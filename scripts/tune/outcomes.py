@@ -3,8 +3,8 @@
     python scripts/tune/outcomes.py DIR [--rules wxf]
 
 Reads the statistics of the tables in DIR, and writes outcomes.csv beside the engine's search, which
-limits its evaluation by these shares: thousandths of all legal positions, either side to move. Wins
-and losses are those of the side that the material names first.
+limits its evaluation by these shares: thousandths of all legal positions, with either side to move.
+Wins and losses are those of the side that the material names first.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def _think(states, shared, moves, nodes):
 def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, scores):
     """Play a game; returns the number of positions kept, and the result for Red: 1, 0 or -1.
 
-    The number is `NO_GAME` if the random opening is dropped.
+    The number is `NO_GAME` if the random opening is dropped (as in `SelfPlay.play`).
 
     states : `State` (1,), inout; row 0 of its `boards` holds the start, Red to move
     shared : `Shared`, inout
@@ -244,7 +244,7 @@ class SelfPlay:
 
 
 def main() -> None:
-    """Play the games, and write the file of positions."""
+    """Play the games, and write the positions kept to the file OUT."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

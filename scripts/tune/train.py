@@ -69,7 +69,7 @@ class Positions(NamedTuple):
 
 
 def _inputs() -> NDArray[np.int64]:
-    """Compute the table `INPUTS_OF`: the number of the input for each piece on each square."""
+    """Compute `INPUTS_OF`: an input's number by view, plain or mirrored, piece code and square."""
     table = np.zeros((2, 2, 16, SQUARES), np.int64)
     for code in (piece_code(side, kind) for side in Side for kind in PieceType):
         for view, wing, square in np.ndindex(2, 2, SQUARES):
@@ -186,8 +186,8 @@ def zeros(layers: Layers) -> Layers:
 class Trainer:
     """Adam optimiser of `layers`, the network's weights.
 
-    `steps` is the number of batches, in which the learning rate falls to 0 along a cosine. Of
-    `options` it uses `seed`, `rate` (the first learning rate) and `decay` (of the first layer).
+    `steps` is the number of batches in all; over them the learning rate falls to 0 along a cosine.
+    `options` has `seed`, `rate` (the first learning rate) and `decay` (of the first layer).
     """
 
     def __init__(self, positions: Positions, options: argparse.Namespace, steps: int) -> None:
