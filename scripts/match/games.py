@@ -1,9 +1,9 @@
 """Play a game between two engines, and store it as a line of a file.
 
 The engines only choose moves; the referee decides when a game is over. With tables, a game also
-ends when the first position, or one after a capture, is in a table. `play_game` returns a `Played`,
-`save` and `saved_games` write and read files. Openings come from `openings`. Points are 1 for a
-win, 0.5 for a draw and 0 for a loss.
+ends if the position after the opening, or one after a capture, is in a table. `play_game` returns a
+`Played`, `save` and `saved_games` write and read files. Points are 1 for a win, 0.5 for a draw and
+0 for a loss.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Judges:
     """Conditions that end a game.
 
     At the `occurrences`-th occurrence of a position the repetition is judged by `rules`. With
-    `tables`, a position after a capture ends the game if it is in a table. The game is drawn after
-    `quiet_plies` plies without a capture; None removes this limit.
+    `tables`, the game ends if the position after the opening or a capture is in a table. The game
+    is drawn after `quiet_plies` plies without a capture; None removes this limit.
     """
 
     rules: Rules
@@ -48,7 +48,7 @@ class Judges:
     def verdict(self, game: Game, quiet: int) -> tuple[float, str] | None:
         """Return Red's points and the reason if the game is over, else None.
 
-        quiet : plies since the last capture; tables are probed only if it is 0
+        quiet : plies since the opening or the last capture; tables are probed only if it is 0
         """
         last = game.last
         if is_terminal(last):
@@ -90,12 +90,11 @@ def play_game(
 ) -> Played:
     """Play a game from the position after an opening to its end; the result has the opening, too.
 
-    players, limits : indexed by side; either both limits have a clock or none has
+    players, limits : indexed by side; both limits have the same clock, or none has one
     opening : moves played from `start` before the engines begin
-    judges : conditions that end the game
 
-    An engine loses if it plays an illegal move, does not answer, gives up or exceeds its clock, or
-    if its process ends.
+    An engine loses if it plays an illegal move, does not answer, gives up, exceeds its clock, ends,
+    or cannot take its limit. Raises `PlayerError` if an engine cannot begin the game.
     """
     game, moves, quiet = Game.read(start, opening), list(opening), 0
     clock = limits[Side.RED].clock
@@ -125,7 +124,7 @@ def play_game(
 
 
 def save(path: Path, names: str, played: Played) -> None:
-    """Append a game to a file as a line: names, Red's points, reason, FEN and moves.
+    """Append a line to a file: names, Red's points, reason, FEN and moves, separated by tabs.
 
     names : of both engines, as "RED - BLACK"
     """
@@ -135,7 +134,7 @@ def save(path: Path, names: str, played: Played) -> None:
 
 
 def saved_games(path: Path | None) -> list[Played]:
-    """Read the games of a file (None: no games); removes an incomplete last line from the file."""
+    """Read the games of a file, none if it is missing; removes an incomplete last line from it."""
     if path is None or not path.exists():
         return []
     text = path.read_text(encoding="utf-8")

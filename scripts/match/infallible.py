@@ -58,8 +58,8 @@ def sampled_positions(
 ) -> dict[str, list[Position]]:
     """Choose up to `count` random starting positions of a material; return them by kind.
 
-    Each kind (`kinds_of`) gets an equal part if a sample of `SAMPLE_SIZE` positions has enough of
-    it. A kind that the sample lacks has no key.
+    Each kind (`kinds_of`) gets an equal part of `count` if a sample of `SAMPLE_SIZE` positions has
+    enough of it; else the others get more. A kind that the sample lacks has no key.
     """
     file = tables.table(material)
     kinds = kinds_of(sampled_columns(file, SAMPLE_SIZE, 1))
@@ -75,7 +75,7 @@ def sampled_positions(
 
 
 class Trial:
-    """A series of games of the engine against its opponent (`players`), with a file of the games.
+    """A series of games between `players`, the engine and its opponent, with a file of the games.
 
     `draws` judges games from drawn positions; `wins` judges the others, without a limit of plies.
     `saved` has the games of an earlier run that `play` has not returned yet.
@@ -115,7 +115,7 @@ class Trial:
 
 
 def is_spoilt(kind: str, played: Played) -> bool:
-    """Return whether the engine, to move at the start, got less than the tables give this kind."""
+    """Return whether the engine, first to move, got under 0.5 points (`DRAWN`) or 1 (others)."""
     return played.points_of(played.start.side) < (0.5 if kind == DRAWN else 1.0)
 
 

@@ -50,8 +50,8 @@ def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
     """Yield nearly even random positions without end, each with no moves before it.
 
     Nearly even: the engine's search without tables scores the position within `EVEN_SCORE`, with
-    either side to move. Each side has a rook, knight, cannon or pawn, and half of the men; of an
-    odd number a random side has one more.
+    Red and with Black to move. Each side has a rook, knight, cannon or pawn, and half of the men;
+    of an odd number a random side has one more.
 
     men : numbers of men to choose from for each position, kings included
     """

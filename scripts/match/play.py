@@ -5,15 +5,15 @@
 
 An opening is some random plies from the opening array. With `--men` it is a random position of so
 many men that a short search scores as nearly even. Each opening is played twice with colours
-reversed. A game ends by mate or stalemate, by a repetition that the rules decide (at
-`--occurrences` of a position, default 3), or by a table of `--tables`. It is drawn after
-`--quiet-plies` without a capture, default 120 (use 100 for engines that end such a game
-themselves). An engine loses if it plays an illegal move, gives up, does not answer or ends. After
-the latter two it is restarted before the next game.
+reversed. A game ends by mate or stalemate, by a repetition (judged when a position has occurred
+`--occurrences` times, default 3), or by a table of `--tables`. It is drawn after `--quiet-plies`
+without a capture, default 120 (use 100 for engines that end such a game themselves). An engine
+loses if it plays an illegal move, gives up, does not answer or ends. After the latter two it is
+restarted before the next game.
 
-Limits hold for both engines; `--nodes-2` and `--depth-2` replace those of the second. `--clock
-10+0.1` gives each ten seconds for a game and a tenth for every move; an engine that exceeds it
-loses.
+Limits hold for both engines; `--nodes-2` and `--depth-2` replace all limits of the second. `--clock
+10+0.1` gives each ten seconds for a game and a tenth for every move, and replaces all other limits;
+an engine that exceeds its clock loses.
 
 Printed are, in this order:
 
@@ -70,7 +70,7 @@ class Standing:
     """For each reason of the end of a game, a tally of the games that ended so."""
 
     def add(self, pair: Sequence[tuple[Played, Side]]) -> None:
-        """Add two games of one opening; each comes with the colour of the first engine."""
+        """Add two games of one opening, as pairs of a game and the first engine's side in it."""
         points = [played.points_of(side) for played, side in pair]
         self.pairs.append(sum(points))
         for (played, _), won in zip(pair, points, strict=True):
@@ -80,8 +80,8 @@ class Standing:
     def summary(self) -> str:
         """Describe the results in a line: games, mean score with standard error, Elo difference.
 
-        The error is that over pairs of games. The interval of the Elo difference is two errors of
-        the score to each side.
+        The standard error is computed over pairs of games. The interval of the Elo difference
+        comes from the score minus and plus two errors.
         """
         count = len(self.pairs)
         mean = sum(self.pairs) / count / 2
@@ -179,7 +179,7 @@ class Match:
 
 
 def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
-    """Return the limits of the first and of the second engine, from the command line's options."""
+    """Return the limits of the first and the second engine; `--clock` replaces all other limits."""
     if options.clock:
         seconds, increment = options.clock
         return (Limit(clock=Clock(seconds, seconds, increment)),) * 2
@@ -196,7 +196,7 @@ def parse_clock(text: str) -> tuple[float, float]:
 
 
 def parse_options(texts: list[str]) -> dict[str, str]:
-    """Parse texts NAME=VALUE; returns the values by name."""
+    """Parse texts NAME=VALUE; returns the values by name. Raises `ValueError` without `=`."""
     return dict(text.split("=", 1) for text in texts)
 
 

@@ -4,8 +4,8 @@
     Player.choose(start, moves, limit)               ->  a move, or None if the engine has none
 
 Protocols are UCI, UCCI and xboard's (CECP). UCI engines number ranks from 0, or from 1 if they have
-the option UCI_Variant. If an engine does not answer in time, or ends, methods raise `PlayerError`.
-Whether moves are legal is not checked here.
+the option UCI_Variant. If an engine does not answer in time, or ends, methods raise `PlayerError`;
+for an illegal move `choose` raises `InputError`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Clock(NamedTuple):
 class Limit:
     """Limit of a search: seconds, nodes or plies (`depth`) for a move, or a clock for the game.
 
-    If several are given, the engine gets only one.
+    Of several, the engine gets only the first in the order clock, seconds, nodes, depth.
     """
 
     seconds: float | None = None
@@ -114,7 +114,7 @@ class Player:
                 return lines
 
     def _failure(self, what: str) -> PlayerError:
-        """Mark the engine as failed, and return the error to raise; `what` says what it did."""
+        """Mark the engine as failed; return the error to raise, with the text "NAME `what`"."""
         self.failed = True
         return PlayerError(f"{self.name} {what}")
 

@@ -10,8 +10,8 @@ among such moves one to the position with the fewest occurrences in the game.
 
 A game is won by mate, or if the referee decides against the defender. It is not won if the engine
 gives up or loses the win by the table, if the referee decides against the engine, if a position
-occurs for the third time, or if `--plies` are over. Prints one line of results, and to stderr the
-FEN of every game not won.
+occurs for the third time after the defender's move, or if `--plies` are over. Prints one line of
+results, and to stderr the first FEN of every game not won.
 
 `--with DIR` gives the engine its tables (XiangqiTablePath), such as win-draw-loss files of
 `tbgen pack`. `--speed` adds nodes a second of processor time, on positions of eight or nine men.
@@ -55,8 +55,8 @@ SPEED_NODES = 300_000
 def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position]:
     """Choose up to `count` random positions that the side to move wins by the rules of repetition.
 
-    Materials of `MEN` men take turns in random order; orders are in `ORDERS`. Fewer positions are
-    returned if no material yields another one.
+    Materials of `MEN` men, without `EXCLUDED_MATERIALS`, take turns in random order; orders are in
+    `ORDERS`. Fewer positions are returned if no material yields another one.
     """
     rng = random.Random(seed)
     names = [name.material for name in tables.available() if name.material.men == MEN]
@@ -120,9 +120,9 @@ def play_out(
     """Play a game of at most `plies` plies, and return its result in words.
 
     "won"; "thrown away" (after the engine's move, the tables have no win for it); "judged" (the
-    referee decides against the engine); "repeated" (a position occurs for the third time); "open"
-    (the plies are over); "gave up". The engine plays the side to move in `start`, with `limit` for
-    each move. `seed` is for the defender's choices.
+    referee decides against the engine); "repeated" (the defender's move repeats a position for the
+    third time); "open" (the plies are over); "gave up". The engine plays the side to move in
+    `start`, with `limit` for each move. `seed` is for the defender's choices.
     """
     rng = random.Random(seed)
     game: list[Position] = [start]
@@ -151,7 +151,7 @@ def play_out(
 
 
 def nodes_a_second(engine: Player) -> float:
-    """Measure nodes a second of processor time on the positions of `SPEED_FENS`."""
+    """Measure an engine's nodes a second of processor time on `SPEED_FENS` (Linux only)."""
     used = 0.0
     for fen in SPEED_FENS:
         engine.begin()

@@ -13,7 +13,7 @@ the others take its share. tests/helpers/planting.py describes the kinds. No tab
 file, where checksums would show the change. Exit status 1 if a change is not found.
 
 `--write` stores the rows of each finished table in docs/planted-errors.csv, in place of its earlier
-rows. It skips tables with as many single changes in that file, so an interrupted run resumes.
+rows. It skips tables with `--changes` single changes in that file, so an interrupted run resumes.
 Delete the file first after a change of the proof.
 """
 
