@@ -61,7 +61,7 @@ class Scene(NamedTuple):
 
 
 def marks_of(position: Position, move: Move) -> str:
-    """Return the SVG marks shown after a move: rings on its two squares, an arrow for each check.
+    """Return the SVG marks after a move: rings on its two squares, an arrow from each checker.
 
     position : the position after the move
     """
@@ -102,7 +102,7 @@ def play() -> list[Scene]:
 
 
 def scene_of(number: int, scene: Scene) -> tuple[str, str]:
-    """Return the style rules and the SVG groups of a scene; `number` makes their names unique."""
+    """Return the CSS rules and the SVG groups of a scene; `number` makes its class names unique."""
     words = "".join(
         f'<text class="words" x="400" y="{HEIGHT - 28 + 54 * line}">{escape(text)}</text>'
         for line, text in enumerate(scene.words)

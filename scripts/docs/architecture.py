@@ -158,7 +158,7 @@ Arrow = list[Place]
 
 
 def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
-    """List an arrow for each import, sorted by the two packages; `on` is each package's floor."""
+    """List an arrow for each import, sorted by the two packages; `on` has the packages' floors."""
     found = []
     for package in sorted(edges):
         for other in sorted(edges[package]):
@@ -223,7 +223,7 @@ def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
 def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
     """Return the x coordinates of the centres of a floor's places, so that none overlap.
 
-    They are as near as possible to `wanted`, the preferred coordinate of each place of `row`
+    The coordinates are as near as possible to `wanted`, the preferred ones of the places of `row`
     (isotonic least squares).
     """
     offsets, at = [], 0.0
@@ -261,7 +261,7 @@ def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Pl
 def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, Place], float]:
     """Return the x coordinate of each end of an arrow segment; ends at a box are side by side.
 
-    The key is the place at this end, then the place at the other end. `x` has places' centres.
+    A key is the place at this end, then the place at the other end. `x` has the places' centres.
     """
     found = {}
     for place, ends in neighbours(arrows).items():
@@ -274,7 +274,7 @@ def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, P
 
 
 def words(package: str) -> list[str]:
-    """Split the first line of a package's docstring into lines that fit its box."""
+    """Split the first line of a package's docstring into at most three lines that fit its box."""
     tree = ast.parse(sources()[f"tbgen.{package}"].read_text(encoding="utf-8"))
     first = (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
     return textwrap.wrap(first, MAX_CHARACTERS, max_lines=3, placeholder=" ...")
@@ -283,9 +283,7 @@ def words(package: str) -> list[str]:
 def render(edges: Edges, compiled: set[str]) -> str:
     """Draw the packages and their imports; return the SVG document.
 
-    The document depends only on the arguments.
-
-    edges : imports of each package
+    edges : imports of each package; the boxes also have text from the packages' docstrings
     compiled : packages with kernels, drawn in another colour
     """
     on = floors(edges)

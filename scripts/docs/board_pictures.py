@@ -7,7 +7,7 @@
     tbgen find KRK --only --limit 1 --tables egtb --rules wxf     # compiles the search
     python scripts/docs/board_pictures.py --tables egtb
 
-Writes docs/board/*.png, in the window of a desktop or of a phone. Needs the extras `dev` and `web`,
+Writes docs/board/*.png, each in a window of desktop or phone size. Needs extras `dev` and `web`,
 chromium and chromedriver, and a font with Chinese characters.
 """
 

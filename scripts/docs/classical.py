@@ -235,7 +235,7 @@ def endgames(directory: Path) -> list[Endgame]:
 
 
 def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
-    """Describe an endgame: won or drawn, else the shares of Red's wins, draws and losses.
+    """Describe an endgame: won or drawn, else Red's wins, draws and losses from `LEAST_SHARE` on.
 
     legal, wins, draws : with one side to move, numbers of all positions, Red's wins, and draws
     """
@@ -292,7 +292,7 @@ def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]
 
 
 def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
-    """Return the sentence that counts the endgames of one attacker by outcome, Red to move."""
+    """Return the sentence that counts the endgames of one attacker by outcome with Red to move."""
     wanted = [m.name for m in materials_of([], attackers=1)]
     there = [known[name] for name in wanted if name in known]
     kinds = Counter(outcome_class(row.red_legal, row.red_wins, row.red_draws) for row in there)

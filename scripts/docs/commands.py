@@ -147,7 +147,7 @@ def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
 
 
 def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the lines of a command's section; options in `shared` are listed by name only."""
+    """Yield the lines of a command's section; of options in `shared` it has at most the names."""
     page = LESSONS[name].page.removeprefix("docs/")
     yield f"## {name}\n"
     said = COMMANDS[name].removesuffix(".")

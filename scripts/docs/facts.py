@@ -52,7 +52,7 @@ def outcome(row: Fact) -> str:
 
 
 def by_strength(side: str) -> tuple[int, list[int]]:
-    """Return a sort key of a side's piece letters: few before many, attackers before defenders."""
+    """Return the sort key of a side's piece letters: few before many, then in the order RNCPAB."""
     return len(side), ["RNCPAB".index(piece) for piece in side]
 
 
@@ -128,7 +128,7 @@ def rules_compared(rows: Sequence[Fact]) -> str:
 
 
 def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Difference]:
-    """List the rows of a pair of rule sets in which outcomes differ, most positions first."""
+    """List a pair's rows in which outcomes differ, the most differing positions first."""
     found = [row for row in rows if (row.first, row.second) == pair and row.differ]
     return sorted(found, key=lambda row: (-row.differ, row.material))
 
@@ -136,7 +136,7 @@ def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Di
 def pictured(rows: Sequence[Difference]) -> list[Difference]:
     """Choose the rows whose positions get a diagram, at most one for each of `PAIRS`.
 
-    Chosen is the row with the most differing positions whose material has no diagram yet.
+    For each pair it is the row with the most differing positions whose material has none yet.
     """
     drawn: dict[str, Difference] = {}
     for pair in PAIRS:
@@ -213,7 +213,7 @@ def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
 def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
     """List cells for the page's table of loops: diagram, link, moves, verdict, and table value.
 
-    A row has at most four moves; the value is that of the loop's first position.
+    At most four moves are shown. The value is that of the loop's first position.
     """
     found: list[list[object]] = []
     for row in rows[:LISTED_ROWS]:

@@ -44,10 +44,10 @@ class Fact(NamedTuple):
     """Row of one table; `red_...` count positions with Red, the side named first, to move.
 
     `legal` and `draws` count positions of both sides to move. `longest` is the FEN of a position of
-    order 0 at `max_distance` plies. `longest_by_rules` is that of a position decided by repetition,
-    farthest from its loop, and `offence`, "check" or "chase", decides it; these texts are empty
-    if there is none. `orders` is the number of orders, `rule_decided` that of positions of all
-    orders from 1. `checks` and `chases` count direct wins by perpetual check and chase.
+    order 0 at `max_distance` plies. `longest_by_rules` is the FEN of a position decided by
+    repetition, farthest from its loop, whose offence, "check" or "chase", is `offence`. These texts
+    are empty if there is none. `orders` is the number of orders, `rule_decided` that of positions
+    of order 1 or above. `checks` and `chases` count direct wins by perpetual check and chase.
     """
 
     material: str
@@ -89,8 +89,8 @@ class Zugzwangs(NamedTuple):
 class Loop(NamedTuple):
     """Row of a loop from `CASES`: its verdict, and the table's value of its first position.
 
-    `case` is its id there; `diagram` is the federation's number, empty for other loops. Outcome,
-    order and plies are those of the value, for the side to move.
+    `case` is the loop's id in `CASES`; `diagram` is the federation's number, empty for other loops.
+    Outcome, order and plies are those of the value, for the side to move.
     """
 
     case: str
@@ -108,8 +108,8 @@ class Difference(NamedTuple):
     """Row of a material and two rule sets: number of positions (`differ`) whose outcomes differ.
 
     `fen` is an example of least order, and then of fewest plies to the loop. `first_outcome` and
-    `second_outcome` are its outcomes under the rule sets `first` and `second`, for the side to
-    move. These three fields are empty if no position differs.
+    `second_outcome` are its outcomes for the side to move under the rule sets `first` and `second`.
+    These three fields are empty if no position differs.
     """
 
     material: str
@@ -172,7 +172,7 @@ def write(kind: type[Row], rows: Iterable[Row], path: Path | None = None) -> Non
 def offence(tables: GameTablebase, fen: str) -> str:
     """Return the offence, "check" or "chase", of the loop that decides the position `fen`.
 
-    Empty for an empty FEN, or if the line of best play does not reach the loop.
+    Returns "" for an empty FEN, or if the line of best play does not reach the loop.
     """
     found = find_mechanism(tables, Position.from_fen(fen)) if fen else None
     return "" if found is None else str(found.offence)
@@ -205,10 +205,9 @@ def fact(found: TableStatistics, tables: GameTablebase) -> Fact:
 
 
 def materials_of(tables: Tablebase, rules: str) -> Iterator[Material]:
-    """Yield the materials that have a table under a rule set, with all orders and minor chases.
+    """Yield the materials that have a table under `rules` without a limit on orders.
 
-    Left out are tables of limited orders, and those without chases of protected pieces by advisors
-    and elephants.
+    Tables that ignore minor chases (of protected pieces by advisors and elephants) are left out.
     """
     for name in tables.available():
         if name.rules == rules and not name.orders and name.rule_set.minor_chases:
@@ -262,7 +261,7 @@ def all_zugzwangs(directory: Path) -> list[Zugzwangs]:
 def loops(directory: Path) -> list[Loop]:
     """List the rows of facts-loops.csv: judged loops whose first position is in a table.
 
-    Each position occurs once.
+    Of loops with the same first position only the first is listed.
     """
     found: dict[str, Loop] = {}
     with open_tablebase(directory, rules="wxf", orders=0) as tables:

@@ -18,7 +18,7 @@ HEADER = "| material | FEN | Pai | six integers | tbgen index |\n|---|---|---|--
 
 
 def sample(material: Material) -> list[Position]:
-    """Return the positions, legal or not, of `SAMPLES` random slots of the index."""
+    """Draw `SAMPLES` random positions, legal or not, from the slots of the material's index."""
     layout, rng = Layout(material.armies, choose_inner(material.armies)), random.Random(1)
     positions: list[Position] = []
     while len(positions) < SAMPLES:

@@ -134,7 +134,7 @@ def page() -> str:
 
 
 def _lines(module: Any, name: str) -> Iterator[str]:
-    """Yield the page's lines about a name of a module; for a class also about its members."""
+    """Yield the page's lines about a name of a module; for a class with its members."""
     found = getattr(module, name)
     if not inspect.isclass(found):
         yield f"- `{_signature(name, found)}`: {_summary(found)}"

@@ -2,10 +2,10 @@
 
     python scripts/docs/reference_positions.py TABLES > docs/positions.csv
 
-TABLES has `MATERIALS` with their supporting tables, under the rules and metrics listed there.
-Prints for each table the longest positions of every order and side to move, then random ones of
-every side, outcome and order. Colours are exchanged in every third position of a table; a random
-fifth is mirrored.
+TABLES has the tables in `MATERIALS` with their supporting tables. Prints for each table the
+positions of longest distance of every order and side to move, then random ones of every side,
+outcome and order. Colours are exchanged in every third position of a table; a random fifth is
+mirrored.
 """
 
 from __future__ import annotations

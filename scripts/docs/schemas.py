@@ -39,7 +39,7 @@ DESCRIBED_ANSWERS = ("probe", "line", "judge", "find", "error")
 
 
 class Item(NamedTuple):
-    """A field of a JSON answer: its path in the answer, its description, and a key.
+    """A field of a JSON answer: its path in the answer, its description, and its key `identity`.
 
     Fields with equal keys are the same field in several answers.
     """
@@ -75,7 +75,7 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
     """Yield pairs (field, True if its key is in `known`); fields inside a known one are left out.
 
-    known : keys of the fields that earlier answers describe
+    known : `identity` of each field that an earlier answer describes
     """
     inside: tuple[str, ...] = ()
     for item in found:

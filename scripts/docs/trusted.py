@@ -2,8 +2,9 @@
 
     python scripts/docs/trusted.py
 
-Trusted code is what a proof depends on: every module that `tbgen.verify` imports, directly or not.
-Modules that `tbgen.retrograde` or `tbgen.building` import as well are shared with the builder.
+Trusted code is what a proof depends on: every module that `tbgen.verify` imports, directly or not,
+except for the `__init__` of a package of which only modules are imported. Modules that
+`tbgen.retrograde` or `tbgen.building` import as well are shared with the builder.
 `tests/docs/test_generated.py` compares the table.
 """
 
