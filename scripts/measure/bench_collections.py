@@ -75,7 +75,7 @@ class Cost(NamedTuple):
 
 
 def measured(folder: str, *command: str) -> Cost:
-    """Run a tbgen command with `--tables` for a folder, and return its cost."""
+    """Run a tbgen command with `--tables FOLDER`, and return its cost."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     tbgen(*command, "--tables", folder)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -100,7 +100,7 @@ def has_dask() -> bool:
 
 
 def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
-    """Build `rounds` times in each way, and print the costs; return whether all digests are equal.
+    """Build in each way, `rounds` times; print costs, return whether all ways gave equal digests.
 
     wanted : as for `built`; jobs : number of processes, or of dask workers
     """
@@ -147,7 +147,7 @@ def bench_set(scale: float) -> bool:
 
 
 def bench_dask() -> bool:
-    """Build the set without its `LARGEST` tables by processes and by dask; print the wall times.
+    """Build all but the `LARGEST` largest tables by processes and by dask; print the wall times.
 
     Returns whether the digests are equal, and True without dask.
     """

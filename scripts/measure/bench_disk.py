@@ -30,8 +30,8 @@ ONE_BLOCK = 0  # the smallest possible cache
 def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
     """Print the sizes of our tables, the largest first, and sums.
 
-    With `peer`, only materials that both generators have are listed and summed; materials that only
-    the other generator has follow.
+    With `peer`, materials that both generators have are listed and summed, then those that only the
+    other generator has are listed.
 
     files : our tables, by name of material
     peer : CSV file with the other generator's sizes, or None
@@ -61,7 +61,7 @@ def print_times(label: str, seconds: list[float]) -> None:
 
 
 def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Position]) -> None:
-    """Print the time in which the numba reader loads a block that is not in its cache."""
+    """Print the times in which the numba reader loads blocks that are not in its cache."""
     from tbgen.probing import COLD, OK, NumbaTables, probe_board
 
     names = [file.header.spec.name.material for file in files]

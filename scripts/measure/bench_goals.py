@@ -11,8 +11,8 @@
     compile   the first build on a machine, with no kernel compiled: of KNAKN and of KRK
 
 --yardstick names the reference program, which solves KRNKR and writes no table. The seconds in
---peer were measured on a machine where it took 2.1 CPU seconds; they are multiplied by its
-time here over 2.1.
+--peer were measured on a machine where this program took 2.1 CPU seconds; they are multiplied by
+its time here over 2.1.
 
 Each table is built in a process of its own, with supporting tables present and kernels compiled.
 `--start` measures instead the first compilation, `tbgen --help` and `tbgen probe` of a present
@@ -79,7 +79,7 @@ COMPILE_SECONDS, FIRST_KRK_SECONDS = 8, 10
 def allowed_memory(slots: int, supporting_bytes: int) -> float:
     """Return the bytes of memory that building a table may take.
 
-    slots : size of its index; supporting_bytes : total size of its supporting tables' files
+    slots : size of the table's index; supporting_bytes : size of the supporting tables' files
     """
     return BYTES_PER_SLOT * slots + supporting_bytes + FIXED_BYTES
 

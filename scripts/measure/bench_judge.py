@@ -9,7 +9,8 @@ for a cutoff, a shortcut decides a repetition from the moves of the side to move
 Watkinson Medina, section 5.2).
 
 Prints for each rule set the nodes a CPU second, the best of R rounds, and the ratio to no rules;
-then the judged repetitions in a thousand nodes, and the percentage that the shortcut decided.
+then the judged repetitions in a thousand nodes, and the percentage of draws where a draw was
+enough: by the shortcut, or by equal offences of both sides.
 """
 
 import argparse
@@ -34,8 +35,8 @@ CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 class Cost:
     """Totals of the searches of all positions under one rule set.
 
-    `seconds` is CPU time. `judged` counts judged repetitions; `spared` those that were draws where
-    a draw was enough. The shortcut decided these, except for draws by equal offences.
+    `seconds` is CPU time. `judged` counts judged repetitions; `spared` those judged a draw where a
+    draw was enough for a cutoff. The shortcut decides these, except for draws by equal offences.
     """
 
     seconds: float = 0.0
@@ -45,7 +46,7 @@ class Cost:
 
 
 def diagrams() -> list[Position]:
-    """List the first positions of the published loops, without those that are no valid position."""
+    """List the first positions of the published loops, each once; invalid ones are left out."""
     positions = {}
     for case in json.loads(CASES.read_text(encoding="utf-8")):
         try:

@@ -1,11 +1,11 @@
 /* Program of bench_probe_c.py: times of the C reader, in CPU time of one thread.
  *
- *     open RULES DIRECTORY    milliseconds to open all files of a directory, best of ten
+ *     open RULES DIRECTORY    files of a directory, milliseconds to open all, best of ten
  *     warm RULES BYTES FILE...  nanoseconds: best of ten for xq_find and xq_probe_cached on
  *                             outcomes in memory; the same with xq_prefetch called eight
  *                             positions before, that call included; best of three for one read in
  *                             BYTES bytes, at an address that depends on the read before
- *     cold RULES BYTES FILE...  microseconds for xq_probe_wdl with a cache of one block
+ *     cold RULES 0 FILE...    microseconds for xq_probe_wdl with a cache of one block, best of ten
  *
  * warm and cold read positions from stdin, as records of a side and ninety piece codes.
  */

@@ -69,7 +69,7 @@ def make_file(directory: Path, material: Material) -> None:
 
 
 def ask(program: Path, *arguments: str | Path, positions: bytes = b"") -> list[float]:
-    """Run the program of bench_probe_c.c on positions (`records`); return the numbers printed."""
+    """Run bench_probe_c.c's program on `positions` (from `records`); return the numbers printed."""
     command = [program, *arguments]
     output = subprocess.run(command, input=positions, capture_output=True, check=True).stdout
     return [float(word) for word in output.split()]
@@ -88,7 +88,7 @@ def wdl_files(tables: list[TableFile], folder: Path) -> list[Path]:
 
 
 def report(tables: Path | None, rules: str) -> None:
-    """Measure, and print a line for each goal.
+    """Measure opening, warm and cold probes; print the figures, then the goals.
 
     tables : directory of the tables to probe; None for KRKN, which is built first
     rules : rule set of these tables

@@ -62,7 +62,7 @@ def bench_tables(materials: list[Material], bench: BuildBench, repeat: int) -> N
 
 
 def bench_compile(bench: BuildBench) -> None:
-    """Print the additional seconds of the first proof on a machine, which compiles kernels."""
+    """Print by how many seconds the first proof, which compiles kernels, exceeds the second."""
     bench.run("build", EVERY_KERNEL)
     with tempfile.TemporaryDirectory() as cache:
         first, second = (bench.run("verify", EVERY_KERNEL, NUMBA_CACHE_DIR=cache) for _ in range(2))

@@ -108,7 +108,7 @@ SEARCHING_CLIENTS = 4
 
 
 async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, int]:
-    """Request a page on a new connection; return the seconds it took, and its compressed bytes.
+    """Request a page once connected; return the seconds it took, and its compressed bytes.
 
     client : loopback address from which the request comes
     """
@@ -125,14 +125,14 @@ async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, i
 
 
 def pages_of(fens: list[str]) -> list[str]:
-    """Return the paths of the pages of positions."""
+    """Return the URL paths of the pages of positions, given as FENs."""
     return [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
 
 
 async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
     """Measure a single reader: clicks, heat maps, and probes beside heavy requests of others.
 
-    Returns figures by name, and the goals that are reached.
+    Returns figures by name; `goals_reached` maps each goal to True if it is reached.
 
     pid : process of the server
     fens : the positions that the reader opens
@@ -181,8 +181,8 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
 async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str, object]:
     """Measure pages of positions while other clients search the table of `material` all the time.
 
-    The pages of the first half of `fens` are requested before the searches begin. Returns figures
-    by name.
+    The pages of the first half of `fens` are requested before the searches begin; after the
+    searches comes the list of endgames. Returns figures by name.
     """
     paths = pages_of(fens)
     half = len(paths) // 2
@@ -215,7 +215,7 @@ async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str
 
 
 async def first_reader(port: int, material: str, seconds: float) -> dict[str, float]:
-    """Return milliseconds of a server's first answers by kind, `seconds` after its start."""
+    """Return the milliseconds of a server's first answers by name, `seconds` after its start."""
     await asyncio.sleep(seconds)
     paths = {
         "endgames_ms": "/endgames",
@@ -228,7 +228,7 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
 async def under_load(
     port: int, pid: int, fens: list[str], rate: float, clients: int
 ) -> dict[str, object]:
-    """Measure probes of `fens`, `rate` a second, by several clients; `pid` is the server's."""
+    """Return figures of probes of `fens`, `rate` a second, by clients; `pid` is the server's."""
     paths = [f"/v1/probe?fen={quote(fen.replace(' ', '_'), safe='/_')}" for fen in fens]
     await load(port, [f"{path}&warm=1" for path in paths[:300]], 100, 4)
     before, cpu, begun = resident(pid), cpu_seconds_of(pid), time.perf_counter()

@@ -49,7 +49,7 @@ def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignor
     """Count the positions whose probe fails or returns another outcome than the expected one.
 
     buffers : `WdlBuffers`, in
-    pieces, squares : uint8 (n, most pieces), in
+    pieces, squares : uint8 (n, 32), in
     counts, sides, outcomes : int64 (n,), in; numbers of pieces, sides to move, expected outcomes
     """
     wrong = 0
@@ -63,7 +63,7 @@ def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignor
 def probe_found(  # type: ignore[no-untyped-def]
     buffers, found, pieces, squares, counts, sides, outcomes
 ):
-    """Count as `probe_all` does, by probes that need not look up the material.
+    """Count wrong probes as `probe_all` does, but without looking up the material.
 
     found : int64 (n,), in; results of `find_wdl`; other arguments as in `probe_all`
     """
@@ -78,7 +78,7 @@ def probe_found(  # type: ignore[no-untyped-def]
 
 @borrowing_kernel
 def read_all(data, places):  # type: ignore[no-untyped-def]
-    """Return the sum of single bytes; the time to read them is the yardstick for a probe.
+    """Return the sum of single bytes; probes are compared with the time to read these.
 
     data : uint8 (bytes,), in; the memory
     places : int64 (n,), in; indices of the bytes to read
@@ -94,7 +94,7 @@ def find_all(
 ) -> NDArray[np.int64]:
     """Return for each position the number of its win-draw-loss file (`find_wdl`), int64 (n,).
 
-    pieces : piece codes, uint8 (n, most pieces); counts : numbers of pieces, int64 (n,)
+    pieces : piece codes, uint8 (n, 32); counts : numbers of pieces, int64 (n,)
     """
     there = np.arange(pieces.shape[1]) < counts[:, None]
     weights = np.where(there, np.int64(1) << 4 * pieces.astype(np.int64), 0)

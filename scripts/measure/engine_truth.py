@@ -73,7 +73,7 @@ KINDS = {
 class Truth:
     """Comparison of searches with tables; `wrong` counts contradictions and unequal searches.
 
-    `others` are the searchers for full width: without a hash table, and with two threads.
+    `others` are two more searchers for full width: without a hash table, and with two threads.
     """
 
     def __init__(self, tables: GameTablebase) -> None:
@@ -127,7 +127,7 @@ class Truth:
 
         name : material of the table
         count, seed : size and seed of the random sample of positions
-        depth : the positions are searched to depths 1 to `depth` in turn
+        depth : position number i is searched to depth 1 + i mod `depth`
         nodes : nodes of every search, in place of depths; None for depths
         """
         file = self.tables.table(Material.parse(name))
@@ -168,10 +168,10 @@ class Truth:
         return len(values) == 1
 
     def kept(self, name: str, options: argparse.Namespace) -> dict[str, Kept]:
-        """Search short wins of a material, order by order, and print both shares.
+        """Search short wins of a material, order by order, and print the two shares of `Kept`.
 
-        Returns the shares by kind of win (`KINDS`), for the kinds that occur. The shares are means
-        over the orders of the kind, weighted by the numbers of wins.
+        Returns the means of both shares over the orders of each kind of win (`KINDS`) that occurs,
+        weighted by the numbers of wins.
 
         name : the material
         options : those of the command `kept`

@@ -8,10 +8,9 @@ another file of this form from all rows; `--men` predicts the larger `wxf` table
 most N men.
 
 Prints the measured and the predicted cost of each table, with the error of its memory if its peak
-is known; then the shares of good predictions.
-Tables below 0.2 CPU seconds do not count for seconds, tables below 64 KiB not for bytes: their cost
-is mostly constant. The goals are for tables of at least ten million slots: 95 % within a factor of
-1.5 for seconds, and of 2 for bytes.
+is known; then the shares of good predictions. Tables below 0.2 CPU seconds do not count for
+seconds, tables below 64 KiB not for bytes: their cost is mostly constant. The goals are for tables
+of at least ten million slots: 95 % within a factor of 1.5 for seconds, and of 2 for bytes.
 """
 
 from __future__ import annotations

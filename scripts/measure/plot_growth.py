@@ -9,8 +9,8 @@ per slot. The third panel has nanoseconds a slot against the orders of a table. 
 printed.
 
 `--measure` first builds the tables that the file lacks, each in a process of its own with
-supporting tables present and kernels compiled. To measure all tables again, empty the file, and run
-it under `wxf` and then under the other rules. `tbgen plan` reads the same file. `--yardstick`
+supporting tables present and kernels compiled. To measure all again, empty the file, and measure
+under `wxf` and then under the other rules. `tbgen plan` reads the same file. `--yardstick`
 scales the other generator's seconds as in `scripts/measure/bench_goals.py`.
 """
 
@@ -102,7 +102,7 @@ class Panel:
 def power_law(series: Series) -> list[Law]:
     """Fit a power law to the tables of at least `FITTED_SLOTS` slots; return it in a list.
 
-    The list is empty if these tables have fewer than two sizes. Points are slots and costs.
+    The list is empty if these tables have fewer than two sizes. Points are (slots, cost).
     """
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if len({slots for slots, _ in large}) < 2:
@@ -116,8 +116,8 @@ def power_law(series: Series) -> list[Law]:
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
     """Return, in a list, the line slots * (median cost per slot of the larger tables).
 
-    The label has this median times `scale`, in `unit`. The list is empty without a table of at
-    least `FITTED_SLOTS` slots. Points are slots and costs.
+    The label has this median times `scale`, in `unit`. Larger tables have at least `FITTED_SLOTS`
+    slots; without any the list is empty. Points are (slots, cost).
     """
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
@@ -170,7 +170,7 @@ def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
 
 
 def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
-    """Return the diagrams of seconds and bytes, and, with tables of `FITTED_SLOTS`, of orders."""
+    """Return diagrams of seconds, bytes, and for tables of `FITTED_SLOTS` or more slots, orders."""
     # Build records have four decimals, so the shortest times are 0 and have no logarithm.
     seconds = [Series("tbgen", [(row.index_size, row.cpu_seconds)
                                 for row in rows if row.cpu_seconds > 0])]  # fmt: skip
