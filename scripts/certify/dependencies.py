@@ -40,7 +40,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 class Package(NamedTuple):
-    """An installed dependency of tbgen; `licence` is the licence's name, as `_licence` finds it."""
+    """An installed dependency of tbgen; `licence` is its licence as text, else "not stated"."""
 
     name: str
     version: str

@@ -169,7 +169,7 @@ def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
 
 
 def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]:
-    """Map each place to the places joined to it by an arrow segment, each with True if below."""
+    """Map each place to pairs (place at the other end of an arrow segment, True if it is below)."""
     found: dict[Place, list[tuple[Place, bool]]] = {}
     for arrow in arrows:
         for upper, lower in pairwise(arrow):
@@ -193,7 +193,7 @@ def crossings(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> int:
 
 
 def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
-    """Return the places of each floor from left to right, ordered so that few arrows cross.
+    """Return the places of each floor, bottom first, from left to right so that few arrows cross.
 
     Barycentre method: sorts each floor in turn by the mean index of each place's neighbours, on the
     floor above in downward sweeps and on the floor below in upward sweeps.

@@ -204,8 +204,8 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
 class SelfPlay:
     """Player of training games, in which each move is searched with `nodes` nodes.
 
-    The first rows of `boards`, `sides` and `scores` hold the positions kept of the last game (as in
-    `_play_game`).
+    After `play`, the first rows of `boards`, `sides` and `scores` hold the positions kept of the
+    game, as in `_play_game`.
     """
 
     def __init__(self, nodes: int) -> None:
