@@ -235,7 +235,9 @@ def endgames(directory: Path) -> list[Endgame]:
 
 
 def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
-    """Describe an endgame: won or drawn, else Red's wins, draws and losses from `LEAST_SHARE` on.
+    """Describe an endgame: won or drawn, else the shares of Red's wins, draws and losses.
+
+    Shares below `LEAST_SHARE` are left out.
 
     legal, wins, draws : with one side to move, numbers of all positions, Red's wins, and draws
     """

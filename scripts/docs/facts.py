@@ -128,7 +128,7 @@ def rules_compared(rows: Sequence[Fact]) -> str:
 
 
 def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Difference]:
-    """List a pair's rows in which outcomes differ, the most differing positions first."""
+    """List the rows of a pair of rule sets with differing positions, most positions first."""
     found = [row for row in rows if (row.first, row.second) == pair and row.differ]
     return sorted(found, key=lambda row: (-row.differ, row.material))
 
@@ -136,7 +136,7 @@ def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Di
 def pictured(rows: Sequence[Difference]) -> list[Difference]:
     """Choose the rows whose positions get a diagram, at most one for each of `PAIRS`.
 
-    For each pair it is the row with the most differing positions whose material has none yet.
+    For each pair: the row with the most differing positions whose material has no diagram yet.
     """
     drawn: dict[str, Difference] = {}
     for pair in PAIRS:

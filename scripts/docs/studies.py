@@ -88,7 +88,7 @@ def measured(directory: Path, names: list[str]) -> Iterator[Moves]:
 def shown(rows: list[Moves]) -> list[Moves]:
     """Return the `SHOWN_ROWS` rows with the longest studies, the longest first.
 
-    Of equal ones the smaller material is first.
+    Of equally long studies, that of the smaller material is first.
     """
     rows = [row for row in rows if row.length]
     return sorted(rows, key=lambda row: (-row.length, len(row.material), row.material))[:SHOWN_ROWS]

@@ -165,7 +165,7 @@ class Match:
         return mine, made - mine
 
     def close(self) -> list[str]:
-        """End the engines; return a line on the cost per move of each engine that made moves."""
+        """End the engines; return a line with the CPU time per move of each that made moves."""
         lines = []
         for number, (player, moves) in enumerate(zip(self.players, self.moves, strict=True)):
             seconds = self.seconds[number] + player.close()

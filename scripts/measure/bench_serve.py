@@ -61,7 +61,7 @@ async def answer(reader: asyncio.StreamReader) -> tuple[bytes, int]:
 
 
 async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: list[float]) -> int:
-    """Send requests from a queue on one connection; return how many answers had not status 200.
+    """Send requests from a queue on one connection; return the number of answers other than 200.
 
     targets : time (`perf_counter`) at which a request is due, and its path; an empty path ends the
         client
@@ -108,7 +108,7 @@ SEARCHING_CLIENTS = 4
 
 
 async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, int]:
-    """Request a page once connected; return the seconds it took, and its compressed bytes.
+    """Request a page on a new connection; return the seconds after connecting, and gzipped bytes.
 
     client : loopback address from which the request comes
     """
@@ -228,7 +228,7 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
 async def under_load(
     port: int, pid: int, fens: list[str], rate: float, clients: int
 ) -> dict[str, object]:
-    """Return figures of probes of `fens`, `rate` a second, by clients; `pid` is the server's."""
+    """Return figures of probes of `fens`, `rate` a second by `clients` clients; `pid`: server."""
     paths = [f"/v1/probe?fen={quote(fen.replace(' ', '_'), safe='/_')}" for fen in fens]
     await load(port, [f"{path}&warm=1" for path in paths[:300]], 100, 4)
     before, cpu, begun = resident(pid), cpu_seconds_of(pid), time.perf_counter()

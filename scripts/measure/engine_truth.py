@@ -173,8 +173,7 @@ class Truth:
         Returns the means of both shares over the orders of each kind of win (`KINDS`) that occurs,
         weighted by the numbers of wins.
 
-        name : the material
-        options : those of the command `kept`
+        name, options : the material, and the options of the command `kept`
         """
         material = Material.parse(name)
         if options.fewer:

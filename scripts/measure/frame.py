@@ -155,7 +155,7 @@ def serving(tables: Path, *options: str) -> Iterator[Server]:
 
 @contextmanager
 def tables_or_krkn(tables: Path | None, rules: str) -> Iterator[Path]:
-    """Yield the given tables, else KRKN built with its supporting tables in a temporary folder."""
+    """Yield the folder `tables`, else a temporary one with KRKN and its supporting tables."""
     if tables is not None:
         yield tables
         return

@@ -33,7 +33,7 @@ def recorded(directory: Path) -> list[Measured]:
     """Return a row of measured costs for each table of a directory that has a build record.
 
     Tables with limited orders or without minor chases are left out. Build records have no peak of
-    memory, so that of the rows is 0.
+    memory, so it is 0 in the rows.
     """
     rows = []
     for path in sorted(directory.glob("*.xqt")):
@@ -55,8 +55,8 @@ def recorded(directory: Path) -> list[Measured]:
 def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float:
     """Return the ratio of the run's CPU seconds to those in the file of measured costs.
 
-    It is the median over the tables that both have, with more than `CLOCK_SECONDS` in the file; 1
-    if there is no such table.
+    The result is the median over the tables that both have, with more than `CLOCK_SECONDS` in the
+    file; 1 without such tables.
     """
     known = {(row.material, row.rules): row.cpu_seconds for row in measured}
     ratios = [
@@ -80,7 +80,7 @@ def additional(run: Sequence[Measured], measured: Sequence[Measured]) -> list[Me
 
 
 def main() -> None:
-    """Read the command line, report the accuracy of the plan, and write the rows."""
+    """Report the accuracy of the plan, and with `--write` add the new rows to the file."""
     parser = arguments(__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--write", action="store_true", help="Write the rows to the file.")

@@ -60,9 +60,7 @@ class Run(NamedTuple):
 def run(*command: str, **environment: str) -> Run:
     """Run a tbgen command, and return its cost; a failure ends the script with tbgen's message.
 
-    environment : variables set in addition to those of this process
-
-    Python caches its bytecode, as in an installed package.
+    environment : variables to add; PYTHONDONTWRITEBYTECODE is removed, so bytecode is cached
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()

@@ -115,8 +115,8 @@ def share(factors: Iterable[float], limit: float = FACTOR) -> str:
 def report(predictions: Iterable[Prediction]) -> None:
     """Print the measured and predicted costs of each table, then the shares of good predictions.
 
-    A prediction is good if it is off by at most the factor `FACTOR`, or `BYTES_FACTOR` for the
-    bytes of tables of at least `LARGE_SLOTS` slots.
+    A prediction is good if it is off by at most the factor `FACTOR`. Tables of at least
+    `LARGE_SLOTS` slots are also counted alone, then with `BYTES_FACTOR` for bytes.
     """
     keys = "seconds", "long", "bytes", "memory", "large seconds", "large bytes"
     counted: dict[str, list[float]] = {key: [] for key in keys}

@@ -128,7 +128,7 @@ def even_law(series: Series, scale: float, unit: str) -> list[Law]:
 
 
 def slope_law(series: Series) -> list[Law]:
-    """Return, in a list, the least-squares line through the points; none for fewer than two x."""
+    """Return, in a list, the least-squares line through the points; empty if all x are equal."""
     across, up = ([point[n] for point in series.points] for n in (0, 1))
     if len(set(across)) < 2:
         return []
