@@ -61,7 +61,7 @@ async def answer(reader: asyncio.StreamReader) -> tuple[bytes, int]:
 
 
 async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: list[float]) -> int:
-    """Send requests from a queue on one connection; return the number of answers other than 200.
+    """Send queued requests on one connection; return the number of answers not of status 200.
 
     targets : time (`perf_counter`) at which a request is due, and its path; an empty path ends the
         client
