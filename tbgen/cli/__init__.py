@@ -79,9 +79,9 @@ class _LazyGroup(Group):
         write_lesson(formatter, FIRST_STEPS)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands and options that begin with `incomplete`, for a shell at every Tab.
+        """Return the commands and options that begin with `incomplete`.
 
-        No command is imported, so that this is fast.
+        A shell calls this at every Tab; it is fast, since no command is imported.
         """
         found = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)

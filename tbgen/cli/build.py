@@ -149,8 +149,9 @@ def _check_first(
 ) -> None:
     """Raise `InputError` or `NotEnoughMemoryError` if the unfinished tables should not be built.
 
-    The reasons are too little memory or disk, and a build of more than a day without `--yes`.
-    Prints a note if the disk may become full, and the totals of a build of more than a minute.
+    The reasons are too little disk, too little memory for one of several tables, and an estimate
+    above a day without `--yes`. Prints a note if the disk may become full, and the totals if the
+    estimate is above a minute.
 
     memory : bytes that the build may use, 0 for all free memory
     threads : number of threads that build one table; jobs : number of tables built at once
@@ -229,9 +230,9 @@ def _on_cluster(
     memory: int,
     keep_going: bool,
 ) -> tuple[SetProgress, Outcome]:
-    """Build on the workers of a dask cluster; returns like `_on_this_machine`.
+    """Build on the workers of a dask cluster; return the progress and the outcome of the jobs.
 
-    address : that of the scheduler, or `local:N` for a new cluster of N workers on this machine
+    address : address of the scheduler, or `local:N` for a new cluster of N workers on this machine
     via : address through which workers exchange tables; None if they share the directory
     threads : number of threads that build one table
     memory : bytes of a cluster on this machine, 0 for free memory
@@ -261,7 +262,7 @@ def _on_cluster(
 
 
 def _suggest(built: list[Material]) -> None:
-    """Print commands to run next, with the tables just built as examples."""
+    """Suggest commands to run next, on a terminal, with the tables just built as examples."""
     names = " ".join(map(str, built)) if len(built) <= _MAX_NAMED else "MATERIAL..."
     show_next(
         (f"tbgen verify --closure {names}", "proves them from the rules"),

@@ -69,8 +69,8 @@ def answer_lines(
 ) -> int:
     """Answer every line of standard input, or of `lines`; return the worst exit status.
 
-    If a line cannot be answered, the failure is printed, and the next line is read. An exception
-    that is a bug is not caught.
+    If a line cannot be answered, the failure is printed, and the next line is read. A broken pipe,
+    and an exception that is a bug, is raised.
 
     context : context of the command, whose parameter `as_json` decides the form of failures
     answer : returns the answer to the text of a line, or raises
@@ -102,7 +102,7 @@ def show_traceback() -> None:
 
 
 class _Reporting(click.Command):
-    """Base class of commands and their group, which reports errors and sets the exit status."""
+    """Base class of all commands and of their group: reports errors and sets the exit status."""
 
     def main(
         self,
@@ -114,7 +114,8 @@ class _Reporting(click.Command):
     ) -> Any:
         """Run the command line, and exit; overrides click's method.
 
-        Reports errors that occur before a command runs: of its arguments, or while it is loaded.
+        Reports errors of the arguments, and errors while a command is loaded. If `standalone_mode`
+        is False, raises such errors, and returns the command's result.
         """
         _replace_closed_streams()
         never_fail_to_write()
@@ -135,8 +136,8 @@ class Group(_Reporting, click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Load and run a command; overrides click's method.
 
-        Reports Ctrl-C, for which click would print an empty line. Raises `OSError` if memory is too
-        little to load numpy.
+        Reports Ctrl-C while the command is loaded, since click would print an empty line. Raises
+        `OSError` if memory is too little to load numpy.
         """
         try:
             # If memory is too little to load numpy, its BLAS would abort the process.
@@ -209,10 +210,10 @@ def _main_argument(ctx: click.Context) -> str:
 
 
 def _replace_closed_streams() -> None:
-    """Replace closed standard streams by the null device, opened such that stdin and stdout fail.
+    """Replace closed standard streams by the null device.
 
-    Text for stderr is discarded. Otherwise a file opened later would get the descriptor of the
-    closed stream, and output would be written into that file.
+    Reading stdin and writing stdout then fail, and text for stderr is discarded. A file opened
+    later cannot get the descriptor of a closed stream, and receive output meant for the stream.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")

@@ -97,7 +97,7 @@ def find(
 def _write_csv(found: Search) -> None:
     """Write a header line, and a CSV line for each position found, to stdout.
 
-    Outcome, order and plies are numbers as in `tbgen dump`.
+    `side` is 0 Red, 1 Black; the outcome is 1, 0 or -1; the plies of a draw are 0.
     """
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = COLUMNS if found.query.study else COLUMNS[:-1]
@@ -121,8 +121,8 @@ def _write_pgn(found: Search, tables: GameTablebase) -> None:
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
     """Write one JSON object to stdout: the positions of a search, or only their number.
 
-    found : the search, or the number. Positions are written when the search has ended, so that
-        after an error stdout has no other object than that of the error
+    found : the search, or the number. Nothing is written before the search has ended, so that after
+        an error stdout has only the object of the error
     """
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}

@@ -125,7 +125,7 @@ class _Answer(NamedTuple):
 
     @property
     def earlier(self) -> str:
-        """Ply, verdict and reason of the first verdict as text; empty if the last one is equal."""
+        """Ply, verdict and reason of `first` as text; empty without one or if `last` is equal."""
         if self.first is None or self.first.verdict == self.last.verdict:
             return ""
         return f"at ply {len(self.first.plies)}: {self.first.verdict.text}: {self.first.reason}"
@@ -137,11 +137,11 @@ def _decided(judgement: Judgement) -> Judgement | None:
 
 
 def _read(name: str) -> list[Line] | Iterator[Line]:
-    """Return the games in a file, or in standard input if `name` is "-".
+    """Return the games in the file `name`, or in standard input if `name` is "-".
 
-    The result is an iterator if each line is a game that begins with a FEN. It is a list, with a
-    text of several lines for each game, if any line of the file, or the first line of standard
-    input, begins with a tag, a move number or a move.
+    If any line begins with a tag, a move number or a move, the text is split into games of several
+    lines, and the result is a list. Otherwise each line is a game, and the result is an iterator.
+    Of standard input only the first line is examined for this.
     """
     lines: Iterator[Line] = iter(())
     if name == "-":

@@ -31,7 +31,7 @@ class Lesson(NamedTuple):
 
 
 def _read() -> dict[str, Lesson]:
-    """Return the lessons of lessons.toml by command; `tbgen` has that of the program itself."""
+    """Return the lessons of lessons.toml by command; key `tbgen` is for the program itself."""
     text = Path(__file__).with_name("lessons.toml").read_text("utf-8")
     for name, example in (("checks", CHECKS), ("loop_fen", LOOP_FEN), ("loop", LOOP)):
         text = text.replace(f"{{{name}}}", example)

@@ -98,7 +98,7 @@ def ls(
 
 
 def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
-    """Return the digest of a win-draw-loss file, and the name of the table it was derived from.
+    """Return `digest` of a win-draw-loss file, and `source`, the table file it was derived from.
 
     check : whether to read the file whole, and compare its contents with the digest
     """

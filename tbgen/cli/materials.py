@@ -36,7 +36,7 @@ class MaterialChoice:
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
-        """Return the selected materials: some of `present`, and any that are named by themselves.
+        """Return the selected materials: some of `present`, and any that a word names exactly.
 
         Raises `InputError` for an invalid word, and `OSError` for an unreadable @FILE.
         """
@@ -62,7 +62,7 @@ def _arguments(
     """Add MATERIAL..., --men N and --attackers N to the command `function`, and return it.
 
     name : parameter of the command that receives `chosen(materials, men, attackers)`
-    meaning : text that ends the paragraph on MATERIAL, which is the second of the command's help
+    meaning : end of the paragraph on MATERIAL, the second paragraph of the command's help
     """
 
     @wraps(function)

@@ -41,7 +41,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 def size(value: str | int) -> int:
     """Parse a number of bytes, at least 1 MiB: `900M`, `1.5GiB`, `1e9`; 1 K is 1024.
 
-    An integer, the default of an option, is returned unchanged. Raises `click.BadParameter`.
+    An integer (an option's default) is returned unchanged. Other text raises `click.BadParameter`.
     """
     if isinstance(value, int):
         return value

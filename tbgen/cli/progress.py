@@ -22,13 +22,13 @@ from tbgen.system.units import counted, format_bytes, format_duration
 from tbgen.tables.names import TableName
 
 QUIET_SECONDS = 10.0
-"""Without a terminal, interval between lines about one table."""
+"""Seconds between lines about one table, without a terminal."""
 
 LARGE_SET = 100
 """Largest number of tables for which a line for each table is printed."""
 
 LARGE_SET_SECONDS = 60.0
-"""Without a terminal, interval between lines about a large set."""
+"""Seconds between lines about a set of more than `LARGE_SET` tables, without a terminal."""
 
 _TIME_LEFT_SECONDS = 2.0
 """Seconds after which the displayed estimate of the remaining time is computed again."""
@@ -67,7 +67,7 @@ class SetProgress(LiveLine, Progress, Observer):
     # -- of the table under construction in this process -------------------------------------
 
     def table(self, name: TableName, finished: bool) -> None:
-        """Begin a table, or show a `finished` one as present; implements `Progress.table`."""
+        """Begin a table; if it is `finished`, show it as present; implements `Progress.table`."""
         self._label = f"{self.counts.total() + 1}/{self._total} {name}"
         self._settled = 0
         if self._prints_each:
@@ -77,8 +77,9 @@ class SetProgress(LiveLine, Progress, Observer):
             self.update(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Show a phase: at once on a terminal, else at intervals; implements `Progress.phase`.
+        """Show a phase, or print a line if `name` is `resuming`; implements `Progress.phase`.
 
+        order, plies : order of repetition and distance that the build has reached; 0 at first
         settled : number of positions that were assigned a value since the last call
         """
         self._settled += settled
@@ -152,7 +153,7 @@ class SetProgress(LiveLine, Progress, Observer):
             self._show_at_intervals(f"{start.job.key}: {error}")
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Count a failed table; the caller prints the reason (`Observer.failed`)."""
+        """Count a failed table; the caller prints the reason; implements `Observer.failed`."""
         self._running.remove(start.job.key)
         self.counts["failed"] += 1
         self._observer.failed(start, error)
@@ -187,7 +188,7 @@ class SetProgress(LiveLine, Progress, Observer):
             click.echo(text, err=True)
 
     def _time_left(self) -> str:
-        """Return `; about 3 min left`, or an empty text if the time cannot be estimated yet."""
+        """Return `; about 3 min left`; empty without a forecast, and until a table is built."""
         if self._forecast is None or not self.counts["built"]:
             return ""
         if time.monotonic() - self._time_left_known > _TIME_LEFT_SECONDS:

@@ -37,7 +37,7 @@ def title(name: TableName) -> str:
 
 
 def show_report(name: TableName, report: VerifyReport, status: ProofStatus | None) -> None:
-    """Print the report of one table, and the state of its certificate, if `status` is not None."""
+    """Print the report of one table, and the certificate's `status` (unless None) if proven."""
     show_verdict(name, report)
     for side, totals in (("red", report.red_to_move), ("black", report.black_to_move)):
         click.echo(
@@ -70,7 +70,7 @@ def show_verdict(name: TableName, report: VerifyReport) -> None:
 
 
 def show_notes(notes: Iterable[str]) -> None:
-    """Print notes on certificates."""
+    """Print notes on certificates to stderr."""
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
@@ -91,10 +91,7 @@ class Prover:
 
 @cache
 def print_compiling() -> None:
-    """Print to stderr, once per process, that kernels are being compiled.
-
-    On a terminal, clears the live line that another process may have there.
-    """
+    """Print to stderr that kernels are being compiled; on a terminal, clear the live line first."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(clear + COMPILING, err=True)
 
@@ -170,7 +167,7 @@ class ClosureProgress(Observer):
         show_failure(failure)
 
     def left_out(self, keys: Container[str]) -> None:
-        """Record the jobs `keys`, which were not tried because supporting tables are not proven."""
+        """Record jobs, by their keys, that were not tried: a supporting table is not proven."""
         reason = "not tried, a supporting table is not proven"
         for job in self._jobs:
             if job.key in keys:

@@ -155,7 +155,7 @@ def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> optio
     new : whether tables of the requested rules, or of the default ones, will be built
     needed : whether to choose the default rules if there are no tables, instead of admitting all
 
-    Raises `RulesMismatchError` if several rule sets are present and none is requested.
+    Raises `RulesMismatchError` if `new` is False and tables of several admitted rule sets exist.
     """
     selection = replace(selection, metric=selection.metric or Metric.DTM)
     choice = selection.choice
@@ -178,7 +178,7 @@ def _rule_set(tables: GameTablebase) -> RuleSet:
 
 
 def _require_index(selection: options.Selection) -> None:
-    """Raise `InputError` if the directory has no index, which `tbgen fetch` needs."""
+    """Raise `InputError` if the directory has no index.json, which `tbgen fetch` needs."""
     from tbgen.publishing.index import INDEX
 
     if not (selection.directory / INDEX).exists():
