@@ -5,17 +5,17 @@
                    ^                        inside any njit function, without the GIL
                    `load_wanted`, from Python, for blocks that a probe found cold
 
-A block of a table is *cold* if it is not loaded; a probe then marks it as *wanted*.
+A table stores the *code* (value) of each *slot* (number of a position) in compressed blocks. A
+block is *cold* if it is not loaded; a probe that needs it marks it as *wanted*.
 
     buffers    arrays of tables, and loading of blocks into them
     kernels    the probes
-    wdl, wdl_kernels    arrays and probes of win-draw-loss files, all of them unpacked
+    wdl, wdl_kernels    win-draw-loss files, wholly loaded as arrays, and their probes
     placements    squares and legality of many slots, legality of a board
     columns    a table as columns, every legal position or a sample
     dump       columns as files
 
-This package imports numba, and neither chooses moves nor explains values. `tbgen.tables` and
-`tbgen.play` never import numba.
+This package imports numba (`tbgen.tables` and `tbgen.play` never do), and chooses no moves.
 
 Parameters of kernels, unless a kernel says otherwise:
     buffers : Buffers, the tables, of which only `wanted` and `used` are written; or WdlBuffers
@@ -28,7 +28,7 @@ Parameters of kernels, unless a kernel says otherwise:
     counts : int64, number of pieces of each code, four bits for each code
     code : int, a piece code
     score : int64, as defined in `kernels`
-    width : int, bytes of a table's code
+    width : int, bytes of a code of a table
     span : int, number of distances of wins, and of losses, that the codes of one order represent
 """
 

@@ -7,8 +7,8 @@
     descriptors      for each table its layout (`tbgen.indexing.slots`), then the block maps of
                      both sides (`tbgen.indexing.arrangement`), concatenated
     blocks           for each block of each table: the number of its frame; -1 if it is cold (not
-                     loaded); -2 - code if all its slots have that code
-    frames           cache of unpacked blocks, (frames, bytes), each as in `Block.packed`
+                     loaded); -2 - code if all its slots have that code (stored value)
+    frames           cache, (frames, bytes): a decompressed block in each, as in `Block.packed`
     wanted, used     flags that probes set: blocks to load, frames recently used
 
 The cache evicts blocks by the clock algorithm. A pointer moves over the frames in turn; it spares a
@@ -50,14 +50,14 @@ class NumbaTables:
     """Tables of a `Tablebase`, ready for compiled probes through `buffers`.
 
     `materials` (names or `Material`s) default to all tables of the tablebase under its rules.
-    Decoded blocks take at most `cache_bytes`, but at least one block. Loading reads through the
-    tablebase's open files, which must stay open. Raises the errors of `Tablebase.table`, and
+    The cache of blocks takes at most `cache_bytes`, but has room for at least one. Blocks are read
+    through the tablebase, which must stay open. Raises the errors of `Tablebase.table`, and
     `UnsupportedMaterialError` for a table whose distances do not fit a score.
 
     Any number of threads may probe, by kernels or by `probe_boards`. Loading may evict a block that
     a kernel is about to read: unless all blocks fit in the cache, call `load_wanted`, `preload` and
-    `probe_boards` only while no other thread runs kernels of its own. Calls of these three methods
-    wait for each other.
+    `probe_boards` only while no other thread runs kernels of its own. Calls of these methods wait
+    for each other; if all blocks fit, `probe_boards` waits only to load.
     """
 
     def __init__(
@@ -171,11 +171,11 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load the cold ones of some blocks; stop when this call has filled every frame.
+        """Load the blocks that are cold; stop when this call has filled every frame.
 
-        blocks : numbers of the blocks, int64 (n,)
+        blocks : indices in `Buffers.blocks`, int64 (n,)
 
-        Clears the flags in `wanted` of all loaded blocks. Returns how many this call has loaded.
+        Clears the flags `wanted` of loaded blocks. Returns the number of blocks newly loaded.
         """
         buffers = self.buffers
         loaded: set[int] = set()
@@ -202,9 +202,9 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Return the number of a free frame, after evicting a block by the clock algorithm.
+        """Return the number of a frame for a new block; None if all frames are in `taken`.
 
-        taken : frames that must be kept. Returns None if these are all frames
+        The clock algorithm chooses a frame that is not taken; a block in it is evicted.
         """
         buffers = self.buffers
         if len(taken) == len(self._owner):
@@ -280,12 +280,12 @@ def hash_table(materials: Iterable[Material]) -> tuple[NDArray[np.int64], NDArra
 
 
 def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> NDArray[np.int64]:
-    """Return the row of `Buffers.tables` for a table with these places in the other arrays.
+    """Return the row of a table in `Buffers.tables`.
 
     descriptor_offset : index in `Buffers.descriptors` of the table's first word
     first_block : index in `Buffers.blocks` of the table's first block
 
-    Raises `UnsupportedMaterialError` if its distances do not fit a score.
+    Raises `UnsupportedMaterialError` if the table's distances do not fit a score.
     """
     header, layout = file.header, file.layout
     codes = header.spec.codes

@@ -152,10 +152,10 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Yield the columns of the legal positions of a table, or without `legal_only` of all slots.
+    """Yield a table in parts: its legal positions, or without `legal_only` all slots, as columns.
 
-    Each part has those of `chunk` slots. Raises `CorruptTableError` if the statistics of the table
-    state another number of positions.
+    A part covers up to `chunk` slots with one side to move. Raises `CorruptTableError` if the
+    statistics of the table state another number of positions.
     """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
@@ -174,8 +174,8 @@ def all_columns(
 def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
     """Return the columns of `count` different legal positions, in order of side and slot.
 
-    They are chosen at random by `seed`; all are returned if fewer exist. Raises `CorruptTableError`
-    like `all_columns`.
+    The positions are chosen at random by `seed`. If fewer exist, all are returned. Raises
+    `CorruptTableError` like `all_columns`.
     """
     rng = np.random.default_rng(seed)
     slots = file.header.slots
@@ -212,7 +212,7 @@ def read_table(
 
     `tables` is a tablebase, or a directory with tables of one rule set, by default $TBGEN_TABLES or
     `egtb`. `side` is `Side.RED`, `Side.BLACK`, "red" or "black". With `legal_only` False
-    every slot has a row, and a column `legal` marks the legal positions. Raises like
+    every slot has a row, and a column `legal` marks the legal positions. Raises the errors of
     `Tablebase.table`.
 
     >>> import pandas  # doctest: +SKIP
@@ -229,9 +229,9 @@ def read_chunks(
     legal_only: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[TableColumns]:
-    """Yield the columns of `read_table` in parts, for `chunk` slots (at least 1) each.
+    """Yield the columns of `read_table` in parts, for `chunk` slots each; parts may be empty.
 
-    Parts may be empty. Raises `InputError`, and like `read_table`.
+    Raises `InputError` if `chunk` is below 1, and the errors of `read_table`.
     """
     if chunk < 1:
         raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")

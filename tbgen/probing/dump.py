@@ -92,7 +92,7 @@ def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
 
 
 def _mapped(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    """Map one column, read-only; raises `ValueError` if it is not as `write_npz` stores columns."""
+    """Map one column, read-only; raises `ValueError` if it is not stored as by `write_npz`."""
     if member.compress_type != zipfile.ZIP_STORED:
         raise ValueError("compressed columns cannot be mapped")
     with archive.open(member) as file:

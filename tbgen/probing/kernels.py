@@ -10,9 +10,9 @@ score for the opponent is the negative.
 
     win     WIN - (order << 16) - plies        draw  0        loss   the negative of that
 
-Kernels that call these functions may run in any number of threads at once. They write only the
-flags `wanted` of blocks and `used` of frames, the cache of unpacked blocks (`buffers`). A flag
-changes only from 0 to 1, so that simultaneous writes do no harm.
+A *code* is a value as stored. The *order* is 0 for mate or conversion, k >= 1 if the repetition
+rules decide. Any number of threads may probe at once: probes set only flags, from 0 to 1, `wanted`
+for blocks and `used` for frames (places of a cache of decompressed blocks, see `buffers`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ TABLE_WORDS = FIRST_PLACES + PIECE_CODES
 
 
 class Buffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba unchanged (`tbgen.probing.buffers`).
+    """Arrays for compiled probes, passed to numba as they are; `buffers` describes each array.
 
     Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (tables,
     TABLE_WORDS); `descriptors` (words,); `blocks` and `wanted` (blocks,); `frames` (frames, bytes);
@@ -108,7 +108,7 @@ def order_of(score: Any) -> int:
 
 @kernel
 def plies_of(score: Any) -> int:
-    """Return the plies of a score; 0 for a draw."""
+    """Return the distance of a score in plies; 0 for a draw."""
     if score == 0:
         return 0
     return (WIN - abs(score)) & ((1 << ORDER_SHIFT) - 1)
@@ -170,9 +170,9 @@ def find_number(keys, numbers, counts):
 def _code_in_frame(frame, index, width):
     """Return the code of one slot of a block, in which codes have `width` bytes.
 
-    frame : uint8 (bytes,), the unpacked block. Its first two bytes are n, the number of distinct
-        codes. If n is above 0, these codes follow, then a byte for each slot: the index of the
-        slot's code among them. If n is 0, the code of each slot follows.
+    frame : uint8 (bytes,), the decompressed block. Its first two bytes are n. If n is above 0, n
+        different codes follow, then a byte for each slot: the index of the slot's code among them.
+        If n is 0, the code of each slot follows.
     index : int, place of the slot in the block
     """
     count = np.int64(frame[0]) | np.int64(frame[1]) << 8
@@ -188,7 +188,7 @@ def _code_in_frame(frame, index, width):
 
 @kernel
 def _score_of_code(code, width, span):
-    """Return the score of a code other than 0 (docs/format.md, "Codes").
+    """Return the score of a code (docs/format.md, "Codes"); not for 0, which is no position.
 
     code : int, of `width` bytes, in a table with `span` distances of wins per order, and of losses
     """
@@ -209,7 +209,7 @@ def _score_of_code(code, width, span):
 
 @kernel
 def _probe_counted(buffers, counts, pieces, squares, count, side):
-    """Return status and score of a position, given its pieces, which stand on different squares.
+    """Return status and score of pieces[:count] on squares[:count], no two of which are equal.
 
     counts : int64, number of pieces of each code, four bits for each code (`count_of`)
     """

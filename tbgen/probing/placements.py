@@ -4,9 +4,9 @@
     slots (n,)  ->  squares (n, pieces), in the order of `Layout.piece_codes`
                     legal (n,): bit 0 set if legal with Red to move, bit 1 with Black
 
-The slots of a row differ only in the square of one piece, the inner piece. So ascending slots are
-unpacked row by row. Holes of the index (slots without a placement), and mirror images of other
-slots, are legal for neither side.
+The slots of a row differ only in the square of one piece, the inner piece. If slots ascend, the
+other squares are computed once per row. Holes of the index (slots without a placement), and mirror
+images of other slots, are legal for neither side.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def squares_and_legality(
 def is_legal_board(board: Any, side: Any) -> bool:
     """Return whether a board is legal with `side` to move.
 
-    The other side must not be in check, and the kings must not face each other.
+    Only this is checked: the other side is not in check, and the kings do not face each other.
 
     board : int8 (90,), with both kings on it
     """

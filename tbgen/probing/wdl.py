@@ -1,5 +1,5 @@
 # mypy: allow-untyped-calls
-"""Win-draw-loss files as unpacked arrays for compiled probes (`wdl_kernels`).
+"""Win-draw-loss files, decompressed into arrays, for compiled probes (`wdl_kernels`).
 
 A *lead* is the number of a placement of kings, advisors and elephants (`tbgen.indexing`), mirror
 images counted once. Each side's outcomes are stored lead by lead, in tiles of several leads.
@@ -46,9 +46,9 @@ class WdlTables:
 
     `materials` (names or `Material`s) default to all files of the tablebase under its rules. A file
     takes a fifth of a byte for each slot and side to move, and nothing for a side whose outcomes
-    are all equal. Nothing is read later, and any number of threads may probe. Raises `InputError`
-    if all outcomes take more than `max_bytes`, `MissingTableError` for a missing file, and the
-    errors of `Tablebase.wdl_file` and of reading.
+    are all equal. All files are read by the constructor; then any number of threads may probe.
+    Raises `InputError` if all outcomes take more than `max_bytes`, `MissingTableError` for a
+    missing file, and the errors of `Tablebase.wdl_file` and of reading.
     """
 
     def __init__(
@@ -147,8 +147,8 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
     """Return int64 (leads,): the place of each lead's first outcome, for one side to move.
 
-    An entry is twice the index of that outcome among the side's unpacked outcomes, plus a flag. The
-    flag is 1 for leads of the last tile, which may be shorter and then has smaller strides.
+    An entry is twice the index of that outcome among the side's outcomes in `data`, plus a flag: 1
+    for leads of the last tile, which may be shorter and then has smaller strides.
     """
     d = block_map.descriptor
     numbers = np.arange(block_map.layout.leads)
@@ -187,8 +187,8 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
     """Write the words of a row of `WdlBuffers.tables` that do not depend on the side to move.
 
-    They are the number of pieces of each kind, and the factors of each piece in the index into
-    `joint` and in the slot.
+    These words are the number of pieces of each kind, the code of the inner piece (the last in the
+    index), and the factors of each piece in the index into `joint` and in the slot of a lead.
     """
     for side in Side:
         for kind in PieceType:

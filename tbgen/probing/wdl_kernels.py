@@ -42,7 +42,7 @@ from tbgen.probing.kernels import (
 )
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
 
-# Words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each code.
+# Words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each piece code.
 JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the last two are pairs: Red, Black
 INNER_FILE = 8  # factors of the inner piece in the index of an outcome: by side, last tile
 FIRST_CODE, CODE_SHIFT = 16, 3
@@ -66,7 +66,7 @@ _LAST_DEFENDER = 3
 
 
 class WdlBuffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba unchanged (`tbgen.probing.wdl`).
+    """Arrays for compiled probes, passed to numba as they are; `wdl` describes each array.
 
     Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (files,
     TABLE_WORDS); `joint`, `starts` and `data` (n,), the parts of all files one after the other.
