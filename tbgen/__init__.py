@@ -123,7 +123,7 @@ __all__ = [
 if not TYPE_CHECKING:  # for type checkers, every name would be an attribute
 
     def __getattr__(name: str) -> object:
-        """Return the object with a public name, on its first use: import it, and keep it here."""
+        """Import the object with a public name on its first use, and store it in this module."""
         for module, names in _HOMES.items():
             if name in names:
                 found = getattr(_import(f"tbgen.{module}"), name)

@@ -30,7 +30,7 @@ of the 0.55 CPU seconds of a small proof; larger thresholds than this one gain n
 
 
 def main() -> None:
-    """Run the command line; always raise `SystemExit`."""
+    """Run the command line; raise `SystemExit`, or the exception of a bug."""
     interrupted = False
     # numpy's BLAS, which nothing here uses, allocates memory for every thread when it is loaded,
     # and interrupts the program if it cannot start a thread.
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def take_signals() -> None:
-    """Handle SIGTERM and SIGHUP like Ctrl-C, unless they are ignored; workers call this, too.
+    """Handle SIGTERM and SIGHUP like Ctrl-C, unless ignored; called also in worker processes.
 
     Python drops an exception raised in a destructor or callback. A `KeyboardInterrupt` that was
     dropped is raised again soon after (`_raise_later`).
@@ -76,7 +76,7 @@ def take_signals() -> None:
 def _leave_signals() -> None:
     """Restore the default handlers before the exit, so that a further signal ends the process.
 
-    Signals that are ignored stay so.
+    Signals that are ignored stay ignored.
     """
     signal.setitimer(signal.ITIMER_REAL, 0)
     for stop in (signal.SIGINT, *_STOPS):
@@ -88,7 +88,7 @@ def _leave_signals() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Handle SIGTERM, SIGHUP or SIGALRM: call the current handler of SIGINT (Ctrl-C).
 
-    By default that handler raises `KeyboardInterrupt`; a web server's shuts the server down.
+    By default that handler raises `KeyboardInterrupt`; that of a web server shuts the server down.
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):

@@ -60,7 +60,7 @@ def move_answer(
 ) -> dict[str, Any]:
     """Return the JSON object for one legal move of a position.
 
-    `result` is the value of the position before the move; None if its table is missing.
+    `result` (None if its table is missing) and `mechanism` are of the position before the move.
     """
     return {
         "move": format_move(position, move.move, notation),

@@ -78,7 +78,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
 
 
 def expected(error: BaseException, tables_option: str = "") -> Failure:
-    """Return the failure for an exception like `describe`; raise an unexpected exception again."""
+    """Return the failure for an exception, as `describe` does; raise an unexpected one again."""
     failure = describe(error, tables_option)
     if failure is None:
         raise error
@@ -86,7 +86,7 @@ def expected(error: BaseException, tables_option: str = "") -> Failure:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Return whether an exception, or one of its causes, reports a lack of memory.
+    """Return whether an exception, or one in its chain of causes, reports a lack of memory.
 
     A library that cannot be loaded, and a thread that cannot start, are recognised by their
     messages.

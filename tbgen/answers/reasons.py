@@ -38,8 +38,8 @@ class Reason:
 
     `key` is a row of reasons.csv. `side` is the subject of the sentence, usually the winner.
     `value` is the explained value, `metric` and `rules` are those of its table. `mechanism` is the
-    offence by which the repetition rules decide, with its pieces. If it is None, `offence` may have
-    the kind of the offence. Both are None if the rules do not decide or the offence is unknown.
+    offence by which the repetition rules decide, with its pieces. If `mechanism` is None, `offence`
+    may have the kind. Both are None if the rules do not decide, or the offence is unknown.
     `material` is the material after a move, or the one whose table is missing. `verdict` is the
     referee's sentence.
     """
@@ -141,7 +141,7 @@ def explain_position(
 
     If the repetition rules decide, and with `mechanism`, the sentence states the kind of the
     offence, and the pieces of a chase. Without `mechanism`, it states the kind only in direct wins,
-    and under rules that judge checks only.
+    and under rules that judge no chases.
     """
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules

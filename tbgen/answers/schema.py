@@ -150,7 +150,7 @@ PROOF = record(
 
 
 def counted(side: str) -> Schema:
-    """Return the schema of a table's numbers of positions with `side` to move, by outcome."""
+    """Return the schema of a table's counts of positions by outcome; `side`: `Red` or `Black`."""
     return record(f"{side} to move", legal=integer("legal positions"), **SIDE_COUNTS)
 
 

@@ -70,7 +70,7 @@ def class_of(counts: SideCounts) -> str:
 
 
 def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> HandbookEntry:
-    """Return the entry of a table with statistics `figures`; `other`: those under other rules."""
+    """Return the entry of a table by its statistics; `other`: statistics under other rules."""
     counts = figures.red_to_move
     legal = counts.legal or 1
     # Black's draws are included, with 0 plies.
@@ -95,8 +95,8 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
 def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]:
     """Group entries by the attacking army, named by its letters (`KRN`), into a dictionary.
 
-    Armies with few pieces come first. The entries of an army are sorted by class (best for the
-    attacker first), then by the defending army, with few pieces first.
+    Armies with fewer pieces come first. The entries of an army are sorted by class (best for the
+    attacker first), then by the defending army (fewer pieces first).
     """
 
     def place(entry: HandbookEntry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:

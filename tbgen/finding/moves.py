@@ -35,14 +35,14 @@ ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
     """Make the moves of a position in turn, and look up the positions after the legal ones.
 
-    Stops when `most` legal moves lead to the outcome. Returns (number of moves tried, status);
-    illegal moves are included in the number. The status is `OK` if `most` moves were found or all
+    Stops when `most` legal moves keep `outcome`. Returns (number of moves tried, status); illegal
+    moves are included in the number. The status is `OK` if `most` such moves were found or all
     probes succeeded, else the greatest status of a probe, such as `COLD`.
 
     buffers : Buffers, the tables of the material and of all after one capture
     board : int8 (90,), a legal position; restored
     side : int, the side to move
-    outcome : int, for the side that moves: 1 win, 0 draw
+    outcome : int, for the side that moves: 1 win, 0 draw; any number above 1 to try all moves
     most : int, number of moves with that outcome after which the search stops
     sources, targets : int64 (moves,), out: squares of each move
     scores : int64 (moves,), out: score of the position after each move, so for the opponent, or
@@ -121,8 +121,8 @@ def only_moves(
 ) -> NDArray[np.int16]:
     """Return int16 (n,): the only move that keeps each position's outcome, or `NO_MOVE`.
 
-    The n positions `boards` (n, 90) are legal, with `side` to move. `outcomes` (n,) are 1 for wins
-    and 0 for draws. Positions with fewer than `least` legal moves get `NO_MOVE`. `tables` has the
+    The n positions `boards` (n, 90) are legal, with `side` to move. `outcomes` (n,) are 1 for wins,
+    0 for draws. Positions with fewer than `least` legal moves get `NO_MOVE`. `tables` has the
     material and all materials after one capture. Works in `threads` tasks in `pool`. Raises like
     `run_until_loaded`.
     """

@@ -2,9 +2,9 @@
 
     turn=red outcome=win order=1-3 least=20 only=1 zugzwang=1 decided=chase at=R@e5
 
-The board, the command line and `tbgen.find` all make a `Query`. These are the fields of the board's
-form and of HTTP (`FIELDS`). The options of `tbgen find` and the arguments of `tbgen.find` have some
-other names, such as `loop` for `decided`.
+The *order* of a value is 0 for mate or conversion, k >= 1 if the repetition rules decide. The line
+above has fields of the board's form and of HTTP (`FIELDS`); `least` and `most` limit the plies.
+Options of `tbgen find`, and arguments of `tbgen.find`, have other names, as `loop` for `decided`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Query:
 
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
     `only`: exactly one move, of several, keeps the win or the draw; with `quiet` it is no capture.
-    `zugzwang`: either side does worse if it is to move. `offence`: a direct win (docs/values.md),
+    `zugzwang`: each side does worse if it is to move. `offence`: a direct win (docs/values.md),
     in which the loser has just committed this offence. `differs`: the outcome under another rule
     set, whose table is present, is different. `study`: the winner is to move, and the solution is
     unique move by move (`tbgen.finding.studies`). `pieces` are pairs (piece code, square): a piece
@@ -80,7 +80,7 @@ class Query:
         )
 
     def lines(self, statistics: TableStatistics) -> list[HistogramLine]:
-        """Return the lines of a table's histogram whose values match the query."""
+        """Return the lines of a table's histogram whose values may match the query."""
         lines = [line for line in statistics.histogram if self.admits(line)]
         if self.offence == Offence.CHASE:
             none = {o.order for o in statistics.orders if o.chase_patterns == 0}
@@ -120,7 +120,7 @@ class Query:
 
 
 def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
-    """Return the inclusive range of a number, a range, or None (no limit); raises `InputError`."""
+    """Return a number, a range or None (no limit) as inclusive range; else raise `InputError`."""
     if numbers is None:
         return 0, NO_END
     ends = (numbers, numbers) if isinstance(numbers, int) else numbers
@@ -130,7 +130,7 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
-    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; raises `InputError`.
+    """Parse `5`, `5-9`, `5-` or `-9` as an inclusive range; raises `InputError` for other text.
 
     name : noun for the numbers in the error message, such as `plies`
     """
@@ -178,7 +178,7 @@ def _letter(piece: str) -> str:
 
 
 def read_query(fields: Mapping[str, str]) -> Query:
-    """Return the query of a form's fields (`FIELDS` except `sort`); raises `InputError`."""
+    """Return the query of a form's fields (text by name, without `sort`); raises `InputError`."""
 
     def choice(name: str, *known: str) -> str:
         found = fields.get(name, "")

@@ -57,7 +57,7 @@ def sample(
     kept, found = search.nothing(), 0
     deadline = 0.0
     for number, part in enumerate(search.unsorted()):
-        # The time starts after the first part, which may include compiling and unpacking.
+        # The time starts after the first part, which may include compiling and decompressing.
         deadline = deadline or time.monotonic() + seconds
         found += part.rows
         kept = TableColumns.concatenate([kept, part])

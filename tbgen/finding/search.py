@@ -50,14 +50,13 @@ parts of the table.
 SAMPLE_CHUNK = 1 << 16
 
 CACHE_BYTES = 1 << 30
-"""Limit in bytes for each of two caches: the unpacked blocks of the tables after one move, and the
-codes of one side to move. If all codes of a side fit, they are unpacked at once: twice as fast.
+"""Limit in bytes for each of two caches: blocks of all tables that one move can reach, and the
+searched table's codes for one side to move. If they fit, all are decompressed first: twice as fast.
 """
 
 LEAST_BLOCK_BYTES = MAX_MOVES * MAX_BLOCK_BYTES
-"""Minimum in bytes for the unpacked blocks of the tables after one move: a block for each move of a
-position. With less, the values after all moves of a position might never be loaded at once, and the
-search would not end.
+"""Minimum in bytes for the cache of blocks: a block for each move of a position. With less, the
+values after all its moves might never be loaded at once, and the search would not end.
 """
 
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
@@ -91,8 +90,8 @@ class Search:
     stopped at any time and resumed `after` the last position. `limit` is the greatest number of
     positions, None for all. `threads` chunks are searched at a time; with a `seed`, in a random
     order that depends only on the seed. `cache_bytes` is a limit as described at `CACHE_BYTES`. A
-    pickled search begins anew in another process, on the same files. Raises `InputError`, and like
-    `Tablebase.table`.
+    pickled search begins anew in another process, on the same files. Raises `InputError`, and the
+    errors of `Tablebase.table`.
     """
 
     def __init__(
@@ -281,7 +280,7 @@ class Search:
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
         """Return the rows of the slots `numbers` that match the query, with `side` to move.
 
-        Its conditions `only`, `study` and `offence` are not tested.
+        The query's conditions `only`, `study` and `offence` are not tested.
         """
         slots = np.arange(numbers.start, numbers.stop)
         codes = value_filter.codes(side, slots)
@@ -299,7 +298,7 @@ class Search:
     def _codes(self) -> CodesOf:
         """Return a function (side, slots) -> codes of the slots.
 
-        If the codes of a side fit in the cache, all that the query needs are unpacked first.
+        If the codes of one side fit in the cache, those of each side needed are decompressed first.
         """
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
@@ -382,7 +381,10 @@ def _studies_of(
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """Return the first `limit` rows (None: all) by column `sort` (`-`: descending), side, slot."""
+    """Return the first `limit` rows (all for None), sorted by a column, then by side and slot.
+
+    sort : name of the column; with `-` before the name, the order is descending
+    """
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])
@@ -412,7 +414,7 @@ def find(
     `tables` is a tablebase or a directory, by default $TBGEN_TABLES or `egtb`. `turn` is the side
     to move ("red", "black"), `outcome` its outcome ("win", "draw", "loss"). `orders` and `plies`
     are a number or an inclusive range. `only`: exactly one move, of several, keeps the win or the
-    draw. `zugzwang`: either side does worse if it is to move. `differs`: the outcome in a table of
+    draw. `zugzwang`: each side does worse if it is to move. `differs`: the outcome in a table of
     another rule set in the same directory is different. `study`: the winning move is unique, and
     again after every longest defence, until mate, a capture or a loop that the rules decide;
     `length` counts those plies. `loop` (`check` or `chase`): the loser by repetition has just begun

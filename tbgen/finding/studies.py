@@ -4,10 +4,10 @@
     won positions with one winning move  ->  by order and plies, the nearest to their end first
     the move, then every longest defence  ->  nearer positions, whose lengths are known
 
-The line ends with mate, with a capture by either side (which leaves the table), or at a position
-that the rules decide at once, where the loop begins (order above 0, no plies). Its *length* is the
-number of plies to that end, of the shortest line if several defences are equally long. A longest
-defence has the best value for the loser: the highest order, then the most plies.
+The line of moves ends with mate, with a capture by either side (which leaves the table), or where
+the repetition rules decide at once (order above 0, 0 plies: the loop begins). Its *length* in plies
+is that of the shortest line if several defences are equally good. A longest defence has the best
+value for the loser: the highest order, then the most plies.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def measure_studies(
     boards : int8 (n, 90), a level: positions of equal order and plies, in which `side` has one
         winning move; restored
     side : int, the winner, who is to move in all of them
-    converts : int, 1 where distances count to conversion, so that a capture by the loser counts as
-        a loss in 2 plies; else 0
+    converts : int, 1 if the table's distances count to conversion, so that a capture by the loser
+        counts as a loss in 2 plies; else 0
     moves : int16 (n,), the winning moves, 90 * source + target
     descriptor : int64 (words,), `Layout.descriptor`
     codes : uint8 (pieces,), `Layout.piece_codes`

@@ -1,7 +1,7 @@
 """Selection of the slots of a table by their values, a chunk at a time, in NumPy.
 
     Query  ->  codes, from the histogram  ->  slots with such a code
-                                          ->  zugzwang: either side does worse if it is to move
+                                          ->  zugzwang: each side does worse if it is to move
                                           ->  differs: another outcome under another rule set
 
 A slot may be a hole of the index or hold no legal position: the caller tests that.
@@ -28,7 +28,7 @@ class ValueFilter:
     """Selection of the slots of a table whose values match a query.
 
     `others` are tables of the same material under other rule sets, for `Query.differs`. `codes`
-    returns the codes of slots, faster than `TableFile.codes`; None uses that method.
+    replaces `TableFile.codes` (stored values by side and slots) by a faster function, unless None.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class ValueFilter:
             opposite = self.codes(side.other, slots[chosen])
             other = outcomes_of(opposite, self._file.code_space)
             # Outcomes are numbers symmetric about DRAW: the sum is below that of two draws if
-            # having the move is worse for either side than not having it.
+            # having the move is worse for each side than not having it.
             chosen = chosen[own.astype(np.int8) + other.astype(np.int8) < 2 * DRAW]
         if self._query.differs:
             own = outcomes_of(codes[chosen], self._file.code_space)

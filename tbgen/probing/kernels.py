@@ -10,9 +10,9 @@ score for the opponent is the negative.
 
     win     WIN - (order << 16) - plies        draw  0        loss   the negative of that
 
-A *code* is a value as stored. The *order* is 0 for mate or conversion, k >= 1 if the repetition
-rules decide. Any number of threads may probe at once: probes set only flags, from 0 to 1, `wanted`
-for blocks and `used` for frames (places of a cache of decompressed blocks, see `buffers`).
+The *code* of a slot is its stored value. The *order* is 0 for mate or conversion, k >= 1 if the
+repetition rules decide. Any number of threads may probe at once: probes set only flags, from 0 to
+1, `wanted` for blocks and `used` for frames (places of a cache of decompressed blocks, `buffers`).
 """
 
 from __future__ import annotations
