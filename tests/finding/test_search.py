@@ -93,7 +93,7 @@ def has_one_move(tables: GameTablebase, position: Position) -> bool:
     ("material", "metric", "least"), [("KRKN", None, 20), ("KNKP", "dtc", 20), ("KNKP", None, 20)]
 )
 def test_studies(material: str, metric: str | None, least: int) -> None:
-    """The search gives each study, a position with a unique solution, the length of that solution.
+    """A search gives each study (position with a unique solution) the length of the solution.
 
     The lengths agree with a plain recursion, for the longest studies and for a sample. The sample
     includes positions that are no studies; their length is 0.
@@ -122,7 +122,7 @@ def test_studies(material: str, metric: str | None, least: int) -> None:
 
 
 def test_a_search_with_little_memory(krkn: GameTablebase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search whose cache is too small for the values of a side does not unpack them all at once.
+    """A search whose cache is too small for a side's codes does not decompress them all at once.
 
     It ends even if `cache_bytes` is too small for a block for each move of a position.
     """
@@ -189,7 +189,7 @@ def test_sorted_rows(krkn: GameTablebase, limit: int | None) -> None:
 
 
 def test_share_of_a_sample(krkn: GameTablebase) -> None:
-    """`Sample.share` estimates which part of all matching positions was kept.
+    """`Sample.share` estimates the share of all matching positions that was kept.
 
     The query here has conditions on the value alone, so that all `candidates` match.
     """

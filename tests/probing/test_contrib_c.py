@@ -60,10 +60,9 @@ def harness() -> Path:
 
 
 def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """Return the answers of Python's reader for boards with `side` to move, like the C program's.
+    """Return Python's answers for boards with `side` to move, in the form of the C test program.
 
-    They are int32 (n, 4): status, outcome, order, plies. Boards have the colours of the table: its
-    first army is Red.
+    Int32 (n, 4): status, outcome, order, plies. On the boards the table's first army is Red.
     """
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     codes, places = np.unique(file.codes(side, slots), return_inverse=True)
@@ -148,7 +147,7 @@ def python_line(tables: GameTablebase, position: Position) -> str:
     """Return the line that the C test program should print for a position, computed by Python.
 
     It has the position's outcome, order and value, and then for each move: squares, status, flags
-    (capture, check, best), value of the position after it, and worth of the move.
+    (capture, check, best), value of the position after it, and value for the side that moves.
     """
     root, moves = tables.probe_with_moves(position)
     parts = [f"{root.outcome:d} {root.order} {root.value}"]
@@ -256,8 +255,7 @@ def test_names_of_every_form(
 ) -> None:
     """The C reader parses every form of table name.
 
-    It opens a table without an order limit, and refuses one with a limit: that is another
-    rule set.
+    Opened for a rule set without a limit on orders, it refuses a table whose name has a limit.
     """
     orders, minor_chases = rule_set.orders, rule_set.minor_chases
     spec = spec_of(
@@ -276,7 +274,7 @@ def test_a_pipe_named_like_a_table_is_refused_at_once(tmp_path: Path, harness: P
 
 
 def is_sound(path: Path, data: bytes) -> bool:
-    """Write `data` to a file; return whether Python's reader opens it as the table of its name."""
+    """Write `data` to `path`; return whether Python opens the file as the table that it names."""
     path.write_bytes(data)
     try:
         TableFile(path, name=TableName.parse(path.name)).close()
@@ -305,8 +303,8 @@ def mutate(tmp_path: Path, material: str, width: int, distinct: int, count: int)
     """Let the C reader read `count` damaged files under the sanitizers, and check the results.
 
     No file may cause an invalid memory access. A file must give correct values or an error, unless
-    its checksums were corrected after the damage. Python's reader must open the same ones of the
-    first 600 files. The codes have `width` bytes, and at most `distinct` different ones occur.
+    its checksums were corrected after the damage. Of the first 600 files, Python's reader must open
+    the same ones. The codes have `width` bytes, and at most `distinct` different ones occur.
     """
     program = cprograms.harness("addresses", *ADDRESSES)
     spec = spec_of(material, width)

@@ -94,9 +94,9 @@ def test_files_read_into_memory() -> None:
 @needs_c
 @pytest.mark.parametrize(("damaged", "refused"), [("dtm", "filter"), ("wdl", "outcomes")])
 def test_damage_of_one_kind_leaves_the_other(tmp_path: Path, damaged: str, refused: str) -> None:
-    """If only the tables, or only the win-draw-loss files, are damaged, one filter of moves works.
+    """Damage of the tables, or of the win-draw-loss files, stops only the filter that reads them.
 
-    `xq_filter_root` reads the tables, and `xq_filter_outcomes` the win-draw-loss files.
+    Of the filters of moves, `xq_filter_root` reads the tables, and `xq_filter_outcomes` the others.
     """
     directory = shutil.copytree(built("KRKN"), tmp_path / "tables")
     for path in sorted(directory.glob("*.dtm.xqt")):
@@ -114,9 +114,9 @@ def test_damage_of_one_kind_leaves_the_other(tmp_path: Path, damaged: str, refus
 
 @needs_c
 def test_wrong_material_and_damaged_tables_are_reported(tmp_path: Path) -> None:
-    """A probe of a drawn material refuses other pieces, and `xq_hold` finds a damaged table.
+    """A probe of the material of two kings refuses other pieces; `xq_hold` finds a damaged table.
 
-    `xq_skipped` then returns the table's name.
+    `xq_skipped` then returns the damaged table's name and status.
     """
     directory = shutil.copytree(built("KRAKR", rules="wxf"), tmp_path / "tables")
     (tmp_path / "program.c").write_text(PROGRAM, encoding="ascii")

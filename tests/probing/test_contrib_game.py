@@ -47,7 +47,7 @@ def tables(directory: Path) -> Iterator[GameTablebase]:
 
 
 def record_of(game: Sequence[Position]) -> bytes:
-    """Return a game as bytes for the C test program: side, board, number of moves, and moves."""
+    """Return a game as bytes for the C test program: first side and board, move count, moves."""
     moves = [move_between(*pair) for pair in pairwise(game)]
     squares = [square for move in moves if move for square in move]
     return bytes([game[0].side]) + game[0].board + bytes([len(moves), *squares])
@@ -58,7 +58,7 @@ def filtered(
 ) -> list[list[str]]:
     """Let the C reader filter the moves after each game.
 
-    mode : mode of the C test program
+    mode : `filter` for `xq_filter_root`, `outcomes` for `xq_filter_outcomes`
     Returns the words of one line per game: status, optional outcome, and moves "FROM-TO".
     """
     records = b"".join(record_of(game) for game in games)
@@ -131,9 +131,9 @@ def goes_on_after(
 ) -> bool:
     """Return whether the winner makes progress after the position `after`, without repetition.
 
-    After every reply the winner must have a winning move. The positions after the reply and that
-    move must not be in `known`. An irreversible reply or move needs no further test. `depth` is the
-    number of the winner's moves examined.
+    After every reply the winner must have a winning move. Neither the position after the reply nor
+    that after the winner's move may be in `known`. An irreversible reply or move needs no further
+    test. `depth` is the number of moves of the winner to examine in a line.
     """
 
     def is_anew(now: Position, move: RootMove) -> bool:
@@ -153,10 +153,10 @@ def goes_on_after(
 
 
 def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
-    """Return the best outcome from a game's last position, and the moves "FROM-TO" that cost least.
+    """Return the best outcome from a game's last position, and its cheapest moves as "FROM-TO".
 
-    These are the moves that `xq_filter_outcomes` should keep, by the comments in contrib/xqprobe.h.
-    Only moves with the best outcome are compared. An idle move neither checks nor chases.
+    `xq_filter_outcomes` should keep these moves, by the comments in contrib/xqprobe.h. Only moves
+    with the best outcome are compared. An idle move neither checks nor chases.
 
     Cost 0: losing and irreversible moves, winning moves that can go on without repetition, and
     drawing moves that are idle or lead to a new position. Cost 1: other idle winning moves to a new
@@ -191,7 +191,7 @@ def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome
 def last_irreversible(game: Sequence[Position]) -> int:
     """Return the index in the game of the first position that may recur.
 
-    The move that led to it is the last irreversible one; 0 if there is none.
+    The last irreversible move led to this position; the index is 0 without such a move.
     """
     for number in range(len(game) - 1, 0, -1):
         move = move_between(game[number - 1], game[number])
@@ -220,7 +220,7 @@ def test_outcomes_report_damage_that_only_later_positions_reach(
 ) -> None:
     """The filter by outcomes reports a damaged block that only positions after replies need.
 
-    The positions after all moves can be probed.
+    The block with the positions after the moves themselves is undamaged.
     """
     copied = Path(shutil.copytree(directory, tmp_path / "copied"))
     file = copied / "KRAKR.wxf.dtm.xqt"
@@ -272,10 +272,10 @@ def test_invalid_games(directory: Path) -> None:
 def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[Ending]:
     """Let the mock engine play won and drawn positions against random defences.
 
+    per_kind : `2 * per_kind` games start from decided positions, up to half of them chosen among
+        those that the repetition rules decide; `per_kind` games start from draws, and up to
+        `per_kind // 2` for each side to move from draws kept only by checks and attacks
     depth : depth of the engine's search
-    per_kind : number of each kind of start. `2 * per_kind` games start from decided positions, of
-        which up to `per_kind` are decided by the rules, and `per_kind` from draws. For each side to
-        move, up to `per_kind // 2` more start from endangered draws
 
     Checks that the engine keeps each win and draw. Returns the number of games by ending.
     """

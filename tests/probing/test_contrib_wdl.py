@@ -55,10 +55,10 @@ def harness() -> Path:
 
 
 def outcomes(file: WdlFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """Return the answers of Python's reader for boards with `side` to move, like the C program's.
+    """Return Python's answers for boards with `side` to move, in the form of the C test program.
 
-    They are int32 (n, 4): status, outcome, order, plies; all but the outcome are 0. The boards have
-    the colours of the file: its first army is Red.
+    Int32 (n, 4): status, outcome, order, plies; all but the outcome are 0. On the boards the file's
+    first army is Red.
     """
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     answers = np.zeros((len(boards), 4), np.int32)
@@ -134,9 +134,9 @@ def pack(directory: Path, target: Path) -> list[Path]:
 
 
 def every_outcome(harness: Path, table: Path, wdl: Path) -> int:
-    """Check that a table, its win-draw-loss file and the C reader have equal outcomes everywhere.
+    """Check that a table, its win-draw-loss file and the C reader agree on each legal position.
 
-    Returns the number of positions compared: all legal ones.
+    Outcomes are compared. Returns the number of positions.
     """
     name = WdlName.parse(wdl.name)
     assert name is not None
@@ -270,7 +270,7 @@ def test_forged_blocks_are_refused(tmp_path: Path, kind: str) -> None:
 
 
 def is_sound(path: Path, data: bytes) -> bool:
-    """Write `data` to a file; return whether Python's reader opens it as the file of its name."""
+    """Write `data` to `path`; return whether Python opens the file as the one that it names."""
     path.write_bytes(data)
     try:
         WdlFile(path, name=WdlName.parse(path.name)).close()
@@ -292,8 +292,8 @@ def mutate(folder: Path, count: int) -> None:
     """Let the C reader read damaged win-draw-loss files under the sanitizers; check the results.
 
     There are `count` files with compressed blocks, and `count` with plain ones. No file may crash
-    the reader. Damage must be noticed, unless the checksums were corrected after it. Python's
-    reader must open the same ones of the first 200 files, with equally many unreadable positions.
+    the reader. Damage must be noticed, unless the checksums were corrected after it. Of the first
+    200 files of each kind, Python must open the same ones, with as many unreadable positions.
     """
     program = cprograms.harness("addresses", *ADDRESSES)
     for number, plain in enumerate((False, True)):

@@ -90,7 +90,7 @@ def test_a_source_without_a_place_stays_unchanged(
 
 
 def no_source(folder: Path) -> Path:
-    """Return an empty path instead of a source folder, so that build.py downloads the source."""
+    """Return an empty path in place of the source's, so that build.py downloads the source."""
     del folder
     return Path()
 

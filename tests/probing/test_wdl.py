@@ -34,7 +34,7 @@ LARGE = [
 def lists(
     layout: Layout, squares: NDArray[np.uint8], *, swapped: bool, mirrored: bool, seed: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Return placements as lists of pieces, with the pieces in the same random order in each.
+    """Return placements as lists of pieces, all in one random order that `seed` determines.
 
     squares : (placements, pieces), in the order of `Layout.piece_codes`
     swapped, mirrored : whether to exchange the colours, and to mirror the board
@@ -65,7 +65,7 @@ def probe_lists(
     counts: NDArray[np.int64],
     sides: NDArray[np.int64],
 ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Return statuses and outcomes of positions, each given as a list of pieces."""
+    """Return statuses and outcomes of positions, each a list of `counts` pieces (see `lists`)."""
     statuses, outcomes = np.empty(len(counts), np.int8), np.empty(len(counts), np.int8)
     probe_listed(tables.buffers, pieces, squares, counts, sides, statuses, outcomes)
     return statuses, outcomes
@@ -74,9 +74,8 @@ def probe_lists(
 def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> tuple[int, int]:
     """Compare compiled probes, and Python's batch probe, with a table at all its legal positions.
 
-    Each position is probed by compiled code in both colourings, as it is and mirrored: four times.
-    The batch probe is tried once. Returns (number of compiled probes, number of wrong answers of
-    both kinds of probes).
+    Compiled code probes each position four times: in both colourings, as it is and mirrored. The
+    batch probe is tried once. Returns (number of compiled probes, number of wrong answers of both).
     """
     probes = wrong = 0
     layout = file.layout
@@ -103,8 +102,8 @@ def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> t
 def check_tables(directory: Path, rules: Rules, materials: list[str]) -> int:
     """Write win-draw-loss files of some materials, and check probes of all their legal positions.
 
-    Supporting tables are included. The expected outcomes are those of the tables in `directory`.
-    Returns the number of tables.
+    Supporting tables are included. `directory` has the tables, whose outcomes are expected, and
+    receives the files. Returns the number of tables.
     """
     wanted = [Material.parse(name) for name in materials]
     pack_closure(directory, wanted, RuleSet(rules), threads=2)
@@ -136,8 +135,8 @@ def random_files(
 ) -> Iterator[Tablebase]:
     """Yield a tablebase of win-draw-loss files with random outcomes, in different arrangements.
 
-    They have several tiles, a shorter last tile, both orders of leads, and, if `unaligned`, blocks
-    that begin within a byte.
+    The files have several tiles, a shorter last tile, and both orders of leads. In the `unaligned`
+    run of the fixture, blocks begin within a byte.
     """
     folder = tmp_path_factory.mktemp("wdl")
     for material in ("KPKA", "KNNK", "KAKC", "KNAKB", "KPPK"):

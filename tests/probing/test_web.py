@@ -110,7 +110,7 @@ def test_the_module_is_small_and_imports_no_system(module: Path) -> None:
 
 
 def moves_of(tables: GameTablebase, fen: str) -> list[tuple[Any, ...]]:
-    """Return (text, capture, check, best, worth as in `value_of`) of each move, best move first."""
+    """Return (text, capture, check, best, `value_of` for the mover) of each move, best first."""
     found = []
     for move in tables.probe_root(fen):
         worth = move.worth

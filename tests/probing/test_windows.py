@@ -52,7 +52,7 @@ size_t ZSTD_decompressDCtx(ZSTD_DCtx *c, void *out, size_t room, const void *p, 
     return c != NULL && out != NULL && room && p != NULL && n;
 }
 """
-"""Source file in place of zstd's decoder: it links, and unpacks nothing."""
+"""Source file in place of zstd's decoder: it links, and decompresses nothing."""
 
 
 @needs_cxx
