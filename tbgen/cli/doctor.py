@@ -71,9 +71,9 @@ def _version(package: str) -> str | None:
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Describe the cache folder of compiled kernels as JSON.
+    """Describe as JSON the folder for compiled kernels: a writable one, else the default one.
 
-    `usual` is the path of the default folder, null for a user without a home.
+    `usual` is the path of the default one, null for a user without a home.
     """
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))

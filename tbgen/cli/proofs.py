@@ -189,7 +189,7 @@ class ClosureProgress(Observer):
         self._line.clear()
 
     def _settled(self, job: Job, settled: ProvenTable) -> None:
-        """Add the JSON entry of a table that was proven, refuted or certified to `entries`."""
+        """Add to `entries` the JSON entry of a table that was proven, refuted or certified."""
         entry = name_of(job).to_json() | {"ok": True, "by": "certificate"}
         if settled.report is not None:
             entry = settled.report.to_json()

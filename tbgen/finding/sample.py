@@ -26,7 +26,7 @@ class Sample:
 
     `candidates` is the number of positions of the table whose value matches, other conditions
     untested. `share` (0 to 1) is the share of slots that were searched (`Search.share`); if found
-    positions were dropped at random, it is multiplied by the share of those that were kept.
+    positions were dropped at random, it is multiplied by the share of found ones that were kept.
     """
 
     rows: TableColumns

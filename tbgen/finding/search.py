@@ -89,7 +89,7 @@ class Search:
     Without `sort` and `seed`, positions are in order of side to move and slot, and a search may be
     stopped at any time and resumed `after` the last position. `limit` is the greatest number of
     positions, None for all. `threads` chunks are searched at a time; with a `seed`, in a random
-    order that depends only on the seed. `cache_bytes` is a limit as described at `CACHE_BYTES`. A
+    order that depends only on the seed. `cache_bytes` limits each of two caches (`CACHE_BYTES`). A
     pickled search begins anew in another process, on the same files. Raises `InputError`, and the
     errors of `Tablebase.table`.
     """

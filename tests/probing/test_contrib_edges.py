@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 
 
 def damage_blocks(path: Path) -> None:
-    """Overwrite all blocks of a table or win-draw-loss file by zeros, and no other parts."""
+    """Overwrite all blocks of a table or win-draw-loss file with zeros, and no other part."""
     data = bytearray(path.read_bytes())
     table_offset = int.from_bytes(data[64:72], "little")
     data[168:table_offset] = bytes(table_offset - 168)

@@ -113,7 +113,7 @@ def wins(tables: GameTablebase, position: Position) -> bool:
 def shuffling(tables: GameTablebase, rng: random.Random, start: Position) -> list[Position]:
     """Return the positions of a game of up to 8 plies in which both sides keep the outcome.
 
-    They repeat a position whenever a move that keeps the outcome does so.
+    They repeat a position whenever a move that keeps the outcome leads to one.
     """
     game = [start]
     for _ in range(rng.randrange(2, 9, 2)):
