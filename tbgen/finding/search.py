@@ -150,7 +150,7 @@ class Search:
 
     @property
     def share(self) -> float:
-        """Share of slots searched so far, 0 to 1, for the sides to move that the query admits."""
+        """Share of slots searched so far, 0 to 1, of the sides to move that have candidates."""
         lines = self.query.lines(self._file.statistics)
         sides = len({line.side for line in lines})
         return self._slots / (sides * self._file.header.slots) if sides else 1.0
