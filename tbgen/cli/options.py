@@ -223,9 +223,9 @@ class Selection:
         return opened
 
     def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
-        """Return the materials of the selected tables in `opened`, an opened selection.
+        """Return the materials of the tables in `opened` (an opened selection), of `metric` if set.
 
-        wdl : whether to return those of its win-draw-loss files instead
+        wdl : whether to return those of its win-draw-loss files instead, which have no metric
         """
         rule_set = opened.rule_set
         names = opened.available_wdl() if wdl else [

@@ -161,7 +161,7 @@ class _Build(Observer):
             )
 
     def _share(self) -> float:
-        """Return the share of the planned time that is done; a running job is at most 90 % done."""
+        """Return the share of the planned time that is done; a running job counts at most 90 %."""
         now = time.monotonic()
         # fsum does not depend on the order, so that the share is at most 1.
         whole = fsum(self._planned.values())

@@ -421,7 +421,7 @@ def find(
     that offence, and the winner is to move. `pieces`: such as `R@e5`, and `r@e5` for Black's.
     `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first. `limit`
     and `threads`: as for `Search`. `after`: a position of an unsorted search, to resume behind it.
-    Raises `InputError`, and like `Tablebase.table`.
+    Raises `InputError`, and the errors of `Tablebase.table`.
 
     >>> for found in tbgen.find("KNKP", zugzwang=True, limit=3):  # doctest: +SKIP
     ...     print(found.fen, found.outcome.name)

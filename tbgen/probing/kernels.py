@@ -71,7 +71,7 @@ TABLE_WORDS = FIRST_PLACES + PIECE_CODES
 
 
 class Buffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba as they are; `buffers` describes each array.
+    """Arrays for compiled probes, passed to numba as they are (see `tbgen.probing.buffers`).
 
     Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (tables,
     TABLE_WORDS); `descriptors` (words,); `blocks` and `wanted` (blocks,); `frames` (frames, bytes);
@@ -151,7 +151,7 @@ def find_number(keys, numbers, counts):
     """Look up a material, given by its piece counts, in a hash table; return its number.
 
     The number is twice that of the file, plus 1 to exchange the colours. Returns `ALL_DRAWN` for a
-    material without attackers, and `NOT_FOUND` if the table does not contain the material.
+    material without attackers, and `NOT_FOUND` if the hash table has no such material.
 
     keys, numbers : int64 (size,), the hash table
     """

@@ -66,7 +66,7 @@ _LAST_DEFENDER = 3
 
 
 class WdlBuffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba as they are; `wdl` describes each array.
+    """Arrays for compiled probes, passed to numba as they are (see `tbgen.probing.wdl`).
 
     Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (files,
     TABLE_WORDS); `joint`, `starts` and `data` (n,), the parts of all files one after the other.

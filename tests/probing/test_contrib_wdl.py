@@ -180,7 +180,7 @@ def test_every_position_of_forty_tables(tmp_path: Path, harness: Path) -> None:
 def test_threads_share_outcomes(tmp_path: Path) -> None:
     """Eight threads read the same outcome files at once, and all get Python's answers.
 
-    Half of them read outcomes held in memory, half blocks of their own.
+    Half of the threads read outcomes held in memory, half decompress blocks of the files.
     """
     program = cprograms.harness("threads", *THREADS)
     files = pack(built("KRKN"), tmp_path)

@@ -113,7 +113,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def talk(engine: Path, *lines: str) -> str:
-    """Start a UCI engine for xiangqi, send lines, and return its output up to the best move."""
+    """Start a UCI engine for xiangqi, send `lines`; return its output up to the best move."""
     text = "\n".join(["uci", "setoption name UCI_Variant value xiangqi", *lines, ""])
     process = subprocess.Popen([engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None

@@ -110,7 +110,7 @@ def test_the_module_is_small_and_imports_no_system(module: Path) -> None:
 
 
 def moves_of(tables: GameTablebase, fen: str) -> list[tuple[Any, ...]]:
-    """Return (text, capture, check, best, `value_of` for the mover) of each move, best first."""
+    """Return (text, capture, check, best, value as by `value_of`) of each move, best move first."""
     found = []
     for move in tables.probe_root(fen):
         worth = move.worth
@@ -127,7 +127,7 @@ def answered(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def agree(module: Path, address: str, tables: GameTablebase, asked: list[str]) -> None:
-    """Check that the module's values equal Python's for the FENs `asked`, and moves for a fifth."""
+    """Check the module's values of the FENs `asked`, and moves of a fifth of them, by Python's."""
     values = ask(module, address, [["value", fen] for fen in asked])
     assert [plain(value) for value in values] == [value_of(tables.probe(fen)) for fen in asked]
     some = asked[: len(asked) // 5]
