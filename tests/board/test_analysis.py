@@ -203,7 +203,7 @@ def test_the_longest_wins_of_both_sides_are_shown(client: TestClient) -> None:
 
 
 def test_the_longest_win_may_begin_with_the_loser() -> None:
-    """In the longest win of KRNK the loser, Black, is to move: the king takes the rook.
+    """In the longest win of KRNK the loser, Black, is to move: Black's king takes the rook.
 
     The knight then mates. All wins with Red to move are shorter.
     """

@@ -90,7 +90,7 @@ def test_listed_files_are_served(client: TestClient, directory: Path) -> None:
 def test_other_files_are_not_served(address: str, name: str) -> None:
     """A request for an unlisted file, a symbolic link or a pipe returns no content of any file.
 
-    Requests are sent byte by byte as written, since most clients would normalise the address.
+    Addresses are sent exactly as written, since most clients would normalise them.
     """
     port = urlsplit(address).port
     assert port is not None

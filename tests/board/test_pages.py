@@ -248,7 +248,7 @@ PAGES = (
 
 
 def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
-    """The first page shows positions with the longest wins or highest orders, one per endgame.
+    """The first page shows 3 to 6 positions with long wins or high orders.
 
     The stated values are those of the tables.
     """

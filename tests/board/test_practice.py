@@ -32,7 +32,7 @@ MATE = "3k5/9/9/9/R8/9/9/9/9/4K4_w"
 
 
 class FakeOpponent:
-    """Stand-in for the engine as opponent: plays the least legal move by squares.
+    """Stand-in for the engine as opponent: plays the first legal move, sorted by squares.
 
     If `silent` is set, it raises `NoReplyError`.
     """

@@ -78,8 +78,8 @@ def has(store: TableStore, wanted: Query, position: Position, value: ProbeResult
     wanted : may have the conditions `turn`, `outcome`, `plies`, `only` and `zugzwang`
     value : probed value of the position
 
-    For `only`, the condition of one best move, the positions after all moves are probed. For
-    `zugzwang` the position with the other side to move is probed.
+    For `only`, exactly one of several moves keeps the outcome: all are made and probed. For
+    `zugzwang`, the position with the other side to move is probed.
     """
     tables = store.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):

@@ -174,7 +174,7 @@ def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
 def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -> None:
     """An animated GIF shows each position of the game, and the last one at its end.
 
-    Each still frame must resemble `render.png` of its own position more than any other.
+    Each still frame must resemble `render.png` of its position more than that of any other one.
     """
     picture = pytest.importorskip("PIL.Image")
     answer = client.get("/v1/animation.gif", params={"fen": fen, "moves": moves, "width": "240"})

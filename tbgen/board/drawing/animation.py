@@ -178,9 +178,9 @@ class PiecePath:
     taken: float | None = None
 
     def at(self, second: float, pace: Pace, flip: bool) -> tuple[float, float] | None:
-        """Return x and y of the piece at a second, as `place` does; None once it is captured.
+        """Return (x, y) of the piece in picture units at `second`; None once it is captured.
 
-        Between two squares the piece moves at constant speed.
+        With `flip`, Black is below. Between two squares the piece moves at constant speed.
         """
         if self.taken is not None and second >= self.taken:
             return None
@@ -238,7 +238,7 @@ def percent(second: float, seconds: float) -> str:
 
 
 def translation(square: int, flip: bool) -> str:
-    """Return the CSS translation from the picture's origin to a square; see `place`."""
+    """Return the CSS translation from the origin to a square; with `flip`, Black is below."""
     x, y = place(square, flip)
     return f"translate({x}px,{y}px)"
 

@@ -116,7 +116,7 @@ def moments_of(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
 
 
 class _Renderer:
-    """Drawer of pictures with one look and width; each part is converted to pixels once."""
+    """Drawer of pictures with one look and width in pixels; board, pieces and arrows are cached."""
 
     def __init__(self, look: Look, width: int) -> None:
         self._look, self._scale = look, width / WIDTH

@@ -69,8 +69,8 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 def strokes_path(*parts: _Part) -> tuple[str, str]:
     """Return the heavy and the thin strokes of a character, each as the `d` of an SVG path.
 
-    Each part of the character is fitted into its box. The character is centred on the origin, 100
-    units wide. Near-horizontal lines are thin.
+    A part is a name in `strokes.csv`, then left, top, width and height of the box that its strokes
+    fill. The character is centred on the origin, 100 units wide. Near-horizontal lines are thin.
     """
     heavy: list[str] = []
     thin: list[str] = []

@@ -32,7 +32,7 @@ MAX_RUNGS = 24
 class Rung:
     """A step of a ladder: a position of the loser in a loop, and the loser's moves from it.
 
-    The last rung may be of order 0, without a loop: the position to which the last loop is left.
+    The last rung may be of order 0, without a loop: the position after the last loop was left.
 
     moves : from the start of the ladder to `position`
     order : order of the loss
@@ -169,8 +169,8 @@ def _turning_point(
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
     """Return `turn`, `keeps` and `leaves` of a `Rung` for the loop at the end of a line.
 
-    The turn is the ply of the loop at which the loser's best move out of the loop is best; if no
-    ply has a move out, it is the loser's first ply, and `leaves` is None. Returns None for a line
+    Of the loser's plies in the loop, `turn` is the one with the best move out of the loop. If no
+    ply has a move out, `turn` is the first of them, and `leaves` is None. Returns None for a line
     without a loop that a side loses.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:

@@ -18,7 +18,8 @@ from tbgen.indexing.squares import PieceType
 class Cost:
     """Planned cost of building some tables, and the missing tables that their captures lead to.
 
-    `seconds` is the time if tables are built one at a time, `memory_bytes` that of the largest.
+    `seconds` is the time if tables are built one at a time. `memory_bytes` is what the table that
+    needs most memory needs, `disk_bytes` the size of all files.
     """
 
     seconds: float
@@ -48,10 +49,9 @@ class BuildProgress:
     """Progress of the last build.
 
     `wanted` are the requested materials. `done` of `total` tables are finished, supporting tables
-    included; `running` are names of materials that are being built. `share` (0 to 1) is the part of
-    the planned time that is done; `seconds` have passed. `compares` is true once the build, after
-    its other tables, is at those that `serve --demo` compares with: tables without repetition
-    rules. `problem` is the reason of a failure, else empty.
+    included; `running` names the materials being built. `share` (0 to 1) is the part of the planned
+    time that is done; `seconds` have passed. `compares` is true while `serve --demo` builds the
+    tables without repetition rules with which it compares. `problem` is the reason of a failure.
     """
 
     wanted: tuple[Material, ...]
@@ -82,7 +82,7 @@ class BuildService(Protocol):
     """
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building the missing tables; None if it cannot be estimated."""
+        """Return the cost of those tables that are missing; None if it cannot be estimated."""
 
     def progress(self) -> BuildProgress | None:
         """Return the progress of the last build; None before the first one."""

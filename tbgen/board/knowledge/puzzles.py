@@ -106,7 +106,7 @@ def search_puzzle(
 ) -> Position:
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
-    Loads the compiler. Raises `NothingFoundError` if no puzzle is found, and like `search`. The
+    Imports numba. Raises `NothingFoundError` if no puzzle is found, and like `search`. The
     hint of `NothingFoundError` is to try another level if any has a puzzle, else another endgame.
     """
     chance = random.Random()
@@ -125,8 +125,8 @@ def search_puzzle(
 def _kinds(aim: Outcome, level: str) -> list[Query]:
     """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
 
-    The first is for positions decided by repetition; the easy level does without it. The second is
-    for other positions.
+    The first query, left out for the easy level, is for positions decided by repetition. The second
+    is for other positions.
     """
     least = SHORTEST if aim == Outcome.WIN else 0
     plies = (LONG + 1 if level == LEVELS[-1] else least, LONG if level == LEVELS[0] else NO_END)

@@ -48,8 +48,8 @@ step) are searched: ten seconds of work.
 """
 
 CACHE_BYTES = 128 << 20
-"""Memory in bytes for the values of a table with one side to move, unpacked, and as much again for
-blocks of the tables after one move.
+"""Memory in bytes for the decompressed values of a table with one side to move, and as much again
+for blocks of the tables after one move.
 """
 
 
@@ -59,8 +59,8 @@ class FoundPositions:
 
     `candidates` is the number of positions of the table whose value matches the query; other
     conditions may exclude some. `share` (0 to 1) estimates which part of all matching positions was
-    found; at 1 there are no others, but a sorted search returns only the first. `lengths` has, for
-    each position of a search of studies, the number of plies for which the solution is unique.
+    found; at 1 all were, but a sorted search keeps only the first ones. `lengths` has, for each
+    position of a search of studies, the number of plies for which the solution is unique.
     """
 
     positions: tuple[Position, ...]
@@ -70,9 +70,9 @@ class FoundPositions:
 
 
 def can_search_studies(store: TableStore, material: Material) -> bool:
-    """Return whether studies can be searched: the table has from 1 to `MOST_WINS` won positions.
+    """Return whether studies (wins by unique moves) can be searched for in a table.
 
-    Raises like `Tablebase.probe`.
+    True if it has from 1 to `MOST_WINS` won positions. Raises like `Tablebase.probe`.
     """
     figures, _ = store.statistics(material)
     return 0 < Query(outcome=Outcome.WIN).candidates(figures) <= MOST_WINS
@@ -167,8 +167,8 @@ class _TileScan:
 
     file : the table
     value_filter : selects the slots with a matching value
-    first : number of slots to examine in the first round, in all tiles together; a tile has at
-        least `FIRST_PER_TILE`
+    first : number of matching slots to examine in the first round, in all tiles together; of each
+        tile at least `FIRST_PER_TILE`
     """
 
     def __init__(self, file: TableFile, value_filter: ValueFilter, seed: int, first: int) -> None:

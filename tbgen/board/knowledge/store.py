@@ -3,8 +3,8 @@
     positions, moves  ->  Facts(result, moves, suggested, judgement)
     materials         ->  statistics of their tables, and the status of their proofs
 
-A missing table is no error for `probe` and `probe_game`: the facts that need it are None. Other
-methods raise `MissingTableError`. Thread-safe.
+A missing table is no error for `probe` and `probe_game`: the facts that need it are None. `line`,
+`statistics` and the methods on proofs raise `MissingTableError`. Thread-safe.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ class Facts:
 
     `result` is the value of the position, `moves` are all its legal moves, best first. If the table
     is missing, `result` is None, `missing` the error, and moves to other tables (captures) may
-    still have values. `suggested` is the move to play, given the history of the game; None if no
-    move is known to be best. `judgement` is the referee's verdict if the position is a repetition.
-    `forbidden` maps each move that loses at once by repetition to the judgement, and is None
-    without a game. `rules` is the rule set of the judgements.
+    still have values. `suggested` is the move to play, given the history of the game; None without
+    a game, or if no move is known to be best. `judgement` is the referee's verdict if the position
+    is a repetition, else None. `forbidden` maps each move that loses at once by repetition to the
+    judgement; None without a game. `rules` is the rule set of the judgements.
     """
 
     position: Position

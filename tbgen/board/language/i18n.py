@@ -71,7 +71,7 @@ def localise(language: str, english: str, chinese: str) -> str:
 def text(language: str, key: str, **fields: object) -> str:
     """Return the message of a key of `TEXTS` in a language.
 
-    `{name}` in the message is replaced by the keyword argument `name`, a `Side` by its name.
+    `{name}` in the message is replaced by the argument `name`, a `Side` by its name in `language`.
     """
     for name, value in fields.items():
         if isinstance(value, Side):

@@ -134,8 +134,8 @@ WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
     """Return the referee's sentence on a repetition under `rules`, in a language.
 
-    It has the conduct of each side, the verdict, and the article of the rules. The conduct of a
-    side is what it does in the loop, such as a perpetual check.
+    It has the conduct of each side, the verdict, and the article of the rules, if one applies. The
+    conduct of a side is what it does in the loop, such as a perpetual check.
     """
     if language == "en":
         return judgement.reason

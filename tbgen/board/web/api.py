@@ -132,7 +132,7 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """Return the main statistics of all tables, or of the endgame `name`, in any spelling.
+        """Return the main statistics of all tables, or with parameter `name` of this endgame only.
 
         A table that cannot be read is listed with its error.
         """
@@ -194,7 +194,7 @@ class Api:
         )
 
     def graph(self, request: Request) -> Answer:
-        """Return the materials reachable by captures, with the captures of each, as JSON."""
+        """Return a material and those reachable by captures, with the captures of each, as JSON."""
         material, graph = _graph(request)
         present = set(self._store.materials())
         nodes = [
@@ -336,10 +336,10 @@ def _material(request: Request) -> Material:
 
 
 def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[str, Material]]]]]:
-    """Return the material in the path, and the captures from it and all materials that it leads to.
+    """Return the material in the path, and its graph of captures.
 
-    The captures are a list with each material and its captures. A capture is the FEN letter of the
-    captured piece, and the material left. Raises `RequestError` if the graph is too large.
+    The graph lists this material and those that captures lead to, each with its captures. A capture
+    is (FEN letter of the captured piece, material left). Raises `RequestError` if it is too large.
     """
     material = _material(request)
     if closure_bound(material) > 10 * MAX_NODES:

@@ -202,10 +202,7 @@ def _not_permitted() -> RequestError:
 
 
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a section on a position's missing table as HTML: needed tables, cost, build button.
-
-    `facts` are about the position.
-    """
+    """Return a section on a position's missing table as HTML: needed tables, cost, build button."""
     material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, material, view, back, note, can_be_built(facts))
@@ -280,7 +277,7 @@ def starter_cards(store: TableStore, view: View, back: str) -> str:
 
 
 def _progress_card(store: TableStore, progress: BuildProgress, view: View, back: str) -> str:
-    """Return the progress of the build as HTML; the script updates it, and reloads at the end.
+    """Return the build's progress as HTML; the script updates it, and reloads the page at the end.
 
     back : address of the page, to return to after cancelling; without scripts, a link reloads it
     """

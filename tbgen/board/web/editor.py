@@ -220,7 +220,7 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
-    """Return, by square, the links that place piece `letter` (FEN) or remove one (`ERASER`)."""
+    """Return, by square, links that place a piece (its FEN `letter`), or remove one (`ERASER`)."""
     if not letter:
         return {}
     code = EMPTY if letter == ERASER else LETTERS_BY_CODE.index(letter)
@@ -252,7 +252,7 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 
 def _changes(view: View, sketch: Sketch) -> str:
-    """Return links that change side to move, mirror, swap colours, clear and turn, as HTML."""
+    """Return links, as HTML: other side to move, mirror, swap colours, clear, turn the board."""
     changes = {
         "side": Sketch(sketch.board, sketch.side.other),
         "mirror": sketch.mirrored(),

@@ -320,7 +320,7 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
 
 
 def _longest(figures: TableStatistics, view: View) -> str:
-    """Return the longest distance of order 0 as text, `41 plies`; empty if nothing is decided."""
+    """Return the longest distance of order 0 as text, `41 plies`; empty without wins of order 0."""
     return view.words.plies(figures.max_distance) if figures.max_distance else ""
 
 

@@ -190,7 +190,7 @@ def _sections(
 
 
 def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
-    """Return the attacker's longest win of order 0 and its win of highest order, with captions."""
+    """Return captioned wins of the attacker: the longest of order 0, and one of highest order."""
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []
     plain = max((win for win in wins if not win.order), key=lambda win: win.length, default=None)
@@ -221,9 +221,9 @@ def _exceptions(
 
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions; return some (`EXCEPTIONS`) with their outcomes.
+    """Search for exceptions; return those with fewest captures, each with its outcome.
 
-    Of the exceptions found with each outcome, those with fewest captures are returned.
+    At most `EXCEPTIONS` wins in a drawn endgame; in others one fewer draws, and one fewer losses.
     """
     shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     if entry.kind == "drawn":

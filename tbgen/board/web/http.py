@@ -169,7 +169,7 @@ class EndpointRunner:
     def checkpoint(self) -> None:
         """Raise `AbandonedError` if the answer to this thread's request is no longer needed.
 
-        The client has disconnected, the request has timed out, or the server ends.
+        That is so once the client has disconnected, the request has timed out, or the server ends.
         """
         abandoned: Event | None = getattr(self._at_work, "abandoned", None)
         if abandoned is not None and abandoned.is_set():
@@ -205,7 +205,7 @@ class EndpointRunner:
                 return Response(status_code=304, headers={"etag": tag})
             queue = lane if isinstance(lane, Lane) else lane(request)
 
-            def work(abandoned: Event) -> Answer:  # the event: the answer is not needed
+            def work(abandoned: Event) -> Answer:  # set once the answer is not needed
                 self._at_work.abandoned = abandoned
                 try:
                     return function(request)

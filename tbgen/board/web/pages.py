@@ -165,7 +165,7 @@ class Pages:
         return _shown_puzzle(self._settings_only(request), position, task)
 
     def puzzle_of_the_day(self, request: Request) -> Answer:
-        """Redirect to the day's puzzle; raises `RequestError` if no table has one."""
+        """Redirect to the day's puzzle; raises `RequestError` if the search finds none."""
         position = puzzle_of_the_day(self._store, today())
         if position is None:
             raise RequestError(404, "no puzzle was found", "build a table of four pieces first")

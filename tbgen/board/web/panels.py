@@ -119,7 +119,7 @@ def rules_boards(
     """Return boards, as HTML, of wins by repetition whose outcome other rules change.
 
     They are a table's longest wins of the highest orders, with the winner to move, at most
-    `RULES_BOARDS`. Empty if there is no table of other rules.
+    `RULES_BOARDS`. Empty without such wins, or without a table of other rules.
 
     figures : statistics of the table
     """

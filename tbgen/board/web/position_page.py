@@ -240,7 +240,7 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _back_href(view: View) -> str:
-    """Return the address of the board before the last move, in play mode the visitor's last move.
+    """Return the address of the board before the last move; in play mode, the visitor's last move.
 
     If the opponent has replied to that move, the reply is taken back, too.
     """
@@ -249,7 +249,7 @@ def _back_href(view: View) -> str:
 
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
-    """Return the attributes `data-NAME` for the script by NAME: addresses, moves with values."""
+    """Return attributes `data-NAME`, by NAME, for the script: addresses, moves with values."""
     data = {
         "mode": view.mode,
         "moves": json.dumps(
@@ -331,7 +331,7 @@ def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
 def _solution(store: TableStore, view: View) -> str:
     """Return a folded link to the move that would have kept a lost puzzle's outcome, as HTML.
 
-    It stands for the visitor's first mistake; empty if no mistake is found.
+    The move is the best one at the visitor's first mistake; empty if no mistake is found.
     """
     for number in range(1, len(view.moves) + 1):
         played = view.back(len(view.moves) - number)

@@ -136,7 +136,7 @@ def fields_of(query: QueryParams) -> dict[str, str]:
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> str:
-    """Return the positions found, the share of the table searched, and links to more, as HTML.
+    """Return the positions found, their share of all that match, and links to more, as HTML.
 
     asked : search fields of the query; seed : number that selects the sample of a large table
     """
@@ -176,7 +176,7 @@ def _form(
 ) -> str:
     """Return the search form as HTML, filled with the search fields `asked`.
 
-    offered : names in `PRESETS`; the fields `differs` and `study` are left out unless among them
+    offered : names in `PRESETS`; without `differs` or `study`, the field of this name is left out
     """
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}

@@ -38,7 +38,7 @@ MAX_SLOTS = 40_000_000
 def linked_histogram(
     figures: TableStatistics, order: int, view: View, here: tuple[Side, int] | None = None
 ) -> str:
-    """Return the SVG histogram of a table's distances at one order; empty if none has this order.
+    """Return the SVG histogram of distances at one order; empty if no position has this order.
 
     Bars are links to their positions if the table has at most `MAX_SLOTS` slots per side.
 

@@ -175,7 +175,7 @@ def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
 
 
 def _row(facts: Facts, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
-    """Return a move's cells as HTML: link, value, reason with the tags best, capture and check."""
+    """Return a move's cells as HTML: link, value, reason with tags such as best and forbidden."""
     refused = forbidden(facts, view, move.move)
     signs = (
         ("best", move.best and not refused), ("capture", move.capture), ("check", move.check),

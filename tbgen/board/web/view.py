@@ -188,7 +188,7 @@ class View:
         return Look(self.flip, self.pieces, self.notation, self.board, self.language)
 
     def settings(self) -> dict[str, str]:
-        """Return the settings that differ from their defaults, as query parameters."""
+        """Return as parameters the settings that differ from their defaults, and a given `lang`."""
         default = self.notation == default_notation(self.language)
         query = {
             "flip": "1" * self.flip,
