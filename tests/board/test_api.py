@@ -39,7 +39,7 @@ def client() -> Iterator[TestClient]:
 
 @pytest.fixture
 def partial(tmp_path: Path) -> Iterator[TestClient]:
-    """Client of a board that has the table of KRKN only, without its supporting tables."""
+    """Client of a board that has only the table of KRKN, without those after captures."""
     shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path)
     with open_tablebase(tmp_path) as tables:
         yield TestClient(create_app(tables))

@@ -29,7 +29,7 @@ from tests.helpers.languages import misfits
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Directory with KRKN and its supporting tables, without certificates."""
+    """Directory with KRKN and the tables after its captures, without certificates."""
     for path in built("KRKN", rules="wxf").iterdir():
         if path.suffix == ".xqt":
             shutil.copy2(path, tmp_path)

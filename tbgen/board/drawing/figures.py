@@ -1,4 +1,7 @@
-"""Pictures of table statistics: histograms of distances, bars of outcomes."""
+"""Pictures of table statistics: histograms of distances, bars of outcomes.
+
+The order of a win is 0 if mate or conversion ends it, 1 or more if repetition decides.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,7 @@ _WIDEST = 1600
 
 
 def orders_of(figures: TableStatistics) -> list[int]:
-    """Return the orders of the won and lost positions of a table, ascending.
-
-    Order 0 ends by mate or conversion; higher orders are decided by the repetition rules.
-    """
+    """Return the orders of the won and lost positions of a table, ascending."""
     return sorted({line.order for line in figures.histogram if line.plies is not None})
 
 

@@ -5,8 +5,8 @@
     last_mistake     the last move of the game, if it was a mistake that changed the outcome
     ladder           loops through which the side that loses by repetition must go, of falling order
 
-A *ladder* is for a loss by repetition of order k. The loser can leave the loop only for a loss of
-lower order: the next *rung*. The last rung is a loss by mate or conversion.
+A *ladder* is for a loss by repetition, of an order above 0. The loser can leave the loop only for a
+loss of lower order: the next *rung*. The last rung is a loss by mate or conversion, of order 0.
 `tbgen.board.web.panels` displays all of these.
 """
 
@@ -97,7 +97,7 @@ def heat_map(store: TableStore, position: Position, square: int) -> dict[int, Pr
 
 
 def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> list[ProbeResult]:
-    """Return the value of a position under each rule set that has a table for it.
+    """Return the value of a position under each rule set with a readable table for it.
 
     `own`, the value under the rule set in use, comes first; the others follow by name of rule set.
     """

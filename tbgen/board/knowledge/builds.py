@@ -48,8 +48,8 @@ class Stage(StrEnum):
 class BuildProgress:
     """Progress of the last build.
 
-    `wanted` are the requested materials. `done` of `total` tables are finished, supporting tables
-    included; `running` names the materials being built. `share` (0 to 1) is the part of the planned
+    `wanted` are the requested materials. `done` of `total` tables are finished, with those after
+    captures; `running` names the materials being built. `share` (0 to 1) is the part of the planned
     time that is done; `seconds` have passed. `compares` is true while `serve --demo` builds the
     tables without repetition rules with which it compares. `problem` is the reason of a failure.
     """

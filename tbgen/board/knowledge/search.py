@@ -2,8 +2,8 @@
 
     search               all conditions, by the compiled code of `tbgen.finding`, in another process
     positions_of_value   positions with a value, for pages, without loading the compiler: the
-                         histogram gives their number, and tiles are searched in an order that
-                         depends on a seed
+                         histogram gives their number, and parts of the table (tiles) are searched
+                         in an order that depends on a seed
 
 `FoundPositions.share` estimates which part of all matching positions was found.
 """

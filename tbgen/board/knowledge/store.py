@@ -202,8 +202,8 @@ class TableStore:
     def mechanism(self, facts: Facts) -> Mechanism | None:
         """Return the offence, a perpetual check or chase, by which the loser of a position loses.
 
-        None if the order of the position is 0 or unknown, or if `find_mechanism` finds no offence
-        within its limit. Raises like `Tablebase.probe`.
+        None if no repetition decides (order 0), if the value is unknown, or if `find_mechanism`
+        finds no offence within its limit. Raises like `Tablebase.probe`.
         """
         if facts.result is None or not facts.result.order:
             return None
@@ -294,13 +294,13 @@ class TableStore:
 
     @property
     def build_progress(self) -> BuildProgress | None:
-        """Progress of the last build; None before the first one, and without a workshop."""
+        """Progress of the last build; None before the first one, and without a `BuildService`."""
         return None if self.workshop is None else self.workshop.progress()
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building tables, with missing supporting tables.
+        """Return the cost of building the missing tables, with those that captures lead to.
 
-        None if the cost cannot be estimated, or without a workshop.
+        None if the cost cannot be estimated, or without a `BuildService`.
         """
         workshop, asked = self.workshop, tuple(materials)
         if workshop is None:
@@ -392,7 +392,7 @@ class TableStore:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the tables and the program version; it changes whenever answers may change.
+        """Hash of all files' sizes and times and the version; it changes if answers may change.
 
         If a directory has changed, its tables are registered first.
         """
@@ -421,7 +421,7 @@ class TableStore:
 
     @property
     def first_position(self) -> Position:
-        """Longest win of order 0 with Red to move in the 64 tables with most pieces.
+        """Longest win with Red to move, by mate or conversion, in the 64 tables with most pieces.
 
         The board shows it first. A fixed position if there is none.
         """

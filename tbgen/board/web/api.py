@@ -2,7 +2,7 @@
 
 `openapi` lists the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
 blanks. Moves are in ICCS; a field `text` has a move in `notation`, by default that of `lang`, the
-language of reasons.
+language of reasons. A `View` is a page's address, parsed.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[
     """Return the material in the path, and its graph of captures.
 
     The graph lists this material and those that captures lead to, each with its captures. A capture
-    is (FEN letter of the captured piece, material left). Raises `RequestError` if it is too large.
+    is (FEN letter of the captured piece, material left). Raises `RequestError` for a large graph.
     """
     material = _material(request)
     if closure_bound(material) > 10 * MAX_NODES:

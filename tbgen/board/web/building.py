@@ -256,7 +256,7 @@ def _material_card(
 def starter_cards(store: TableStore, view: View, back: str) -> str:
     """Return sections that offer sets of endgames to build first, or progress of the running build.
 
-    A sentence if all sets are present; empty if the application has no workshop. `back` is the
+    A sentence if all sets are present; empty without a `BuildService`. `back` is the
     address to return to after the build.
     """
     workshop = store.workshop

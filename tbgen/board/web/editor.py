@@ -5,7 +5,7 @@
 Changes are links to the changed arrangement. Without scripts the visitor chooses a piece or the
 eraser in the palette. With a piece, the empty points are links that place it; with the eraser, the
 occupied points are links that clear them. Typed text is kept even if it is malformed. A legal
-position is shown with its outcome.
+position is shown with its outcome. A `View` is a page's address, parsed.
 """
 
 from __future__ import annotations

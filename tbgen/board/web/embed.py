@@ -4,7 +4,7 @@
     /embed?fen=&mode=line      best play as animated picture
     <meta property="og:...">   Open Graph tags: endgame, outcome, picture
 
-Any site may frame the page: it has no scripts, forms or token.
+Any site may frame the page: it has no scripts, forms or token. A `View` is a parsed address.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
 /endgames/KRKN      longest wins per order, results, distances, captures, files
 
 `tbgen.finding.handbook` determines whether an endgame is won, drawn or open. `figures` are the
-statistics of a table.
+statistics of a table. A win has order 0 if mate or conversion ends it, 1 or more if repetition
+decides. A `View` is a page's address, parsed.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ attacker.
 /handbook/all    all attackers with diagrams, as one document
 
 `tbgen.finding.handbook` determines the classes. All pages can be printed. The order of a win is 0
-if it ends by mate or conversion, 1 or more if repetition decides.
+if it ends by mate or conversion, 1 or more if repetition decides. A `View` is a parsed address.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ A *film* is a game that the board plays ply by ply, with a caption and arrows fo
     rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
                 orange for a chase), and the loser's way out (green); text with the winner's reply
 
-At each *rung* of a ladder the loser leaves a loop for a loss of lower order; the last one leads to
-mate or conversion (`knowledge.analysis`). Each ply is a link to the board after it (`at=`), also
-without scripts. `View` is a page's address, parsed; `Facts` are the value and moves of a position.
+At each *rung* of a ladder the loser leaves a loop for a loss of lower order; the last one, of order
+0, leads to mate or conversion (`knowledge.analysis`). Each ply is a link to the board after it
+(`at=`). `View` is a page's address, parsed; `Facts` are the value and moves of a position.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
 
 
 def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
-    """Yield each ply of the ladder with its caption: each loop once, then the line after the last.
+    """Yield each ply of the ladder with its caption: each loop once, then the line after them all.
 
     Without a way out of the last loop, that loop is the end.
     """

@@ -1,6 +1,6 @@
 """Endpoints of the HTML pages: each takes a request and returns a page or a redirect.
 
-Other modules make the contents; `routes` has the addresses.
+Other modules make the contents; `routes` has the addresses. A `View` is an address, parsed.
 """
 
 from __future__ import annotations

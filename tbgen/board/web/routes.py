@@ -253,7 +253,7 @@ def _robots(request: Request) -> Answer:
 
 
 def _lane_of_board(request: Request) -> Lane:
-    """Return the lane (queue) of the board: heat map `LONG`, editor `PROMPT`, others `PAGE`."""
+    """Return the lane (queue) of a board page: heat map `LONG`, editor `PROMPT`, others `PAGE`."""
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE

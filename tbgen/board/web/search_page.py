@@ -3,7 +3,7 @@
 /search/KRNKR?outcome=win&only=1&least=20      form, positions as small boards, share searched
 /search/KRNKR?outcome=win&only=1&sheet=1       exercises to print, with the solutions folded
 
-`knowledge.search` finds the positions. The address holds the whole query.
+`knowledge.search` finds the positions. A `View` is a page's address, parsed.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 A rare value needs a scan of the whole table, so bars of a table are links only up to `MAX_SLOTS`.
 The order of a win is 0 if mate or conversion ends it, 1 or more if repetition decides. `figures`
-are the statistics of a table.
+are the statistics of a table. A `View` is a page's address, parsed.
 """
 
 from __future__ import annotations
