@@ -40,7 +40,7 @@ UNDER = PUBLIC | {"x-forwarded-prefix": "/xiangqi"}
 
 @pytest.fixture(scope="module")
 def near() -> Iterator[TestClient]:
-    """Yield a client on its board's machine; the board refuses other hosts than this machine."""
+    """Yield a client on its board's machine; the board refuses requests for other host names."""
     with open_tablebase(demo().tables) as tables:
         app = create_app(tables, demo().tables, loopback_only=True)
         yield TestClient(app, "http://127.0.0.1:8064", client=("127.0.0.1", 50000))

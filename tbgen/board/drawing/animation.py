@@ -147,7 +147,7 @@ class Pace:
     """Times of an animation in seconds.
 
     opening, closing : before the first move, and after the last one
-    ply : from one move's start to the next; glide : the part of it in which the piece moves
+    ply : from one move's start to the next; glide : its first part, in which the piece moves
     """
 
     opening: float = 1.5

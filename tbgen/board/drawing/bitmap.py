@@ -151,7 +151,7 @@ class _Renderer:
         return found
 
     def stacked(self, pictures: Sequence[Image]) -> Image:
-        """Stack pictures one below another into one, to compute their common palette."""
+        """Return one picture with all pictures below each other, to compute a common palette."""
         width, height = self._empty.size
         found = self._empty.resize((width, height * len(pictures)))
         for number, picture in enumerate(pictures):

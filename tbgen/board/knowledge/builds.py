@@ -18,8 +18,8 @@ from tbgen.indexing.squares import PieceType
 class Cost:
     """Planned cost of building some tables, and the missing tables that their captures lead to.
 
-    `seconds` is the time if tables are built one at a time. `memory_bytes` is what the table that
-    needs most memory needs, `disk_bytes` the size of all files.
+    `seconds` is the time if tables are built one at a time. `memory_bytes` is the largest
+    need of any table, `disk_bytes` the size of all files.
     """
 
     seconds: float

@@ -183,8 +183,8 @@ def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> 
 
     "best" plays the suggested move, which `facts` must have. "varied" plays a random move that
     keeps the outcome. "beginner" plays any legal move with probability `BEGINNER_SHARE`, else like
-    "varied". Both leave out moves that lose at once by repetition; if no move is left, they play
-    the suggested one. `chance` is the source of random numbers, None for a new one.
+    "varied". The last two leave out moves that lose at once by repetition; if no move is left, they
+    play the suggested one. `chance` is the source of random numbers, None for a new one.
     """
     assert facts.suggested is not None
     if strength == "best":

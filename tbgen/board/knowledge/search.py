@@ -162,8 +162,8 @@ def positions_of_value(
 class _TileScan:
     """Search for positions of a table with a matching value, in an order that depends on a seed.
 
-    The table is searched by tiles: parts of its slots, the numbers of positions in the table. For
-    variety, the first round takes a few slots of each tile; later rounds take more.
+    A slot is the number of a position in the table, a tile a part of the slots. For variety, the
+    first round takes a few slots of each tile; later rounds take more.
 
     file : the table
     value_filter : selects the slots with a matching value

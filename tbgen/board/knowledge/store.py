@@ -338,9 +338,9 @@ class TableStore:
         return self._proofs.status(self._figures_of(material)[0])
 
     def proof_so_far(self, material: Material) -> ProofStatus | None:
-        """Return the status of a table's proof, if it is known without reading whole files.
+        """Return the status of a table's proof if it is known without reading whole files.
 
-        If it is not, None; a thread then reads the files. Raises like `Tablebase.probe`.
+        Otherwise return None, and start to read them in a thread. Raises like `Tablebase.probe`.
         """
         status = self._proofs.status_so_far(self._figures_of(material)[0])
         if status is None:
@@ -423,7 +423,7 @@ class TableStore:
     def first_position(self) -> Position:
         """Longest win with Red to move, by mate or conversion, in the 64 tables with most pieces.
 
-        The board shows it first. A fixed position if there is none.
+        The board shows this position first. Without such a win, it is a fixed position.
         """
 
         def find() -> Position:

@@ -78,7 +78,7 @@ def _word(found: str, side: Side | None) -> str:
 
     Sides and pieces are translated. A number is kept, and a command without its `run: `. A square
     is named by file and rank, with its coordinates in brackets. Any other text is put between
-    「 and 」, without quotes of its own; the two sides of an ` or ` are put there separately.
+    「 and 」, without quotes of its own; ` or ` becomes 」或「.
     """
     if found in _SIDES:
         return "红黑"[_SIDES[found]] + "方"

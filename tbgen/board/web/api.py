@@ -267,9 +267,9 @@ class Api:
 def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
     """Return the JSON of a position: the fields of `tbgen probe --json`, and those of the board.
 
-    The board adds to a position `terminal`, and for a game `suggested` (a move) and `judgement`. It
-    adds to a move `fen` after it, `text` if the view's notation is not ICCS, and `forbidden` (the
-    referee's reason) if it loses by repetition.
+    The board adds to a position `terminal`, and for a game `suggested` (a move) and `judgement`. To
+    a move it adds `fen` of the position after it, `text` if the view's notation is not ICCS, and
+    `forbidden` (the referee's reason) if the move loses by repetition.
 
     mechanism : the perpetual check or chase that decides the position, for the field `mechanism`
         and the reasons; None if unknown

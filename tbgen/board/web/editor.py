@@ -95,7 +95,7 @@ class Sketch(Position):
     def with_piece(self, square: int, code: int) -> Sketch:
         """Return the arrangement with a square set to a piece code or `EMPTY`.
 
-        To set a king moves the side's king, as each side has only one.
+        Setting a king removes the side's other king, as each side has only one.
         """
         board = bytearray(self.board)
         if code != EMPTY and piece_kind(code) == PieceType.KING:

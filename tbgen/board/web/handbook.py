@@ -223,7 +223,7 @@ def _exceptions(
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
     """Search for exceptions; return those with fewest captures, each with its outcome.
 
-    At most `EXCEPTIONS` wins in a drawn endgame; in others one fewer draws, and one fewer losses.
+    At most `EXCEPTIONS` wins of a drawn endgame, else `EXCEPTIONS` - 1 draws and as many losses.
     """
     shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     if entry.kind == "drawn":

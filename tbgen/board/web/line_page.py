@@ -191,7 +191,7 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
 
 
 def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
-    """Yield each ply of the ladder with its caption: each loop once, then the line after them all.
+    """Yield the ladder's plies with captions: each loop once, then the line after the last loop.
 
     Without a way out of the last loop, that loop is the end.
     """

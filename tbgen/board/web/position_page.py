@@ -175,7 +175,7 @@ def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | N
 
 
 def _effect(view: View, move: RootMove) -> tuple[str, str, str]:
-    """Return the address after a move, its outcome and its short value; in play mode both empty."""
+    """Return the address after a move, outcome and short value; the last two empty in play mode."""
     href = view.after(move.move).href()
     if view.mode == "play":
         return href, "", ""

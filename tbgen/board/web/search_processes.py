@@ -198,7 +198,7 @@ def _answer_all(connection: Connection) -> None:
             message = connection.recv()
         except (EOFError, OSError):
             return
-        if message is None:  # cancellation that arrived after the answer
+        if message is None:  # cancellation, seen by `go_on` or too late
             continue
         name, asked, tables = message
         if tables is not None:

@@ -120,7 +120,7 @@ def side_to_move(view: View) -> str:
 
 
 def _endgame(view: View) -> str:
-    """Return the HTML name of a position's endgame in words and letters; a large one in letters.
+    """Return the name of a position's endgame as HTML: words and letters; if large, letters only.
 
     The words link to the page of the endgame if its material needs a table.
     """
