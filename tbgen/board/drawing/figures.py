@@ -99,7 +99,7 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
 
 
 def share_bar(numbers: Sequence[int]) -> str:
-    """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG, and percentages.
+    """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG and as percentages.
 
     numbers : numbers of positions that Red wins, that are drawn, and that Black wins
     """

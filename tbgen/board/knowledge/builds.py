@@ -82,7 +82,7 @@ class BuildService(Protocol):
     """
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of those tables that are missing; None if it cannot be estimated."""
+        """Return the cost of the missing tables of `materials`; None if it cannot be estimated."""
 
     def progress(self) -> BuildProgress | None:
         """Return the progress of the last build; None before the first one."""
@@ -103,7 +103,7 @@ def may_build(workshop: BuildService, cost: Cost) -> bool:
 
 
 def closure_bound(material: Material) -> int:
-    """Return an upper bound of the number of materials that captures lead to from a material.
+    """Return an upper bound of the number of materials that captures from a material can reach.
 
     The material itself is counted. The bound follows from the numbers of pieces of each kind alone.
     """

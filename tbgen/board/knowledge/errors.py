@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class UnansweredError(Exception):
-    """Base class: a request that cannot be answered; `hint` says what to try instead."""
+    """Base class of errors of unanswered requests; `hint` says what to try instead."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -132,7 +132,7 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """Return the main statistics of all tables, or with parameter `name` of this endgame only.
+        """Return main statistics of all tables, or of one endgame (parameter `name`, any spelling).
 
         A table that cannot be read is listed with its error.
         """

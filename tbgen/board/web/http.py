@@ -3,8 +3,8 @@
     request  ->  `middleware`  ->  ETag known?  ->  worker thread  ->  answer
                                   304            503 if too many wait
 
-An answer depends only on address, language, tables, the build and the day, so its ETag is known
-before it is computed.
+Apart from time limits, an answer depends only on address, language, tables, the build and the day,
+so its ETag is known before it is computed.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
 waiting requests is bounded. A *lane* is a queue with its own threads; short requests, position
 pages, long requests and searches have one lane each, and so do not wait for each other. Searches
