@@ -7,7 +7,7 @@
 
 A *ladder* is for a loss by repetition, of an order above 0. The loser can leave the loop only for a
 loss of lower order: the next *rung*. The last rung is a loss by mate or conversion, of order 0.
-`tbgen.board.web.panels` displays all of these.
+`tbgen.board.web.line_page` displays ladders, `panels` the others.
 """
 
 from __future__ import annotations

@@ -392,7 +392,7 @@ class TableStore:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all files' sizes and times and the version; it changes if answers may change.
+        """Hash of the version and of all files' sizes and times; changes if answers may change.
 
         If a directory has changed, its tables are registered first.
         """
