@@ -35,14 +35,9 @@ def look_up(
     boards, sides : n boards, and the side to move of each, 0 Red or 1 Black
     file_of : returns the open file of a material
 
-    Raises `InputError` for other sides than 0 and 1, and for boards that `Position` refuses.
+    Raises like `checked`, and `InputError` for boards that `Position` refuses.
     """
-    boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
-    sides = np.asarray(sides)
-    if sides.shape != boards.shape[:1] or ((sides != 0) & (sides != 1)).any():
-        raise InputError(
-            f"{len(boards)} boards need as many sides to move", "each is 0 for Red or 1 for Black"
-        )
+    boards, sides = checked(boards, sides)
     occupied = np.flatnonzero(boards != 0)  # numpy scans booleans faster than integers
     codes = boards.ravel()[occupied].astype(np.int64)
     rows = occupied // SQUARES
@@ -64,6 +59,20 @@ def look_up(
             chosen = np.flatnonzero(movers == side)
             if chosen.size:
                 yield own[chosen], file, file.codes(side, slots[chosen])
+
+
+def checked(boards: NDArray[Any], sides: NDArray[Any]) -> tuple[Boards, NDArray[np.int64]]:
+    """Return boards, uint8 (n, 90), and sides to move, int64 (n,), with contiguous memory.
+
+    Raises `InputError` for another number of sides than boards, and for sides but 0 and 1.
+    """
+    boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
+    numbers = np.asarray(sides)
+    if numbers.shape != boards.shape[:1] or ((numbers != 0) & (numbers != 1)).any():
+        raise InputError(
+            f"{len(boards)} boards need as many sides to move", "each is 0 for Red or 1 for Black"
+        )
+    return boards, np.ascontiguousarray(numbers, np.int64)
 
 
 def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:

@@ -111,7 +111,8 @@ def _tables(path: Path) -> dict[str, Any]:
     from tbgen.tables import TableName
 
     answer = _directory(path)
-    files = path.iterdir() if answer["exists"] else ()
+    readable = answer["exists"] and os.access(path, os.R_OK | os.X_OK)
+    files = path.iterdir() if readable else ()
     present = [file for file in files if TableName.parse(file.name) is not None]
     # A file removed meanwhile, or a broken link, is skipped.
     sizes = [file.stat().st_size for file in present if file.exists()]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 from tbgen.answers.mechanism import Offence
 from tbgen.indexing import InputError, Side
@@ -124,7 +125,8 @@ def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
     if numbers is None:
         return 0, NO_END
     ends = (numbers, numbers) if isinstance(numbers, int) else numbers
-    if not isinstance(ends, tuple) or len(ends) != 2 or not 0 <= ends[0] <= ends[1]:
+    are_numbers = isinstance(ends, tuple) and all(isinstance(end, SupportsIndex) for end in ends)
+    if not are_numbers or len(ends) != 2 or not 0 <= ends[0] <= ends[1]:
         raise InputError(f"{excerpt(repr(numbers))} is no range", "give 5, or (5, 9)")
     return ends
 

@@ -39,6 +39,7 @@ from tbgen.tables import (
     UnsupportedMaterialError,
     WdlName,
 )
+from tbgen.tables.batches import checked
 from tbgen.tables.blocks import Block
 
 DEFAULT_CACHE_BYTES = 256 << 20
@@ -153,10 +154,10 @@ class NumbaTables:
         """Return statuses and scores (n,) of legal positions, as defined in `kernels`.
 
         boards: uint8 (n, 90), piece codes; sides: (n,), 0 Red, 1 Black to move. Blocks are loaded
-        as needed, so that no status is `COLD`. Raises like `load_wanted`.
+        as needed, so that no status is `COLD`. Raises like `load_wanted` and `batches.checked`.
         """
-        boards = np.ascontiguousarray(boards, np.uint8).view(np.int8)  # the dtype of kernels
-        sides = np.ascontiguousarray(sides, np.int64)
+        checked_boards, sides = checked(boards, sides)
+        boards = checked_boards.view(np.int8)  # the dtype of kernels
         statuses = np.full(len(boards), kernels.COLD, np.int8)
         scores = np.zeros(len(boards), np.int64)
         pending = np.arange(len(boards))

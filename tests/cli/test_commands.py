@@ -340,6 +340,14 @@ def test_doctor_counts_only_tables_that_exist(run: Any, tables_dir: Path, tmp_pa
     assert "1 table, " in run("doctor", "--tables", str(tmp_path)).output
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root reads everything")
+def test_doctor_reports_a_directory_that_is_not_readable(run: Any, tmp_path: Path) -> None:
+    tmp_path.chmod(0)
+    result = run("doctor", "--tables", str(tmp_path), "--json")
+    tmp_path.chmod(0o700)
+    assert "cannot be written" in answer(result, 1)["problems"][0]
+
+
 def test_doctor_finds_a_directory_that_is_not_writable(run: Any, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")

@@ -299,6 +299,7 @@ def test_repr_of_results(krkn: GameTablebase) -> None:
         ({"only": True, "outcome": Outcome.LOSS}, "no move keeps a loss"),
         ({"plies": "5-"}, "is no range"),
         ({"plies": (9, 5)}, "is no range"),
+        ({"plies": (None, 20)}, "is no range"),
         ({"orders": -1}, "is no range"),
         ({"limit": 0}, "a limit of 0"),
     ],

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import kernel
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.probing import (
     COLD,
@@ -202,7 +202,8 @@ def test_all_missing_tables_are_named_at_once(directory: Path) -> None:
 
 
 def test_pickled_tables_load_their_blocks_again(directory: Path) -> None:
-    boards, sides = random_boards(Material.parse("KRK"), 50, 1), np.zeros(50, np.int64)
+    boards = random_boards(Material.parse("KRK"), 50, 1)
+    sides = np.zeros(len(boards), np.int64)
     with Tablebase.open(directory) as tablebase:
         tables = NumbaTables(tablebase, ["KRK"], cache_bytes=50_000)
         copied = pickle.loads(pickle.dumps(tables))
@@ -210,6 +211,15 @@ def test_pickled_tables_load_their_blocks_again(directory: Path) -> None:
         assert (
             copied.probe_boards(boards, sides)[1] == tables.probe_boards(boards, sides)[1]
         ).all()
+
+
+def test_boards_need_as_many_sides(directory: Path) -> None:
+    boards = random_boards(Material.parse("KRK"), 4, 1)
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase, ["KRK"])
+        for sides in ([0], [0, 1, 0, 2]):
+            with pytest.raises(InputError, match="4 boards need as many sides"):
+                tables.probe_boards(boards, np.array(sides))
 
 
 def test_scores_are_in_order_of_preference() -> None:
