@@ -110,7 +110,7 @@ class _Part(types.Dispatcher):  # type: ignore[misc]
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call with argument types `args`, `kws`; numba casts to it."""
+        """Return the signature of a call, to whose types numba casts those in `args` and `kws`."""
         named = {name: _widened(kws[name]) for name in kws}
         return super().get_call_type(context, tuple(map(_widened, args)), named)
 
@@ -176,12 +176,12 @@ class _Pointer(types.Type):  # type: ignore[misc]
 
 
 def pass_by_pointer(cls: type) -> None:
-    """Let kernels and parts take the named tuples of a class by pointer, in place of all fields.
+    """Let kernels and parts take the named tuples of a class by pointer, not field by field.
 
     For a named tuple of arrays, numba passes address, shape and strides of every array: hundreds of
     numbers in every call. Here, the fields are stored once, in the stack frame in which Python
-    calls the kernel, and functions load the fields that they use. A nested tuple of such a class is
-    a pointer, too. Kernels must neither create nor return such tuples. Fields do not change during
+    calls the kernel, and functions load the fields that they use. A tuple nested in another one is
+    a pointer, too. Kernels must neither create nor return these tuples. Fields do not change during
     a call, so the compiler may cache loads; elements of arrays may be written.
     """
     extending.typeof_impl.register(cls)(lambda value, context: _Pointer(types.NamedTuple(

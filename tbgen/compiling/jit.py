@@ -247,8 +247,8 @@ def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None
 
     function : defined at the top level of a module, without parameters
 
-    The caller holds the lock, and has checked that there is memory for both. Returns None without
-    cache or `internals`, with a single processor, or if the process cannot be started.
+    The caller is in `compile_lock`, and has checked that both have enough memory. Returns None
+    without cache or `internals`, with a single processor, or if the process cannot be started.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or internals is None or usable_cores() == 1:

@@ -51,7 +51,7 @@ _1, _2, _4, _6, _8, _9, _18, _36 = (U64(n) for n in (1, 2, 4, 6, 8, 9, 18, 36))
 
 
 def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:
-    """Return the two words of a set of squares."""
+    """Return the two words of a set of squares, (lo, hi), as Python ints."""
     bits = sum(1 << square for square in squares)
     return bits & int(WORD), bits >> WORD_SQUARES
 
@@ -79,7 +79,7 @@ ALIGNED = np.zeros((SQUARES, SQUARES), np.bool_)
 
 
 def _fill_tables() -> None:
-    """Write the tables of moves, attacks and lines above."""
+    """Fill the tables above: `RAY` to `ALIGNED`."""
 
     def square(rank: int, file: int) -> int:
         return 9 * rank + file if 0 <= rank < 10 and 0 <= file < 9 else -1
@@ -163,7 +163,7 @@ def without_first(lo, hi):
 
 @part
 def has(lo, hi, square):
-    """Return whether a set contains a square."""
+    """Return whether a set contains a square; False for `NOWHERE`, which stands for none."""
     return ((lo & BIT[square, 0]) | (hi & BIT[square, 1])) != EMPTY
 
 

@@ -160,9 +160,9 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
 def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Add predecessors by moves of a group of identical men, for all rows of one lead.
 
-    One man moves while the other pieces stand. For each placement of these, `scratch.mid_of` maps
-    the man's square to a mid: the first of `stride` adjacent mids, which differ in the groups of
-    smaller stride.
+    One man moves. For each placement of the rest of its group and of the groups of larger stride,
+    `scratch.mid_of` maps the man's square to a mid: the first of `stride` adjacent mids, which
+    differ in the groups of smaller stride.
 
     g : int64, number of the group in `Frame.groups`
     """
@@ -207,8 +207,8 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 def _gather_lines(first, stride, front, reached, scratch):
     """Add predecessors by a rook or cannon: scan each rank and file in both directions.
 
-    The running union contains the frontier positions of the squares passed so far. A position
-    leaves it at the first square where the inner piece or another piece blocks the slide.
+    The running union contains the frontier positions with the piece on a square passed so far. A
+    position leaves the union at the first square that the inner piece or another piece occupies.
     """
     mid_of, on_front = scratch.mid_of, scratch.on_front
     line, inner_free = scratch.line.reshape(-1), scratch.inner_free.reshape(-1)
@@ -317,7 +317,7 @@ def _slide_on_board(buffer):
 def _jump_on_board(buffer):
     """Write predecessors by a knight's jumps to the board OUT, from the first board.
 
-    The leg, next to the square where a jump begins, must be free of the inner piece.
+    The leg, next to the square where a jump begins, must be empty (board FREE).
     """
     for i in range(FIRST, LAST):
         buffer[OUT + i] = (
@@ -346,7 +346,7 @@ def _step_on_board(side, buffer):
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Add predecessors by knight jumps or pawn steps of a man of a group with stride above 1.
 
-    `scratch.mid_of` and `scratch.on_front` are those of the man (`_gather_group`).
+    `_gather_group` has filled `scratch.mid_of` and `scratch.on_front` for this man.
     """
     mid_of, on_front, taken = scratch.mid_of, scratch.on_front, frame.mid_taken.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)

@@ -59,7 +59,7 @@ class Records(ABC):
 
     @abstractmethod
     def _unpack(self, chunk: int) -> list[Bytes]:
-        """Return the records of a chunk."""
+        """Return the records of a chunk, decompressed."""
 
     def __len__(self) -> int:
         return len(self._chunks)

@@ -112,7 +112,7 @@ def mid_in_use(i, lead, front):
 def put_row(lead, mid, lo, hi, front, mids):
     """Write the two words of a row that is empty so far into a frontier, and list the row.
 
-    If the lead's list is full, the row is only counted.
+    If the lead's list is full, the row is written and counted, but not listed.
     """
     first = lead * mids
     front.rows[first + mid, 0] = lo
@@ -160,7 +160,7 @@ def _k_transfer(lead_0, lead_1, front, source, result, moved, mids):
     """Remove the positions on `front` from `source`, and add them to `result`; count the rows.
 
     source : Rows, inout
-    moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows in [lead_0, lead_1)
+    moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows of `front` counted
     """
     count = 0
     for lead in range(lead_0, lead_1):
@@ -407,7 +407,7 @@ class Sets:
         self.workers.run(record, chunks.number)
 
     def packed(self, members: Rows) -> StoredRecords:
-        """Return the positions of a set as compressed records."""
+        """Return the positions of a set as new records, the long ones compressed."""
         packed = StoredRecords(self.workers.storage)
         self.record(members, packed.add)
         return packed

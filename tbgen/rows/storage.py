@@ -68,7 +68,7 @@ class Storage:
         """Do nothing; `DiskStorage` releases pages here. Called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
-        """Release the memory of an array from `zeros`: it is then zero or, in a file, unchanged."""
+        """Release the pages of an array from `zeros`: it becomes 0 or, in a file, is unchanged."""
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base

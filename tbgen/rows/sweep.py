@@ -56,9 +56,9 @@ class Scratch(NamedTuple):
     escaping: Rows
     """uint64 (M, 2): positions of the lead with a move into the escapes; zero between uses."""
     line: Rows
-    """uint64 (M, 2): the running unions of a line of rows."""
+    """uint64 (M, 2): running unions along a line of the board, or mirrored rows of a lead."""
     inner_free: Rows
-    """uint64 (M, 2): the free squares of the inner piece in each row; none if men overlap."""
+    """uint64 (M, 2): the free squares of the inner piece in each row; none if pieces overlap."""
     board: NDArray[np.uint64]
     """uint64 (BOARD_WORDS,): the boards of `gather.py`, whose margins stay zero."""
     mid_of: NDArray[np.int64]
@@ -81,7 +81,7 @@ def make_scratch(mids: int) -> Scratch:
 
 @part
 def _has_many_rows(lead, members, mids):
-    """Return whether more than 1 / `DENSE_LEAD_DIVISOR` of a lead's rows have some of `members`."""
+    """Return whether a lead has `members` in more than 1 / `DENSE_LEAD_DIVISOR` of its rows."""
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0
@@ -120,7 +120,7 @@ def _list_in_use(lead, front, touched, mids):
 
 @part
 def _count_around(lead, side, front, frame):
-    """Return the number of frontier rows in a lead and in those that its moves lead to.
+    """Return the number of frontier rows in a lead and in the leads after moves of `side`.
 
     Returns `mids` if one of these leads has no list.
     """
@@ -169,7 +169,7 @@ def _keep_within(lead, count, everything, within, scratch, mids):
 
 
 _NO_TEST, _FRONT, _ESCAPES, _GATHERED_ESCAPES = range(4)
-"""Tests of the positions of a row before they are put on `found`.
+"""Tests of the positions of a row before they are added to the frontier `found`.
 
 _FRONT: they have a move into the frontier. _ESCAPES: they have no move into the escapes.
 _GATHERED_ESCAPES: like _ESCAPES, but the escapes' predecessors are gathered for the whole lead.
@@ -178,7 +178,7 @@ _GATHERED_ESCAPES: like _ESCAPES, but the escapes' predecessors are gathered for
 
 @part
 def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
-    """Add the positions of `scratch.reached` that pass a test to `found`; clear `scratch.reached`.
+    """Add to `found` the positions of `scratch.reached` that pass `test`; empty `scratch.reached`.
 
     count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
     test : int, _FRONT: keep positions with a move into `front`; _ESCAPES, _GATHERED_ESCAPES: those

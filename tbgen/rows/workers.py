@@ -47,7 +47,7 @@ class Chunks(NamedTuple):
 
     @classmethod
     def of(cls, leads: int, mids: int) -> Chunks:
-        """Return chunks of at most a 48th of the leads (rounded up), and of `CHUNK_SLOTS` slots.
+        """Return chunks of up to a 48th of the leads (rounded up) and up to `CHUNK_SLOTS` slots.
 
         A chunk has at least one lead, even if that exceeds `CHUNK_SLOTS`.
         """

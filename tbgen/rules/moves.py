@@ -19,8 +19,8 @@ from tbgen.system.scalar import scalar
 def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) -> int:
     """Write every pseudo-legal move of a side, and return their number.
 
-    Move i goes from sources[i] to targets[i]. Both need `board.MAX_MOVES` entries. Captures of the
-    king are included; the safety of the mover's king is not tested.
+    Move i goes from sources[i] to targets[i]; both need room for `tbgen.rules.board.MAX_MOVES`
+    squares. Captures of the king are included; the safety of the mover's king is not tested.
     """
     count = 0
     for square in range(SQUARES):

@@ -66,7 +66,7 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
 
 
 def _free(root: Path) -> int:
-    """Return the bytes available without swapping; total memory, or `sys.maxsize`, if unknown."""
+    """Return the bytes available without swapping; if unknown, total memory or `sys.maxsize`."""
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
@@ -97,7 +97,7 @@ def _membership(root: Path, controller: str) -> str:
 
     controller : "memory" for the group of version 1 with this controller; "" for that of version 2
 
-    Returns "/" if no group is listed, or its path has the component `..`.
+    Returns "/" if no group is listed, or its path contains `..`.
     """
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -122,7 +122,7 @@ def _room(group: Path) -> int | None:
 
 
 def _number(path: Path) -> int | None:
-    """Return the number in a file; None for `max`, or if the file is missing."""
+    """Return the number in a file; None for other text, such as `max`, or for a missing file."""
     text = _read(path).strip()
     return int(text) if text.isdigit() else None
 

@@ -61,8 +61,8 @@ def require_regular(descriptor: int, path: Path) -> int:
 def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
     """Open or create a file of this program, such as a lock file, to read and write.
 
-    `flags` are further flags of `os.open`. Raises `OSError` if `path` is a link, or anything else
-    than a regular file.
+    `flags` are further flags of `os.open`. Raises `OSError` if `path` is something else than a
+    regular file, or a symbolic link (on systems with `O_NOFOLLOW`).
     """
     try:
         descriptor = os.open(path, _WRITE_FLAGS | flags, 0o666)
@@ -140,9 +140,9 @@ def trim_process() -> None:
     """Return idle memory to the system, where possible; call again after loading kernels.
 
     The code pages of numba's compiler, 30 MiB and more, are dropped; the system reads them again if
-    needed. From now on, arrays of a MiB or more that numpy allocates get pages of their own, which
-    return to the system when the array is freed. By default glibc raises this size with each freed
-    array, up to 32 MiB.
+    needed. After the call, each array of a MiB or more that numpy allocates gets pages of its own,
+    which return to the system when the array is freed. By default glibc raises this threshold with
+    each freed array, up to 32 MiB.
     """
     import ctypes  # late: slow to load, and rarely needed
 
