@@ -16,9 +16,9 @@ moves along lines are a running maximum. `--plain` takes one place at a time (`c
     at               start in `numbers` of a row after a move; before an attacker's move, without
                      the term of its group, which `index.term_after[line, target]` adds
 
-Attacks by and on the innermost attacker are found by walking from the other piece. An attack
-between two other pieces is tested once for the row, and again for each place between them.
-The package's docstring describes the other parameters of kernels.
+A piece *hangs* if it can be chased and is attacked. Attacks by and on the innermost attacker are
+found by walking from the other piece. An attack between two other pieces is tested once for the
+row, and again for each place between them. Other parameters: the package's docstring.
 """
 
 from __future__ import annotations
@@ -78,17 +78,17 @@ def _attacks_with(s, source, target, state, index):
 
 @part
 def _mark_inner(other, is_victim, chase_rules, mask, state, index):
-    """Mark the places where the innermost attacker attacks `other`, or is attacked from there.
+    """Mark the places where the innermost attacker attacks `other`, or is attacked from `other`.
 
     other : int, the square of the other piece
     is_victim : bool; True: the other piece attacks, and the innermost attacker must be a piece that
         can be chased; False: the innermost attacker attacks
-    chase_rules : int, rule set bits; mask : uint8 (places,), inout
+    chase_rules : int, bits of the rule set; mask : uint8 (places,), inout
     """
     board, inner = state.board, index.attackers[index.attackers.size - 1]
     kind = piece_kind(board[other] if is_victim else inner)
     if kind == _ROOK or kind == _CANNON:
-        # These attack in both directions: walk away from `other`.
+        # Attacks along lines are symmetric: walk away from `other` in both cases.
         needed = 1 if kind == _CANNON else 0
         for step in _STEPS:
             s, end, mounts = other + step, _end_of_line(other, step), 0
@@ -152,7 +152,7 @@ def mark_row(chases, chase_rules, state, index):
     The masks are RED_CHECKED to BLACK_HANGS. The innermost attacker is not on the board. Places on
     other pieces may get arbitrary marks.
 
-    chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
+    chases : bool, fill the masks of hanging pieces; chase_rules : int, bits of the rule set
     """
     squares, last = state.piece_squares, state.piece_squares.size - 1
     masks, buffer = state.masks, state.buffer
@@ -255,8 +255,8 @@ def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
 def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
     """Raise the best numbers of a row by the moves of an outer rook or cannon in one direction.
 
-    The squares are `range(first, end, step)`. The innermost attacker may stand on one: it can be
-    captured there or is the cannon's mount, and it blocks the squares beyond.
+    The squares are `range(first, end, step)`. The innermost attacker may stand on one of them: it
+    can be captured there or is the cannon's mount, and it blocks the squares beyond.
     """
     board, s = state.board, first
     while s != end and board[s] == EMPTY:

@@ -304,8 +304,8 @@ def gather(
 ) -> Loaded:
     """Load a table and its supporting tables for a proof under a rule set.
 
-    memory : bytes, or None without a limit; one for each slot is left for the search for
-        candidates, and planes that do not fit into the others are kept in unnamed files
+    memory : bytes, or None without a limit; a byte for each slot is left to the search for
+        candidates, and planes that do not fit into the rest are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than

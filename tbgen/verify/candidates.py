@@ -10,7 +10,7 @@ move of W to a position in which O may still offend.
 
 Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
 those where a mark may change. Positions that still are possible offenders at the fixpoint, or after
-`_ROUNDS` passes, are candidates. The package's docstring describes the parameters of kernels.
+`_ROUNDS` passes of each side, are candidates. Parameters of kernels: the package's docstring.
 
 A claim is *in question* if the best answer of W leads to no direct loss, or to one with O in check.
 Another won position of W in check is in question if an answer leads to a direct loss. `checks`
@@ -59,7 +59,7 @@ _CHUNK = 1 << 20
 """Number of entries of `Arrays.captured` (ranks after captures) that are replaced at a time."""
 
 _ROUNDS = 100
-"""Largest number of passes; possible offenders that remain then are examined singly (`checks`)."""
+"""Largest number of passes of each side; possible offenders left then are examined by `checks`."""
 
 
 @borrowing_kernel
@@ -97,7 +97,7 @@ def _next_mark(side, mark, best, checked, is_first, marks):
     first pass can give a loss the role EARLY_LOSS or EARLY_IN_CHECK.
 
     mark, best : int64; checked : bool, whether the side to move is in check
-    is_first : bool, whether this is the first pass
+    is_first : bool, whether this is the first pass of the side
     """
     role, group = marks.role[side, mark], marks.group[side, mark]
     of, other = marks.number[side, group], marks.number[1 - side, group]
@@ -146,7 +146,7 @@ def k_update_marks(
     stays due if any result is in `next_pass`. The first pass also adds to `lists`.
 
     updated, next_pass : bool (M,), by mark: whether this pass, and the next one, updates it
-    is_first : bool, whether this is the first pass
+    is_first : bool, whether this is the first pass of the side
     due : bool (rows,), inout
     lists : Lists, inout: positions in question (QUESTIONS), losses that may be chasers (LOSING)
     """
@@ -202,7 +202,7 @@ def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
     """Replace ranks by marks, in the table's planes and in those after captures.
 
     The planes are overwritten in place. Returns the arrays with the keys of marks, with the marks
-    of direct losses as `confirmed`, and without `hanging`, which is not needed any more.
+    of direct losses as `confirmed`, and with empty `hanging` sets, which only ranks need.
     """
 
     def mark(lead_0: int, lead_1: int) -> None:
@@ -245,8 +245,8 @@ def _find_for_side(
 ) -> tuple[Numbers, NodeList, Numbers]:
     """Find candidates for patterns by which `winner` would win and the other side offends.
 
-    The marks of the offender and of the winner are updated in turn until none changes. During this,
-    `held` draws of the offender are marked CHECKING_DRAW.
+    The marks of the offender and of the winner are updated in turn until none changes, or `_ROUNDS`
+    times. During this, `held` draws of the offender are marked CHECKING_DRAW.
 
     held : draws in which every move that keeps the draw is a check, with either side to move
 

@@ -327,7 +327,7 @@ class ChasePatterns:
         return victims
 
     def _expand(self, first: int) -> list[Numbers]:
-        """Return the chases of the next `_RANGE_CHASERS` chasers from `first`, and the answers."""
+        """Return the chases and edges of up to `_RANGE_CHASERS` chasers, from index `first` on."""
         last = min(first + _RANGE_CHASERS, len(self.numbers))
         boards = ChaseBoards.make(self._index, self._arrays)
         return list_rows(

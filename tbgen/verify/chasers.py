@@ -9,8 +9,8 @@ in the order of `Layout.piece_codes`. The package's docstring describes the para
 
 Order from which a losing move counts as lost:
 
-    a quiet move to a win of order j     j + 1; j if W has a direct win in check, or a capture that
-                                         wins: both are known before the chases of order j
+    a quiet move to a win of order j     j + 1; j for a direct win in check, or if a capture wins by
+                                         order j: both are known before the chases of order j
     a capture that loses at order j      j
 
 `chases` finds the replies that rescue a piece.
@@ -269,7 +269,7 @@ def k_find_chasers(nodes, lists, boards, index, arrays):
 def list_chasers(
     ranges: Ranges, arrays: Arrays, index: Index, pool: ThreadPoolExecutor
 ) -> NDArray[np.int64]:
-    """Return all chasers among the nodes of `ranges`, int64 (n, CHASER_COLUMNS), by `NUMBER`.
+    """Return the chasers among the nodes of `ranges`, int64 (n, CHASER_COLUMNS), sorted by NUMBER.
 
     A chaser is a position, and a piece that each of its moves chases unless the move loses.
     """

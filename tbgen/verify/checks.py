@@ -3,7 +3,7 @@
 
 A table claims the pattern of order k by its direct wins of order k. The pattern is found anew, from
 all positions that the table leaves undecided before that order (draws, and orders from k on), as
-the greatest set of
+the greatest set of the following positions. O is the side that checks for ever, W its opponent.
 
     offenders   positions with O to move; every move is a check into the set, or leads to an earlier
                 win of W: lower orders, and captures into wins of supporting tables up to order k
@@ -301,7 +301,7 @@ def _add(n, node, lists):
 
 @part
 def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, arrays):
-    """List a checked side's answers, and write the lowest order at which a move wins to `orders`.
+    """List a checked side's answers; write to `orders[n]` the lowest order at which a move wins.
 
     Winning moves are captures that win, and moves to confirmed direct losses. The order is NEVER
     without such a move.

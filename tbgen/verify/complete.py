@@ -6,7 +6,7 @@ larger the better for the side that has moved there; 0 means that there is no po
 
     stored rank  --rules----->  rank in the slot of each legal position; these are counted
                  --index----->  the same rank in the slots of mirror images and of positions
-                                with exchanged twins
+                                with exchanged identical pieces
                  --captures-->  rank after the capture, where two pieces share a square
 
 A loaded plane has meaningful ranks only in canonical slots of legal positions. In a complete plane,
@@ -46,7 +46,7 @@ _KING = int(PieceType.KING)
 def is_king_attacked(side, skipped, state, index):
     """Return whether an attacker of the opponent attacks the king of a side.
 
-    skipped : int, an attacker treated as off the board, or NOWHERE
+    skipped : int, an attacker whose attacks do not count; a negative number for none
     """
     king = state.kings[side]
     k = 0
@@ -178,7 +178,7 @@ def _mark_places(chases, chase_rules, state, index):
 
     Places on which another piece stands are left unchanged.
 
-    chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
+    chases : bool, fill the masks of hanging pieces; chase_rules : int, bits of the rule set
     """
     board, masks, last = state.board, state.masks, index.attackers.size - 1
     for place in range(index.row_slots):
@@ -282,7 +282,7 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
 
 @borrowing_kernel
 def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
-    """Fill all slots of a range of leads: the rank after any move can then be read from its slot.
+    """Fill all slots of a range of leads: the slot that a move leads to then has the rank after it.
 
     plain : bool, whether to examine positions one by one
     counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE

@@ -122,7 +122,7 @@ def verify_file(
         not fit are kept in unnamed files beside the table
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` if the table or a supporting
-    one is missing, and the errors of `TableFile` and `verify`.
+    one is missing, and the errors of `supporting_names`, `TableFile` and `verify`.
     """
     with contextlib.ExitStack() as files:
         file = files.enter_context(open_table(find, name))
@@ -422,6 +422,6 @@ def _plane_bytes(find: Find, name: TableName) -> int:
 
 
 def _digest(find: Find, name: TableName) -> str:
-    """Return the digest in the header of a table."""
+    """Return the digest in the header of a table, in hex."""
     with open_table(find, name) as file:
         return file.header.digest.hex()

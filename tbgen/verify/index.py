@@ -248,7 +248,7 @@ def make_index(layout: Layout) -> Index:
 
 
 def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return `Index.step_start` and `Index.steps`: the moves of kings, advisors and elephants."""
+    """Return `Index.step_start` and `Index.steps`; steps onto own defenders are left out."""
     most = max(each.size for each in layout.defenders)
     starts = np.zeros((2, most + 1), np.int64)
     steps: list[tuple[int, int, int, int]] = []

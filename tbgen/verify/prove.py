@@ -236,7 +236,7 @@ def _describe_refuted(table: Table, refuted: Refuted) -> Finding:
 def _totals(histogram: dict[int, int], space: CodeSpace, by_chase: int) -> SideTotals:
     """Return the counts of positions with one side to move.
 
-    histogram : positions by stored code; by_chase : number of its direct wins by chase
+    histogram : positions by stored code; by_chase : number of direct wins by chase among them
     """
     outcomes = dict.fromkeys(Outcome, 0)
     rule_decided = direct = 0

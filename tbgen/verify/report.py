@@ -84,8 +84,8 @@ class Finding:
 class SideTotals:
     """Numbers of positions that a proof has checked, with one side to move.
 
-    `direct` counts direct wins by the repetition rules: `direct_checks` of a side in check,
-    `direct_chases` of one that is not.
+    `rule_decided` counts wins and losses by the repetition rules, `direct` the direct wins among
+    them: `direct_checks` of a side in check, `direct_chases` of one that is not.
     """
 
     positions: int
@@ -111,7 +111,7 @@ class VerifyReport:
     were examined one by one because the side to move may be checking for ever.
     `chasers_examined` counts those in which it may be chasing for ever. `histograms` map each
     stored code to its number of positions, for Red and for Black to move. `chase_patterns` maps
-    each order to its number of direct wins by perpetual chase.
+    each order to its number of direct wins by perpetual chase. `seconds` excludes compiling.
     """
 
     material: str

@@ -270,8 +270,8 @@ _LOSSES = range(FREE_LOSS, LOSS_ROLES)
 _DRAWS = range(CHECKED_DRAW, ROLES)
 
 SHARED, IN_CHECK, ATTACKED, QUIET, STATES = range(5)
-"""States of a slot: two pieces share a square; the side to move is in check; a piece of the side to
-move hangs; none of these.
+"""States of a slot: two pieces share a square; the side to move is in check; one of its pieces
+hangs, or a capture wins by the repetition rules; none of these.
 """
 
 
@@ -357,8 +357,7 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
     """Return the initial roles of a value in a repetition pattern, one for each state of a slot.
 
-    The module's docstring defines the roles. The states are, in this order: two pieces share a
-    square (SHARED), the side to move is in check, one of its pieces hangs, none of these (QUIET).
+    The module's docstring defines the roles. Order of states: SHARED, IN_CHECK, ATTACKED, QUIET.
 
     key : the key of the value, which is a draw or of order 1 or above
     order : the order of the value

@@ -170,7 +170,7 @@ def verify_wdl(
 
 
 def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
-    """Return the table that a file was derived from; None if missing or of another digest."""
+    """Return the source table from its file name and hex digest; None if missing or different."""
     wanted = TableName.parse(file)
     if wanted is None or wanted not in tablebase.available():
         return None
