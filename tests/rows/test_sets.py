@@ -135,7 +135,7 @@ def test_records_are_added_removed_and_copied(sets: Sets) -> None:
 def test_counts_of_positions_agree_with_the_index() -> None:
     """The count of a set agrees with the index: of several slots for one position, one counts.
 
-    KRRKA has such slots, by identical rooks and by leads that equal their mirror image.
+    KRRKA has such slots: by identical rooks, and by kings and an advisor on the middle file.
     """
     layout = Layout.of(Material.parse("KRRKA"))
     sets = Sets(make_frame(layout), Workers(1))

@@ -131,7 +131,7 @@ def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[
     """Return for each chaser True if it belongs to a pattern, found by naive code.
 
     A chaser is a position of which every move chases one piece or loses. It belongs to a pattern if
-    it is a candidate with due chases, and the winner wins after each of these. He wins by meeting
+    it is a candidate with due chases, and the winner wins after each of these. Winning is to meet
     all conditions in rotation, for ever: 0, an answer without check; 1 and 2, an answer that does
     not chase the first or second piece, or gives check. A state is (chase, numbers of both pieces
     there, condition to be met next).
@@ -154,7 +154,7 @@ def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[
     }
 
     def successors(state, edge):
-        """Yield (state, whether its answer completes a round of conditions) for each next chase.
+        """Yield (state, True if the answer completes a round of conditions) for each next chase.
 
         edge : index of the winner's answer to the chase of `state`
         """

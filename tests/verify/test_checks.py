@@ -61,8 +61,8 @@ def test_sound_tables_pass(name, metric):
 def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
     """Checks that lead from a direct loss to a win of the order before are searched separately.
 
-    KNKCP has such wins, which the passes over rows do not examine. The proof needs no search of
-    all open positions (draws, and positions decided by the rules) for them.
+    KNKCP has such wins, which `find_candidates` does not list. The proof needs no search of all
+    open positions (draws, and positions decided by the rules) for them.
     """
 
     def refuse(*_):
@@ -83,9 +83,9 @@ def test_replies_to_unexamined_wins_join_the_candidates(monkeypatch):
 
 @pytest.mark.certification
 def test_offenders_after_unexamined_replies_are_added(monkeypatch):
-    """`_add_reached` finds positions of the offender that the passes over the table do not list.
+    """`_add_reached` finds positions of the offender that `find_candidates` does not list.
 
-    Such a position follows a winner's reply that the passes do not examine. KNKPPA has some.
+    Such a position follows a reply of the winner that is not examined there. KNKPPA has some.
     """
     added = []
 

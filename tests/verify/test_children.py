@@ -1,4 +1,4 @@
-"""Children of a position in the proof, against pyffish and against probing."""
+"""Children, the positions after moves, in the proof, against pyffish and against probing."""
 
 from __future__ import annotations
 

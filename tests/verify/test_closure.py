@@ -296,7 +296,7 @@ def start(tables: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def whole(tables: Path) -> set[str]:
-    """Return the materials that have a certificate, after checking that each is valid.
+    """Return the materials that have a certificate; fail unless each certificate proves its table.
 
     Fails also if files besides tables and certificates are left.
     """

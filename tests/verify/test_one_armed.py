@@ -1,7 +1,7 @@
 """Materials with one attacking side: there are candidates for patterns, and no pattern.
 
-Candidates are defined in `tests.helpers.onearmed`. The solver does not search such materials; the
-proof does. `scripts/reproduce/one_armed.py` searches all materials of at most five men.
+A candidate is a draw in which every move loses or is the same offence. The proof searches such
+materials, the solver does not. `scripts/reproduce/one_armed.py` searches all of at most five men.
 """
 
 from __future__ import annotations

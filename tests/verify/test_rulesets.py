@@ -82,8 +82,8 @@ def test_values_of_other_rules_are_refuted(material: str, values: Rules, rules: 
 def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
     """The solver agrees with a naive solver on positions that chases decide under `wxf`.
 
-    The positions after their moves are compared, too. Chases decide some of all these under `rules`
-    if and only if the numbers of wins, draws and losses differ from those of the check rule.
+    The positions after their moves are compared, too. Under `rules`, chases decide some of these
+    positions if and only if the counts of wins, draws and losses differ from the check rule's.
     """
     positions = where_chases_decide(MATERIAL, Rules.WXF, 20, random.Random(1))
     found = decided_by_chases(with_moves(positions), rules)
