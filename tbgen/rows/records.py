@@ -49,9 +49,9 @@ Bytes = NDArray[np.uint8]
 class Records(ABC):
     """Set of recorded positions, by chunk of leads, so that threads can divide the chunks.
 
-    `len(records)` is the number of chunks with records. `records[first:last]` iterates over these
-    chunks from the place `first` in their list to `last - 1`, whatever their numbers: pairs of the
-    chunk's number and the list of its records, decompressed.
+    `len(records)` is the number of chunks with records. `records[first:last]` iterates over a slice
+    of the list of these chunks. It yields pairs: the number of a chunk, and the list of its
+    records, decompressed.
     """
 
     _chunks: Collection[int]

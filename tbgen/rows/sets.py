@@ -62,7 +62,7 @@ class Frontier(NamedTuple):
     counts: NDArray[np.int32]
     """int32 (leads,): number of rows put into each lead, even if more than `limit`."""
     listed: NDArray[np.int32]
-    """int32 (leads * limit,): mids of the rows in use; a lead's list starts at lead * limit."""
+    """int32 (leads * limit,): mids of the listed rows; a lead's list starts at lead * limit."""
     limit: int
     """Room of a lead's list; a lead with more rows has no list, and all its rows are read."""
 
@@ -93,13 +93,13 @@ def clear_lead(lead, front, mids):
 
 @part
 def rows_in_use(lead, front, mids):
-    """Return the number of rows to read of a lead: those in its list, or all, if it has no list."""
+    """Return the number of a lead's rows to read: those in its list, or all if it has no list."""
     return mids if front.counts[lead] > front.limit else np.int64(front.counts[lead])
 
 
 @part
 def mid_in_use(i, lead, front):
-    """Return the mid of one of the rows that `rows_in_use` counts.
+    """Return the mid of one of the rows of a lead that `rows_in_use` counts.
 
     i : int64, number of the row among them, from 0 on
     """

@@ -94,7 +94,7 @@ class Table(Protocol):
         """Return the number of tiles, which are parts of the plane with `side` to move."""
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> Sequence[tuple[int, Codes]]:
-        """Return a tile as runs of consecutive slots: pairs of the first slot, and an array (n,).
+        """Return a tile as runs of slots: pairs (first slot, array of the numbers from it on).
 
         Slots without a canonical position may hold any code.
 
@@ -118,7 +118,7 @@ class Palette(NamedTuple):
     """int64 (n + 1,): the rank of each code; the last is the rank of codes that do not occur."""
 
     def ranks_of(self, codes: Codes) -> Numbers:
-        """Return the ranks of codes, int64 (n,)."""
+        """Return the ranks of codes, int64 (n,); the last one for codes that do not occur."""
         at = self.codes.searchsorted(codes)
         return np.where(self.codes[at] == codes, self.ranks[at], self.ranks[-1])
 

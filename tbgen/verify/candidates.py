@@ -232,7 +232,7 @@ def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
 def find_candidates(passes: Passes, arrays: Arrays, draws: ForcedDraws, marks: Marks) -> Candidates:
     """Return the positions that may belong to repetition patterns; `arrays` must hold marks.
 
-    The marks change in place. `draws` is the result of `Passes.compare`.
+    The marks change in place. `draws` is the second result of `Passes.compare`.
     """
     sides = [_find_for_side(passes, arrays, winner, draws.held, marks) for winner in Side]
     questions, losing, alive = (np.concatenate(each) for each in zip(*sides, strict=True))

@@ -195,10 +195,9 @@ class CheckPatterns:
         )
 
     def check_order(self, order: int) -> list[Refuted]:
-        """Return the positions that the pattern of an order shows to be wrong, by ascending node.
+        """Return the positions whose stored values the pattern of an order refutes, by node.
 
-        The pattern must have exactly the stored direct wins of this order; each difference is
-        wrong.
+        The pattern must have exactly the direct wins of this order that the table stores.
         """
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER

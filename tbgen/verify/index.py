@@ -60,7 +60,8 @@ class Index(NamedTuple):
 
     Shapes: M attackers, G groups of attackers (the last is the innermost), L leads (placements of
     the defenders of both sides). A *placement* of attackers is an index over the placements of all
-    groups, one group after the other. Placements of defenders are numbered for each side.
+    groups, one group after the other. Placements of defenders are numbered for each side. In
+    shapes, `most` is the maximum of a number over all groups or both sides.
     """
 
     slots: int

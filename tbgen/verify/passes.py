@@ -148,7 +148,7 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
 
 
 class Compared(NamedTuple):
-    """Results of `Passes.compare`, for the report."""
+    """Results of `Passes.compare`; `findings` is the number of refuted positions."""
 
     findings: int
     first: tuple[int, int, int] | None
