@@ -317,7 +317,7 @@ class Sets:
         self._by_rows(np.bitwise_or, target, members, target)
 
     def intersect(self, members: Rows, target: Rows) -> None:
-        """Remove the positions from `target` that are not in `members`."""
+        """Keep in the set `target` only the positions that are also in `members`."""
         self._by_rows(np.bitwise_and, target, members, target)
 
     def difference(self, members: Rows, others: Rows, target: Rows) -> None:

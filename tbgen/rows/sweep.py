@@ -259,7 +259,7 @@ def _k_sweep(
 
 
 class Sweeper:
-    """Sweeps on one frame, with buffers for each thread."""
+    """Sweeps over the leads of one `Frame` (arrays of a layout), with buffers for each thread."""
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
         self._frame = frame

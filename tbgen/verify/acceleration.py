@@ -198,7 +198,7 @@ def _raise(best, numbers, at):
 
 @part
 def _keep(first, end, step, best, kept, index):
-    """Copy the best numbers of the places on `range(first, end, step)` to `kept`, by square."""
+    """Copy the best numbers of places on the squares `range(first, end, step)` to `kept`."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             kept[s] = best[index.place_of_square[s]]
@@ -206,7 +206,7 @@ def _keep(first, end, step, best, kept, index):
 
 @part
 def _restore(first, end, step, best, kept, index):
-    """Copy the best numbers of the places on `range(first, end, step)` back from `kept`."""
+    """Copy the best numbers of places on the squares `range(first, end, step)` from `kept`."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             best[index.place_of_square[s]] = kept[s]
@@ -214,7 +214,7 @@ def _restore(first, end, step, best, kept, index):
 
 @part
 def _raise_except(first, end, step, at, best, kept, numbers, index):
-    """Raise the best numbers of a row by those of another row, except on `range(first, end, step)`.
+    """Raise a row's best numbers by another row's, except on the squares `range(first, end, step)`.
 
     at : int, the start of the other row in `numbers`
     """

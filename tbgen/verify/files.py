@@ -267,7 +267,7 @@ def certify(proof: FileProof) -> list[str]:
 
 
 def _claims(proof: FileProof) -> bool:
-    """Return whether the certificate beside a table claims a proof of the contents examined now."""
+    """Return whether the certificate beside a table names the digest that this proof computed."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:

@@ -132,7 +132,7 @@ def order_of_key(key: int) -> int:
 
 @scalar
 def is_open(key: int) -> bool:
-    """Return whether a key is a draw or rule-decided: such positions may belong to patterns."""
+    """Return whether a key is that of an open position: drawn, or decided by repetition rules."""
     return -DECIDED_BY_RULES <= key <= DECIDED_BY_RULES
 
 

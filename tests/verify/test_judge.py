@@ -148,9 +148,9 @@ def test_attacks_of_a_row_agree_with_its_positions(name):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
 def test_values_missing_in_the_statistics_are_found(name):
-    """A table is refuted if statistics do not list the losses in 2, 4 and 6 plies that occur.
+    """The proof refutes KRKN if statistics do not list losses in 2, 4 and 6 plies that occur.
 
-    They are missing in the statistics of the table `name`: KRKN, or a supporting table of it.
+    The statistics are those of the table `name`: KRKN, or a supporting table of it.
     """
     tables = {each: recoded(solution(each, Rules.WXF), CodeSpace(2))
               for each in ("KRKN", "KRK", "KNK")}  # fmt: skip

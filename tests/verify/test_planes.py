@@ -61,7 +61,7 @@ def test_planes_hold_the_ranks_of_their_codes(side, different):
 def test_unlisted_codes_have_no_value():
     """Codes that the statistics do not list have the last rank of the palette, as has code 0.
 
-    That rank, here 0, means no value. `count_codes` leaves it out, and codes that do not occur.
+    That rank, here 0, means no value. `count_codes` omits it, and listed codes that do not occur.
     """
     codes, keys = list_codes(tiled(plane(3), plane(3)), 0)
     assert keys[-1] == NO_KEY

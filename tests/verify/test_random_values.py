@@ -107,7 +107,7 @@ def case() -> Case:
 
 
 def test_claims_are_better_than_their_moves(case: Case) -> None:
-    """A stored direct win is a claim exactly if it is better than every move."""
+    """A stored direct win is listed as a claim exactly if every move leads to a worse value."""
     found = []
     for node in case.nodes:
         position = case.position(node)
