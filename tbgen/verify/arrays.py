@@ -308,7 +308,7 @@ def gather(
         candidates, and planes that do not fit into the rest are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
-    Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
+    Raises `InputError` if the rules are None (unknown), `LimitExceededError` for more values than
     16-bit ranks can tell apart, and the errors of `supporting`.
     """
     layout, rules = table.layout, rule_set.known_rules

@@ -63,7 +63,7 @@ def verify(
     memory : bytes; planes that do not fit are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
-    Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
+    Raises `InputError` if the rules are None (unknown), `LimitExceededError` for more values than
     16-bit ranks can tell apart, and the errors of `supporting`.
     """
     start, start_compiling = time.monotonic(), compiling_seconds()
