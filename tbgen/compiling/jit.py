@@ -47,8 +47,8 @@ if numba.config.DISABLE_JIT:
 
 _addresses, _memory = memory_left()
 if _addresses < 320 << 20 or _memory < 160 << 20:
-    # A process that compiles takes 540 MiB of addresses and 210 MiB of memory. LLVM ends it
-    # without an exception if it gets none.
+    # A process that compiles takes 540 MiB of addresses and 210 MiB of memory, about half of them
+    # before this line. LLVM ends a process without an exception if it gets no memory.
     raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
 
 CACHE_FOLDER = find_kernel_folder()

@@ -131,7 +131,7 @@ def resident_bytes() -> int:
 
 
 def stack_bytes() -> int:
-    """Return the stack size of a new thread in bytes; 8 MiB if the system sets no limit."""
+    """Return the stack size of a new thread in bytes, assuming 8 MiB if there is no limit."""
     limit = resource_limit("RLIMIT_STACK")
     return threading.stack_size() or (8 << 20 if limit == sys.maxsize else limit)
 

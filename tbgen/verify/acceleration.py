@@ -296,7 +296,7 @@ def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
     for n in range(piece_moves(state.board, square, state.targets, 0)):
         target = state.targets[n]
         ranks, files = target // 9 - square // 9, target % 9 - square % 9
-        leg = square  # of a pawn: no other piece stands there
+        leg = square  # for a pawn, whose own square is no place of another piece
         if abs(ranks) == 2:
             leg += 9 * (ranks // 2)
         elif abs(files) == 2:

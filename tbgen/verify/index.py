@@ -282,7 +282,7 @@ def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
 
 @part
 def set_lead(lead, state, index):
-    """Put the defenders of a lead on an empty board, and list their moves in `state.steps`.
+    """Put the defenders of a lead on an empty board; write their moves to `state.steps` if new.
 
     lead : int
     """

@@ -103,7 +103,7 @@ class VerifyReport:
     """Result of the proof of one table.
 
     `minor_chases` is the option of the rule set, None under rules that leave no such choice.
-    `orders_limit` is the limit of the rule set, None without. `index_size` is the number of slots.
+    `orders_limit` is the rule set's, None without a limit. `index_size` is the number of slots.
     `findings` counts refuted positions, `first` is the first of them. `file_problems` are
     disagreements between the file and its own header or statistics. `orders_examined` is the
     number of orders searched for patterns. `complete` is False if the rule set limits the orders:
