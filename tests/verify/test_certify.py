@@ -100,7 +100,7 @@ def test_the_option_no_certificate_writes_no_file(tables: Path) -> None:
 
 
 def test_a_proof_passes_if_its_certificate_cannot_be_written(tables: Path) -> None:
-    """A proof passes if its certificate cannot be written, as in a read-only directory."""
+    """A proof passes if its certificate cannot be written: here a directory has the file's name."""
     certificate_path(tables / "KRK.none.dtm.xqt").mkdir()
     result = tbgen(tables, "verify", "KRK")
     assert result.exit_code == 0

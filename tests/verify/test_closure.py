@@ -64,7 +64,7 @@ def run(tables: Path, *arguments: str) -> Result:
 def settled(tables: Path, *arguments: str, status: int = 0) -> dict[str, str | None]:
     """Run `tbgen verify`, which must exit with `status`; return by material how it was settled.
 
-    `proof` means proven by this run, `certificate` that a valid one was present, None neither.
+    `proof` means proven or refuted by this run, `certificate` that one was valid, None neither.
     """
     result = run(tables, *arguments, "--json")
     assert result.exit_code == status, result.output
