@@ -110,7 +110,7 @@ class _Part(types.Dispatcher):  # type: ignore[misc]
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call, to whose types numba casts those in `args` and `kws`."""
+        """Return a call's signature, to which numba casts arguments of types `args` and `kws`."""
         named = {name: _widened(kws[name]) for name in kws}
         return super().get_call_type(context, tuple(map(_widened, args)), named)
 

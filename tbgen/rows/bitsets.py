@@ -163,7 +163,7 @@ def without_first(lo, hi):
 
 @part
 def has(lo, hi, square):
-    """Return whether a set contains a square; False for `NOWHERE`, which stands for none."""
+    """Return whether a set contains a square; False for `NOWHERE` (no square)."""
     return ((lo & BIT[square, 0]) | (hi & BIT[square, 1])) != EMPTY
 
 

@@ -160,7 +160,7 @@ def _k_transfer(lead_0, lead_1, front, source, result, moved, mids):
     """Remove the positions on `front` from `source`, and add them to `result`; count the rows.
 
     source : Rows, inout
-    moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows of `front` counted
+    moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows of `front` in range
     """
     count = 0
     for lead in range(lead_0, lead_1):

@@ -206,7 +206,7 @@ def _keep(first, end, step, best, kept, index):
 
 @part
 def _restore(first, end, step, best, kept, index):
-    """Copy the best numbers of places on the squares `range(first, end, step)` from `kept`."""
+    """Copy the best numbers of places on squares `range(first, end, step)` back from `kept`."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             best[index.place_of_square[s]] = kept[s]

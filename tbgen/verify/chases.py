@@ -3,12 +3,12 @@
 
     chase    a chaser's move that attacks the victim anew, with the attacking pieces
     answer   a reply that removes one of these attacks and leads to a chaser of the same victim
-    victim   a piece that an answer attacks anew, if the next chase removes that attack
+    victims  of an answer: the pieces that it attacks anew, if the next chase removes that attack
 
-An *edge* is an answer together with the chaser that it leads to. Victims are computed only for
-answers inside a possible pattern, and only for answers that give no check. A chaser is a position
-and its victim, as the number 90 * node + square of the victim, where node is 2 * slot + side to
-move. `chasers` has all chasers, ascending; `listed` is a bit set of their nodes.
+An *edge* is an answer together with the chaser that it leads to. Victims of answers are computed
+only inside a possible pattern, and only if the answer gives no check. A chaser is a position and
+its victim, the chased piece, as the number 90 * node + square of the victim, where node is 2 * slot
++ side to move. `chasers` has all chasers, ascending; `listed` is a bit set of their nodes.
 
 Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
 pattern. The package's docstring describes the parameters of kernels.
@@ -153,9 +153,9 @@ def _may_be_answered(node, listed, state, index, arrays):
 
 @part
 def _list_attackers(source, target, victim, boards, index, arrays):
-    """Write the pieces that attack the victim anew after `source`-`target` into `boards.attackers`.
+    """Write to `boards.attackers` the pieces that attack the victim anew after `source`-`target`.
 
-    Returns their number.
+    Returns the number of attackers.
     """
     squares, count, n = boards.state.piece_squares, 0, 0
     while index.able_to_chase[victim, n] != NOWHERE:
@@ -243,12 +243,12 @@ def _chase_removes_attack(chase, mirrored, attacker, victim, boards, arrays):
 @part
 def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victims, boards,
                   index, arrays):  # fmt: skip
-    """Write the pieces that the answer of one edge chases into `victims.victims`.
+    """Write to `victims.victims` the pieces of `side` that the answer of one edge chases.
 
     A piece counts if the answer `source`-`target` attacks it anew and the next chase removes that
     attack. There is one bit set of pieces for each next chase.
 
-    e : int64, the index of the edge; side : int, the side of possible victims
+    e : int64, the index of the edge; side : int, the side of the chaser, which offends
     mirrored : bool, as in `_chase_removes_attack`
     """
     squares = boards.state.piece_squares
