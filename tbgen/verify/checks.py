@@ -74,7 +74,7 @@ Edges = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Graph:
-    """Possible check patterns of all orders, as a graph of offenders and checked sides.
+    """Possible check patterns of all orders, as a graph of positions: offenders, checked sides.
 
     `checks` and `replies` are its edges, pairs of indices (offender, checked) and (checked,
     offender). For each offender and each checked side there are numbers:
