@@ -209,10 +209,12 @@ def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
     }
     for entry in stored.longest:
         side = entry.side
-        if wanted.pop((entry.order, side), None) != _code_of(file, entry.fen, side):
+        code = wanted.pop((entry.order, side), None)
+        value = None if code is None else spec.codes.decode(code).number
+        if code != _code_of(file, entry.fen, side) or value != entry.value:
             problems.append(
-                f"{entry.fen} is no longest position of order {entry.order}, "
-                f"{side.name.lower()} to move"
+                f"{entry.fen} of value {entry.value} is no longest position of order "
+                f"{entry.order}, {side.name.lower()} to move"
             )
     problems += [f"no longest position of order {order} is stored" for order, _ in wanted]
     return problems

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -113,6 +115,23 @@ def test_the_lock_is_reentrant() -> None:
     with jit.compile_lock(), jit.compile_lock():
         pass
     assert not jit._thread.holds_lock
+
+
+def test_threads_in_turn_restore_the_garbage_collection() -> None:
+    before = gc.get_threshold()
+    inside = Event()
+
+    def first() -> None:
+        with jit.compile_lock():
+            inside.set()
+            time.sleep(0.1)  # the second thread waits for the lock
+
+    thread = Thread(target=first)
+    thread.start()
+    inside.wait()
+    with jit.compile_lock():
+        thread.join()
+    assert gc.get_threshold() == before
 
 
 def test_the_time_in_the_lock_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:

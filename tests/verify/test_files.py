@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,8 +39,9 @@ def write(directory, name, table=None, rules=Rules.NONE, **changes):
 
     name : material
     table : Planted; without it, the solved table of the material without repetition rules
-    changes : wrong statistics: `fen`, for all longest wins and losses; `histogram`, a function that
-        returns Red's new histogram for the correct one; `chase_patterns`
+    changes : wrong statistics: `fen`, for all longest wins and losses; `longest`, a function that
+        returns a new entry for the first correct one; `histogram`, likewise for Red's histogram;
+        `chase_patterns`
     """
     table = table if table is not None else Planted.of(solution(name))
     spec = TableSpec(
@@ -58,6 +60,9 @@ def write(directory, name, table=None, rules=Rules.NONE, **changes):
     statistics = TableStatistics.from_histograms(
         spec.name, spec.codes, table.layout.slots, histograms, fens, changes.get("chase_patterns")
     )
+    if "longest" in changes:
+        first, *others = statistics.longest
+        statistics = replace(statistics, longest=(changes["longest"](first), *others))
     path = directory / spec.name.filename
     write_table(
         path, spec, lambda side, first, n: table.planes[side][first : first + n], lambda: statistics
@@ -214,6 +219,21 @@ def test_a_wrong_longest_position(tables, fen):
     result = run(tables, "KRK", "--json")
     assert result.exit_code == 1
     assert "longest" in json.loads(result.stdout)["tables"][0]["file_problems"][0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda entry: replace(entry, value=entry.value + 2),
+        lambda entry: replace(entry, order=7),
+        lambda entry: replace(entry, order=7, fen=entry.fen.replace(" w", " b")),
+    ],
+    ids=["value", "order", "order-and-side"],
+)
+def test_a_wrong_entry_of_a_longest_position(tables, wrong):
+    write(tables, "KRK", longest=wrong)
+    problems = json.loads(run(tables, "KRK", "--json").stdout)["tables"][0]["file_problems"]
+    assert "is no longest position" in problems[0]
 
 
 @pytest.mark.parametrize(
