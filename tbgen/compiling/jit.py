@@ -195,7 +195,7 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
     if getattr(_thread, "holds_lock", False):
         yield
         return
-    began, thresholds = time.monotonic(), gc.get_threshold()
+    began = time.monotonic()
     with contextlib.ExitStack() as files:
         if CACHE_FOLDER is not None and not held:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
@@ -203,6 +203,7 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
             with contextlib.suppress(OSError):  # a system without locks
                 lock(file, wait=True)
             clear_stale_files(CACHE_FOLDER)
+        thresholds = gc.get_threshold()  # another thread that held the lock has restored them
         gc.set_threshold(100_000, *thresholds[1:])
         _thread.holds_lock = True
         try:
