@@ -33,7 +33,7 @@ OUTCOMES = Path(__file__).with_name("outcomes.csv")
 
 
 def _decided_shares() -> NDArray[np.int64]:
-    """Compute the table `DECIDED` from `OUTCOMES`, which `scripts/tune/outcomes.py` writes."""
+    """Compute `DECIDED`, won and lost positions per thousand by material, from file `OUTCOMES`."""
     shares = np.full(16 ** (KNOWN_MEN - 2), 1_000)
     for line in OUTCOMES.read_text("ascii").splitlines()[1:]:
         name, _, drawn, _ = line.split(",")

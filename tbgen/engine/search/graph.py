@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Graph of positions of a proof: outcomes, perpetual checks, proof numbers.
 
-    settle          a node is won by a move to a won node, or if all of the defender's moves
-                    lead to won nodes; it is lost in the opposite cases
+    settle          a node is won if a move of the attacker, or every move of the defender, leads
+                    to a won node; it is lost in the opposite cases
     find_patterns   perpetual checks by the defender: the greatest set of nodes in which every
                     move of the defender is a check that stays in the set or leads to a won node,
                     and the attacker has an answer that is no check and stays in the set, or a
@@ -10,11 +10,11 @@
     estimate        proof and disproof numbers of a node from those of its children, and the edge
                     to follow    (L. V. Allis 1994)
 
-A move to a node of the current path closes a loop. It is a win if the defender gave check with
-every move in the loop and the attacker with none; otherwise it proves nothing. A node's numbers are
-*settled* if its proof or disproof number is 0. Settled numbers that follow from a loop hold only
-while the first node of the loop, stored as the node's `basis`, is on the path. Else the node is
-treated as new: both numbers are 1.
+The attacker is the side whose win is to be proven, the defender its opponent. A move to a node of
+the current path closes a loop: a win if the defender gave check with every move in the loop and the
+attacker with none. Otherwise the loop proves nothing. A node's numbers are *settled* if its proof
+or disproof number is 0. Settled numbers that follow from a loop hold only while the first node of
+the loop, stored as the node's `basis`, is on the path. Else both numbers count as 1, as if new.
 
 A *place* is 1 + the index of a node on the current path, 0 for a node that is not on the path.
 """
@@ -130,7 +130,7 @@ def add(graph, key, in_check, defender):
 
 @part
 def set_status(graph, number, status):
-    """Mark a node as won or lost, and set its rank and its proof numbers accordingly."""
+    """Mark a node as won or lost; set its proof numbers and its rank (nodes settled before it)."""
     node = graph.nodes[number]
     node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1

@@ -176,8 +176,8 @@ def _settle_all(state, graph, path, inside, recompute):
 def _grow(state, buffers, graph, path, loops):
     """Descend to a leaf, expand it, and update the estimates along the path.
 
-    Returns False if the path ends in a loop or at a settled node. At the maximum length, the last
-    node gets the numbers of a failure, so that the next descent takes another path.
+    Returns False if the path ends in a loop, or where no child is open. At the maximum length, the
+    last node gets the numbers of a failure, so that the next descent takes another path.
 
     loops : int64 (MAX_PLY,), scratch; `loop` of each node of the path
     """

@@ -2,7 +2,7 @@
 """Driver of proofs that the side to move wins: start, continue, and use of a finished proof.
 
     begin  ->  continue_proof, between iterations of the search  ->  the winning move
-    least_to_prove  ->  the move with the smallest proof number, if it is the only one
+    least_to_prove  ->  the move with the smallest proof number, if no other move has the same
     known           ->  the move of the last finished proof, while the game stays in its graph
 
 Proofs are tried with few pieces on the board: there wins by the repetition rules are frequent and
@@ -38,7 +38,7 @@ _MAX_NODES = 1 << 21
 
 
 class Prover:
-    """The current proof, if there is one, and the last finished proof of a win."""
+    """Driver of one proof at a time; keeps the current one, if any, and the last that succeeded."""
 
     def __init__(self) -> None:
         self._graph: Graph | None = None  # of the current proof
@@ -64,8 +64,8 @@ class Prover:
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers) -> Move | None:
         """Continue the proof after an iteration of the search; return the winning move once proven.
 
-        None before that, without a proof, and once it has failed. The proof may use a multiple of
-        the search's nodes (`_SHARE`). The node limit of `state` holds for both together.
+        Returns None while the win is not proven, or without a proof; a failed proof is dropped. The
+        proof may use several times the search's nodes. The limit in `state` holds for their sum.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _LEAST_SEARCHED:

@@ -46,12 +46,10 @@ _WXF = RuleSet(Rules.WXF)
 
 @contextlib.contextmanager
 def _compiling(kernels: str) -> Iterator[None]:
-    """Context that holds the lock of the kernel cache while kernels are compiled in it.
+    """Context that holds the lock of the kernel cache while the body compiles kernels.
 
-    `kernels` is a name for them.
-
-    Kernels that were compiled before are loaded without the lock: another process may hold it for
-    minutes, while it compiles.
+    `kernels` is the name of their set. If this set was compiled before, its kernels are loaded
+    without the lock: another process may hold it for minutes, while it compiles.
     """
     with compile_lock(held=is_compiled(kernels)):
         yield
@@ -231,9 +229,9 @@ class Searcher:
     def _begin(
         self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet
     ) -> NDArray[np.void]:
-        """Set up all threads' records for a new generation of hash entries; return them as array.
+        """Set up the records of all threads for a search; return them, an array (threads,).
 
-        The last `GAME_PLIES` plies of the game are kept.
+        They hold the last `GAME_PLIES` plies of the game, and a new generation of hash entries.
         """
         state = self._states[:1]
         for name in STATE.names or ():

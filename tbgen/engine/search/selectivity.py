@@ -41,7 +41,7 @@ number of moves searched before.
 
 @part
 def is_improving(state, ply):
-    """Return whether the estimate is higher than two plies before; True in the first two plies."""
+    """Return whether the estimate is higher than two plies before; True if there was none then."""
     return ply < 2 or state.estimate[ply] > state.estimate[ply - 2]
 
 

@@ -140,7 +140,7 @@ def store_move(state, shared, row, move):
 
 @part
 def store(state, shared, row, ply, depth, bound, score, move):
-    """Store the bound, score and best move of a node found at a depth.
+    """Store the result of searching a node to a depth: bound, score and best move.
 
     If `move` is 0, and the entry replaced is of the same position, its move is kept.
     """

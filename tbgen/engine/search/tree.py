@@ -123,9 +123,9 @@ def _store_result(state, shared, row, depth, depends, bound, score, move):
 def quiesce(state, shared, row, side, alpha, beta):
     """Return the score of a position by quiescence search; fail-soft.
 
-    The side to move may stand pat (take the static evaluation) unless it is in check; then all
-    evasions are searched. Left out are captures that lose material by static exchange evaluation,
-    and captures that cannot raise the score above alpha (delta pruning).
+    In check, all evasions are searched. Otherwise the side to move may stand pat (take the static
+    evaluation), and captures that lose material by static exchange evaluation are left out. So are
+    captures that cannot raise the score above alpha (delta pruning), but not in full width.
     """
     # Repetitions are not tested: the search has judged the first position, and every later one
     # follows a capture, or evasions of the check that a capture gave. So values from the hash
