@@ -63,8 +63,8 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
 def format_move(position: Position | str, move: Move | str, notation: str = "iccs") -> str:
     """Return the text of a move in one of `MOVE_NOTATIONS`; the move must be legal in the position.
 
-    Raises `InputError` for an unknown notation. WXF and Chinese text of a move without a piece of
-    the side to move raises `MoveTextError`; other illegal moves are not detected.
+    Raises `InputError` for an unknown notation. In WXF and Chinese, a source square without a piece
+    of the side to move raises `MoveTextError`; other illegal moves are not detected.
     """
     position = as_position(position)
     move = Move.from_iccs(move) if isinstance(move, str) else move

@@ -1,7 +1,7 @@
 """Choice of a move: progress for the winner, safety for the side that draws.
 
     value of the position      move to play
-    direct win (value 255)     keep the opponent in the pattern, without an offence as grave as the
+    direct win                 keep the opponent in the pattern, without an offence as grave as the
                                opponent's: `Aim.WIN`
     any other win              a move to a shorter distance or a lower order
     draw                       a move that keeps the draw and makes neither a check nor a new

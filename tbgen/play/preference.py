@@ -111,7 +111,7 @@ class RootMove:
 
     @property
     def value(self) -> int | None:
-        """The opponent's number (docs/values.md) of the position after the move, or None."""
+        """Number of the opponent's value after the move (docs/values.md); None if unknown."""
         return None if self.result is None else self.result.value
 
     @property

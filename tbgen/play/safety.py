@@ -82,7 +82,7 @@ class Edge(NamedTuple):
 
 
 class MoveOption(NamedTuple):
-    """A move that keeps the value of its position, with one edge for every reply to it.
+    """A move that keeps the value of its position, and the edges: one for each unsafe reply.
 
     Replies after which the own side is safe have no edge; so a move without edges is safe.
     """

@@ -44,7 +44,7 @@ class Offences:
     rule_set: RuleSet
 
     def threats(self, before: Position, move: Move, after: Position) -> Threats:
-        """Return the threats of a move before any reply: a check, or else the new attacks."""
+        """Return the threats of a move, if the rules judge them: a check, or else new attacks."""
         if self.rule_set.rules in (None, Rules.NONE):
             return NO_THREATS
         if in_check(after):

@@ -3,19 +3,18 @@
     judge_chinese(game)  ->  Judgement: one side must vary, or undecided
 
 The Chinese rules forbid any mixture of checks, threats of mate and chases on every move, and weigh
-exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels; check
-and idle are certain, and so is the threat of a kill:
+exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels:
 
     check   the ply gives check
-    kill    the ply threatens mate by a run of checks, and no such mate is found before the ply
-    chase   the ply chases by the points of docs/referee.md, and threatens no mate
-    idle    the side could neither mate nor gain by checks and captures if it moved again
+    kill    the ply threatens mate by a run of checks (certain); before the ply, no such mate is
+            found, and the side was not in check
+    chase   the ply chases by the points of docs/referee.md, and no threat of mate is found
+    idle    certainly, the side could not mate or gain by checks and captures if it moved again
     open    any other ply
 
 A side must vary, or it loses, in two cases. Either all its plies in the loop are checks or kills,
 and a ply of the opponent is idle; or all its plies are checks, and not all of the opponent's are.
-All other loops are left undecided. No tables exist under these rules: docs/exact.md gives the
-reason.
+All other loops are left undecided. docs/exact.md gives the reason why these rules have no tables.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
 
 
 def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
-    """Return the verdict of `judge_game`, but `UNDECIDED` for a mate; faster, without reasons."""
+    """Return the verdict of `judge_game`, but `UNDECIDED` for a mate or stalemate; faster."""
     return Verdict(
         record.judge_record(
             game.boards, game.ids, game.log, game.plies, int(game.last.side), rules.offences,
