@@ -26,7 +26,7 @@ The macro selects the system's interface, so the block must precede the first he
 
 
 def amalgamated() -> str:
-    """Return one source: the selection of the system's interface, then all parts in order."""
+    """Return all parts as one source; the block that defines _POSIX_C_SOURCE comes first."""
     source = "".join((HERE / part).read_text(encoding="ascii") for part in PARTS)
     choice = SYSTEM_CHOICE.search(source)
     if choice is None:

@@ -50,7 +50,7 @@ print(out.getvalue())
 
 
 def run(program: str, tables: Path) -> str:
-    """Run a Python program in a process, and return its output.
+    """Run the text of a Python program with the argument `tables`, and return its output.
 
     The program hides the POSIX-only modules before it imports tbgen.
     """

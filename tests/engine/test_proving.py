@@ -145,7 +145,7 @@ LOOP = {0: [1], 1: [2, 4], 2: [3], 3: [0], 4: [3]}
 def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_graph.Graph:
     """Return a proof graph built from the list of children of each node.
 
-    checked : numbers of the even nodes that are in check; in odd nodes the opponent moves
+    checked : numbers of the nodes in check; in nodes of odd number the defender is to move
     """
     graph = proof_graph.new_graph(len(children))
     for number in children:
@@ -167,7 +167,7 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
     loop : place on the path, counted from 1; from there on the defender checks with every move,
         and the attacker with none
 
-    Returns [proof number, disproof number] of each node, in the order of the path.
+    Returns (proof number, disproof number) of each node, in the order of the path.
     """
     for place, number in enumerate(way, 1):
         graph.nodes[number].place = place

@@ -78,7 +78,7 @@ def test_shares_are_weighted_by_numbers_of_positions() -> None:
 def test_claims_agree_with_the_tables_in_large_samples(material: str, tmp_path: Path) -> None:
     """Decided scores of the search agree with the table in 1,340 positions of each material.
 
-    The 15 materials together have twenty thousand positions.
+    In all 15 materials together, twenty thousand positions are tested.
     """
     build(tmp_path, Rules.WXF, material)
     with open_tablebase(tmp_path, rules="wxf") as tables:

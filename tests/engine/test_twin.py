@@ -45,7 +45,7 @@ def each_searcher(request: pytest.FixtureRequest) -> Searcher:
 
 @cache
 def plain_value(start: Position, moves: tuple[Move, ...], depth: int, rules: Rules) -> int:
-    """Return the score of the plain search after `moves`; cached for the second compiled search."""
+    """Return the plain search's score after `moves`; cached: two compiled searches need it."""
     return naive_value(start, moves, depth, rules)
 
 

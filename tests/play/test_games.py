@@ -27,7 +27,7 @@ def check_games(
 ) -> None:
     """Play games in a material by `tournament.play_all`, and check that none failed.
 
-    Some games must end in a loop. The last four parameters are those of `play_all`.
+    Some games must end in a loop. `per_code` to `dangers` limit the positions, as in `play_all`.
     """
     with open_tablebase(built(material, rules=rules), rules=rules) as tables:
         tally = play_all(tables, material, per_code, limit, draws, dangers)

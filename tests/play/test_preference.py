@@ -1,4 +1,4 @@
-"""Preference among moves: a total order, equal to the order of the codes in tables."""
+"""Preference among moves: a total order, that of the codes by which tables store values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 
 @st.composite
 def values(draw: st.DrawFn) -> Value:
-    """Strategy for values that codes can hold.
+    """Strategy for values that tables can store.
 
     Wins of order 0 and losses of higher orders take an odd number of plies, other values an even
     one.

@@ -1,4 +1,4 @@
-"""Positions from papers and reports of wrong tables: claimed outcomes; games, if a side wins."""
+"""Positions from papers and reports of wrong tables: outcomes as claimed, won positions played."""
 
 from __future__ import annotations
 

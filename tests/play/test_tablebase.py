@@ -151,8 +151,8 @@ def made_progress(position: Position, tables: GameTablebase, move: RootMove) -> 
     """Return whether a winner's move makes progress, by docs/values.md ("Outcomes and distances").
 
     The plies or the order fall, or the move is a capture and the table's distances count to
-    conversion. From a direct win, the order may stay if the move is any capture or leads to a loss
-    in one ply.
+    conversion. From a direct win (the loser must offend for ever), the order may stay if the move
+    is any capture or leads to a loss in one ply.
     """
     before, after = tables.probe(position), tables.probe(move.after)
     if after.outcome != Outcome.LOSS:

@@ -34,8 +34,8 @@ INCLUDE = '#include "xiangqi_tables.h"\n'
 class Insertion:
     """Lines to insert after a line of a file that matches `pattern`, or before it (`before`).
 
-    The line is the first match below the first match of `below`. If that is empty, the line must be
-    the only match. Patterns are regular expressions.
+    The line is the first match below the first match of `below`. If `below` is empty, the line must
+    be the only match in the file. `pattern` and `below` are regular expressions.
     """
 
     file: str
