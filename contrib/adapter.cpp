@@ -251,7 +251,7 @@ Report init(const std::string &paths, const Options &options)
         to_hold = open(directories, options, again);
     if (to_hold != nullptr && xq_set_size(to_hold->set) < xq_set_size(opened->set)) {
         report.skipped = again.skipped;
-        to_hold = nullptr; // Outcomes are read from disk, instead of losing tables.
+        to_hold = nullptr; // A table would be lost: read outcomes from disk instead.
     }
     MaxCardinality = xq_max_men(opened->set);
     current.use(opened, to_hold);
@@ -311,7 +311,7 @@ bool root_probe(const Game &game, RootMoves &moves)
         for (std::size_t i = 0; i < fits; i++)
             if (is_same(move.move, {fit[i].from, fit[i].to})) {
                 move.rank = 0;
-                // The best move without a value has that of the root.
+                // A best move whose table is missing gets the score of the root.
                 if (fit[i].status != XQ_OK)
                     move.score = score_of(root, win);
             }

@@ -33,7 +33,7 @@ static size_t add_step(const uint8_t *board, int side, int from, int to, xq_step
     return count;
 }
 
-/* Moves along ranks and files, any distance. A capture is behind `mounts` pieces: 0 for a rook, 1 for a
+/* Moves along ranks and files, any distance. A capture jumps over `mounts` pieces: 0 for a rook, 1 for a
  * cannon. */
 static size_t slide(const uint8_t *board, int from, int mounts, xq_step *steps, size_t count)
 {
@@ -142,7 +142,7 @@ static int pieces_between(const uint8_t *board, int from, int to)
     return count;
 }
 
-/* Return whether the piece on a square attacks another one, whatever stands there; a king one step. */
+/* Return whether the piece on `from` attacks the square `to`, occupied or not; facing kings do not. */
 static int attacks(const uint8_t *board, int from, int to)
 {
     int side = side_of(board[from]), rank = to / 9 - from / 9, file = to % 9 - from % 9;
@@ -363,7 +363,7 @@ static int ends_game(const xq_move *m)
     return m->status == XQ_OK && m->after.wdl < 0 && m->after.order == 0 && m->after.plies == 0;
 }
 
-/* The order of the moves' texts: file before rank. */
+/* Sort key in the order of the moves' texts ("a0a1"): file before rank. */
 static int text_key(const xq_move *m)
 {
     return ((m->from % 9 * 10 + m->from / 9) * 9 + m->to % 9) * 10 + m->to / 9;
@@ -590,7 +590,7 @@ typedef struct {
     int side; /* to move on the last board */
 } xq_record;
 
-/* Number of earlier occurrences of a board that arises `plies` plies after the last one. */
+/* Number of occurrences in the game of a board that arises `plies` plies after the game's last one. */
 static int occurrences(const xq_record *game, const uint8_t *board, size_t plies)
 {
     int count = 0;
@@ -640,8 +640,8 @@ static void keep_soonest(xq_quest *q, uint8_t *board, const xq_record *game, con
         }
 }
 
-/* Keep also the drawing offences that repeat nothing and that any reply allows to follow by an idle
- * move. */
+/* Keep also the drawing offences after which nothing repeats, and every reply allows an idle move at
+ * once. */
 static void keep_fresh(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
@@ -651,7 +651,7 @@ static void keep_fresh(xq_quest *q, uint8_t *board, const xq_record *game, const
                                 rests_after(q, board, game->side, step_of(&moves[i]), 1));
 }
 
-/* Keep those of the best moves that have the fewest repetitions, and of these the least offences. */
+/* Keep the best moves that repeat a position least often; of these the ones with the least offence. */
 static void keep_least(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {

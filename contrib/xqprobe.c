@@ -155,8 +155,8 @@ typedef struct {
 typedef struct {
     uint32_t count;
     uint32_t base[MAX_DEFENDERS + 1]; /* number of the first lead, by the rank of Red's defenders */
-    /* place of Black's ranks after `base` where Red's defenders are their own mirror image: -1 for the
-     * larger rank of two mirror images */
+    /* number to add to `base` by the rank of Black's defenders, where Red's are their own mirror image;
+     * -1 for the larger rank of two mirror images */
     int16_t symmetric_place[MAX_DEFENDERS];
     uint32_t *by_black; /* the number in the order of Black's defenders; NULL until needed */
 } xq_lead_numbers;
@@ -428,13 +428,13 @@ static int defender_rank(const xq_set *set, const xq_defender_ranks *d, const xq
                   [rank_of(set, p, side, ELEPHANT, d->elephants, in_mirror)];
 }
 
-/* Number of placements of none, one or two pieces. */
+/* Number of placements of `count` identical pieces, 0 to 2, in an area. */
 static int placements(int area_size, int count)
 {
     return count == 0 ? 1 : count == 1 ? area_size : area_size * (area_size - 1) / 2;
 }
 
-/* Add the `count` pieces of a kind (0 to 2) that have this rank among all their placements. */
+/* Add `count` pieces of a kind (0 to 2): the placement number `rank` among all of them. */
 static void add_ranked(const xq_set *set, xq_placement *p, int side, int kind, int count, int rank)
 {
     const uint8_t *squares = set->areas[side][kind].squares;
@@ -447,7 +447,7 @@ static void add_ranked(const xq_set *set, xq_placement *p, int side, int kind, i
         add_square(p, code_of(side, kind), squares[second]);
 }
 
-/* The defenders for a king's index and the ranks of advisors and elephants; 0 if they overlap. */
+/* Place a side's defenders: king's index in its area, ranks of the others; 0 if any overlap. */
 static int place_defenders(const xq_set *set, const xq_defender_ranks *d, xq_placement *p, int side, int king,
                            int advisors, int elephants)
 {
@@ -850,7 +850,7 @@ size_t xq_set_size(const xq_set *set) { return set == NULL ? 0 : set->materials;
 
 int xq_max_men(const xq_set *set) { return set == NULL ? 0 : set->max_men; }
 
-/* Record that a file or directory is not used, or no table of this name can be held. */
+/* Record that a file or directory is not used, or that a table's outcomes cannot be held: its name. */
 static void skip_file(xq_set *set, const char *path, int status)
 {
     size_t bytes = (set->skipped_count + 1) * sizeof *set->skipped, length = strlen(path) + 1;

@@ -56,7 +56,7 @@ def best(tables: GameTablebase, position: Position) -> set[str]:
 
 
 def filtered_in_c(rules: str, folder: Path, positions: list[Position]) -> list[list[str]]:
-    """Return the C reader's status (-1: missing table) and best moves as texts, for each position."""
+    """Return for each position the C reader's status (-1: missing table), then its best moves."""
     records = b"".join(bytes([p.side]) + p.board + b"\0" for p in positions)
     files = sorted(folder.glob("*.xqt"))
     output = run(cprograms.harness(), "filter", rules, CACHE, *files, records=records)
