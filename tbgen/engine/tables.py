@@ -36,9 +36,9 @@ class EngineTables:
         """Notes to the user: unreadable directories, or why no table is used; else empty."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open the tables of directories under a rule set, and return True.
+        """Open the tables of directories under a rule set; return True, also if none can be used.
 
-        Returns False, and keeps the open tables, if both are the same as in the last call.
+        Returns False, and keeps the open tables, if both arguments are those of the last call.
         """
         if (directories, rules) == self._named:
             return False

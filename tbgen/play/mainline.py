@@ -56,8 +56,8 @@ class Mainline:
 
     `result` is the value of its first position. `loop_start` is the index in `moves` of the first
     move of the loop, which lasts to the end of the line; `verdict` is the referee's verdict on the
-    loop. `missing` is the material whose missing table ends the line. All three are None if they do
-    not apply.
+    loop. `missing` names the materials, separated by blanks, whose missing tables end the line. All
+    three are None if they do not apply.
     """
 
     start: Position

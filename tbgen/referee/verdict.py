@@ -26,7 +26,7 @@ from tbgen.tables.reader import as_html
 
 
 class Verdict(IntEnum):
-    """Outcome of a repetition; the numbers are those of `record`."""
+    """Verdict on a game's last position; `UNDECIDED` if it is not repeated, or none is certain."""
 
     UNDECIDED = record.UNDECIDED
     DRAW = record.DRAW

@@ -22,8 +22,8 @@ def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
     states : STATE (1,), of the position; shared : the hash table
     depth : depth of an upper bound of -55 to store first; if negative, none is stored
     move : move to store then
-    found : int (2,), out: the stored move, and the score if it cuts off a search of depth 3, else
-        UNKNOWN
+    found : int (2,), out: the stored move, and the score if it cuts off a search of depth 3 with
+        the window 0 to 1, else UNKNOWN
     """
     state, row = states[0], np.int64(0)
     if depth >= 0:

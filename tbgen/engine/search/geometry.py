@@ -71,7 +71,7 @@ def _leg(kind: PieceType, source: int, target: int) -> int:
 
 
 def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Compute the tables `TARGETS` and `LEGS`."""
+    """Compute `TARGETS` and `LEGS`: squares by [piece code, source, number], -1 for none."""
     targets, legs = np.full((2, 16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     for side in Side:
         for kind in SHORT_RANGE:

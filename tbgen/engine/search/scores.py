@@ -83,7 +83,7 @@ def score_of_value(outcome: int, order: int, plies: int, mates: bool) -> int:
     """Return the score of a position from its table value, with plies counted from that position.
 
     outcome : int; 1, 0 or -1
-    order, plies : int
+    order, plies : int; of the value; larger ones than the band of scores holds are reduced
     mates : bool; the metric is DTM: plies of order 0 count to mate
     """
     if outcome == 0:

@@ -278,7 +278,7 @@ class Searcher:
 
         root_moves : int32 (n,), inout; the moves `source << 7 | target`; best moves are moved first
 
-        Each search leaves out the first moves of the lines before. Fewer lines if the search stops.
+        Each search leaves out the first moves of the lines found. A stopped search finds fewer.
         """
         state, found = self._states[:1], []
         for first in range(lines):
