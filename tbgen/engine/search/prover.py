@@ -32,7 +32,7 @@ a win later.
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
-"""Nodes of the ordinary search before a proof starts; a win that it finds has a distance."""
+"""Nodes of the ordinary search before a proof starts: its wins have distances, proven ones none."""
 _MAX_NODES = 1 << 21
 """Maximum nodes of a proof: 216 MiB when full; unused memory is not allocated."""
 
