@@ -352,7 +352,7 @@ class Thinker:
                 self._on_note(
                     f"no memory for a hash table of {self._hash} MiB: it has {fitting} MiB"
                 )
-        elif self._forget:
+        if self._forget:
             searcher.clear()
         self._forget = False
         searcher.use_threads(options.threads)

@@ -16,7 +16,7 @@ from tbgen.system.allowance import Allowance
 class Hash:
     """Mock of the compiled searcher; `sizes` records the calls that concern its hash table.
 
-    `resize` adds the size in MiB, `allocate` adds -1.
+    `resize` adds the size in MiB, `allocate` adds -1, `clear` adds -2.
     """
 
     sizes: list[int] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Hash:
         self.sizes.append(-1)
 
     def clear(self) -> None:
-        pass
+        self.sizes.append(-2)
 
     def use_threads(self, threads: int) -> None:
         pass
@@ -73,11 +73,16 @@ def test_readiness_waits_for_kernels_and_hash_table() -> None:
     assert searcher.sizes == []
     thinker._loaded_proofs.set()
     assert told.get(timeout=60) == "ready"
-    # The former table is freed (0), then the new one of 4 MiB is set and allocated (-1).
-    assert searcher.sizes == [0, 4, -1]
+    # The former table is freed (0), then the new one of 4 MiB is set, cleared and allocated.
+    assert searcher.sizes == [0, 4, -2, -1]
     thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
     assert told.get(timeout=60) == "ready"
-    assert searcher.sizes == [0, 4, -1, -1]
+    assert searcher.sizes == [0, 4, -2, -1, -1]
+    # Histories are cleared for a new game, with a new hash table, too.
+    thinker.forget()
+    thinker.get_ready(Options(hash=8), lambda: told.put("ready"))
+    assert told.get(timeout=60) == "ready"
+    assert searcher.sizes == [0, 4, -2, -1, -1, 0, 8, -2, -1]
 
 
 def test_the_end_answers_a_wait_for_readiness() -> None:
@@ -131,4 +136,4 @@ def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> Non
     note = notes.get(timeout=60)
     assert note == "no memory for a hash table of 4096 MiB: it has 512 MiB"
     assert notes.get(timeout=60) == "ready"
-    assert searcher.sizes == [0, 512, -1]
+    assert searcher.sizes == [0, 512, -2, -1]
