@@ -98,9 +98,9 @@ class Environment:
 
         If the table is to move at the start, the returned position is the one after its move.
         """
-        if start is not None:
-            self._start = as_position(start)
-        self._tables.probe(self._start)  # raises for an illegal position or a missing table
+        start = self._start if start is None else as_position(start)
+        self._tables.probe(start)  # raises for an illegal position or a missing table
+        self._start = start
         self._positions, self._result = (self._start,), self._judge((self._start,))
         if self._result is None and self.position.side != self.side:
             self._answer(self._positions)

@@ -80,5 +80,9 @@ def test_games_that_are_over_at_the_start_or_at_the_limit(tables: GameTablebase)
     assert Environment(tables, FORK, plies=1).step("a0b0").result == Outcome.DRAW
     with pytest.raises(IllegalPositionError):
         Environment(tables, MATED.replace(" b", " w"))
+    game = Environment(tables, FORK)
     with pytest.raises(MoveTextError, match="is no legal move"):
-        Environment(tables, FORK).step("a0a0")
+        game.step("a0a0")
+    with pytest.raises(IllegalPositionError):
+        game.reset(MATED.replace(" b", " w"))
+    assert game.reset() == Position.from_fen(FORK)
