@@ -84,19 +84,19 @@ def read_attacker(words: str) -> Army | None:
 def _army(words: str) -> str | None:
     """Return the letters of an army's pieces without its king, read from English words.
 
-    None if a word is unknown, or if there is no word.
+    None if a word is unknown, or if no word is a piece.
     """
-    found, count = "", 1
+    found, count, pieces = "", 1, 0
     for word in re.findall(r"[^\s,]+", words):
         letter = _WORDS.get(word) or _WORDS.get(word.removesuffix("s"))
         if word in _NUMBER_WORDS:
             count = _NUMBER_WORDS[word]
         elif letter is not None:
             found += "" if letter == "K" else letter * count
-            count = 1
+            count, pieces = 1, pieces + 1
         elif word not in ("and", "bare", "lone"):
             return None
-    return found if words.strip() else None
+    return found if pieces else None
 
 
 def _letters(words: str) -> str | None:

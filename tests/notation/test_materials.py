@@ -38,7 +38,8 @@ def test_spellings_name_one_material(words: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["", "马兵单缺象", "车对", "对车", "车对龙", "rook", "KR", "车对马对炮"]
+    "words",
+    ["", "马兵单缺象", "车对", "对车", "车对龙", "rook", "KR", "车对马对炮", "and against lone"],
 )
 def test_other_texts_name_no_material(words: str) -> None:
     with pytest.raises(MaterialError):
