@@ -24,6 +24,7 @@ from tbgen.referee import record
 from tbgen.referee.verdict import Verdict
 from tbgen.rules import check_legal, play
 from tbgen.rules.moves import is_legal_move
+from tbgen.rules.positions import is_on_board
 
 FIRST_CAPACITY = 512
 """Capacity of a new history in positions; it grows by doubling."""
@@ -133,7 +134,9 @@ class History:
                 np.concatenate([rows, np.zeros_like(rows)])
                 for rows in (self._boards, self._ids, self._log)
             )
-        if not _k_push(self._boards, self._ids, self._log, plies, self._side, move[0], move[1]):
+        if not is_on_board(move) or not _k_push(
+            self._boards, self._ids, self._log, plies, self._side, *move
+        ):
             play(self.position, Move(*move))  # raises with the reason
         self._plies = plies + 1
         self._side = 1 - self._side

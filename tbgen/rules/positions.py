@@ -11,7 +11,15 @@ from collections.abc import Iterator
 from tbgen.indexing.errors import MoveTextError, PositionError
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position, as_position
-from tbgen.indexing.squares import EMPTY, PieceType, Side, piece_kind, piece_side, square_name
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    Side,
+    piece_kind,
+    piece_side,
+    square_name,
+)
 from tbgen.rules import attacks, moves
 from tbgen.rules.board import MAX_MOVES
 
@@ -72,11 +80,18 @@ def is_legal(position: Position | str) -> bool:
 def play(position: Position | str, move: Move) -> Position:
     """Return the position after a move; an illegal move raises `MoveTextError` with the reason."""
     position = as_position(position)
+    if not is_on_board(move):
+        raise MoveTextError(f"{tuple(move)} is no move", "squares have the numbers 0 to 89")
     board = bytearray(position.board)
     if not moves.is_legal_move(board, position.side, *move):
         message, hint = _why_illegal(position, move)
         raise MoveTextError(message, hint)
     return position.after(*move)
+
+
+def is_on_board(move: Move) -> bool:
+    """Return whether source and target of a move are squares, 0 to 89."""
+    return min(move) >= 0 and max(move) < SQUARES
 
 
 def _why_illegal(position: Position, move: Move) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import pytest
 
 from tbgen.indexing import START_FEN, Move, MoveTextError, Position, Side
 from tbgen.play.repetition import judge_repetition
-from tbgen.referee import Rules, Verdict, judge
+from tbgen.referee import Game, Rules, Verdict, judge
 from tbgen.referee.history import FIRST_CAPACITY, History
 from tbgen.rules import legal_moves
 from tbgen.tables import RuleSet
@@ -92,6 +92,10 @@ def test_illegal_moves_change_nothing():
     history = History(CHASE)
     with pytest.raises(MoveTextError, match="cannot reach"):
         history.push(Move.from_iccs("c4d5"))
+    for move in (Move(0, 90), Move(-1, 4)):
+        for push in (history.push, Game(CHASE).push):
+            with pytest.raises(MoveTextError, match="is no move"):
+                push(move)
     assert len(history) == 0
     assert history.position == CHASE
     with pytest.raises(IndexError):
