@@ -176,7 +176,8 @@ class BlockFile(Generic[Spec]):
     ) -> list[tuple[int, Codes]]:
         """Return the codes of tile `number` of a side as runs of n slots: (first slot, codes (n,)).
 
-        The slots of a tile need not be consecutive. Each run consists of whole leads.
+        Tiles and leads are defined in `tbgen.tables`. The slots of a tile need not be consecutive.
+        Each run consists of whole leads.
 
         numbers_of : maps the distinct codes of each block to the numbers that replace them
         digests : inout, SHA-256 of the content of each block of the file, b"" before its first read

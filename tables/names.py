@@ -148,10 +148,10 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set of a tablebase that has no table of an admitted rule set.
+        """Rule set to assume before any table of an admitted rule set is known.
 
-        Where the choice has None, the rule set has unknown rules, no limit on orders, or minor
-        chases. Raises `InputError` for an impossible limit, and for `minor_chases` False under
+        Parts of the choice that are None become: unknown rules, no limit on orders, minor chases
+        count. Raises `InputError` for an impossible limit, and for `minor_chases` False under
         rules that leave no choice.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)

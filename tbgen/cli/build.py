@@ -86,7 +86,8 @@ def build(
 
     Finished tables are kept: an interrupted build resumes. Several builds may share a directory.
 
-    Exit status: 0 ok, 1 a missing table, 2 bad input, no space or not enough memory, 130
+    Exit status: 0 ok, 1 a missing table, 2 bad input, no space or not enough memory, 3 corrupt
+    file, 130
     interrupted. With --keep-going, that of the first table that failed.
     """
     require_tables(wanted)

@@ -163,7 +163,7 @@ def _show(found: _Answer, *, as_json: bool, in_one_line: bool = False) -> None:
     """Print the labelled plies, the verdict and its reason.
 
     as_json : whether to print JSON instead
-    in_one_line : whether to print only verdict and reason, in one line
+    in_one_line : whether to print only verdict, reason and an earlier other verdict, in one line
     """
     if as_json:
         show_json(found.as_json())

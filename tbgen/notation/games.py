@@ -285,7 +285,9 @@ def _square(digits: str) -> int | None:
 
     Raises `MoveTextError` for other text.
     """
-    if not re.fullmatch("[0-9]{2}", digits):
+    if digits == "99":
+        return None
+    if not re.fullmatch("[0-8][0-9]", digits):
         raise MoveTextError(f"{excerpt(digits)} is no point of a DhtmlXQ board", "two digits, 77")
     file, row = int(digits[0]), int(digits[1])
-    return None if file >= FILES else FILES * (9 - row) + file
+    return FILES * (9 - row) + file

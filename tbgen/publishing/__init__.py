@@ -8,4 +8,5 @@
 
 Sources are not trusted. Only files with names of tables are fetched, up to the size in the index;
 a file gets its name if its bytes have the index's SHA-256. The user decides which index to trust.
+A *digest* is a hash of a table's contents, which does not depend on compression.
 """

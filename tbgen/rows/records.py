@@ -12,7 +12,8 @@
     `StoredRecords`   records of some chunks, the long ones compressed
 
 `sets.py` adds records to sets and removes them. Records with codes are in
-`tbgen.retrograde.journal`. Parameters of kernels: `tbgen.rows`.
+`tbgen.retrograde.journal`. `tbgen.rows` defines leads, rows, the two words of a row, and the
+parameters of kernels.
 """
 
 from __future__ import annotations

@@ -3,18 +3,19 @@
 
     ranks  --mark-->  marks  --update, until nothing changes-->  candidates, claims in question
 
-A mark is the order of a value and a role in a pattern, such as CLAIM or FREE_LOSS (`values`). W is
-the side that would win by the repetition, O the offender. A *claim* is a stored win of W in 0
-plies. In a *direct loss*, every move of O that keeps the order leads to a claim. An *answer* is a
-move of W to a position in which O may still offend.
+A *rank* is the number that stands for a value, and its *order* says how often the repetition rules
+decide on the way (0: never). A mark is the order of a value and a role in a pattern, such as CLAIM
+or FREE_LOSS (`values`). W is the side that would win by the repetition, O the offender. A *claim*
+is a stored win of W in 0 plies. In a *direct loss*, every move of O to a position of the same order
+leads to a claim. An *answer* is a move of W to a position in which O may still offend.
 
 Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
 those where a mark may change. Positions that still are possible offenders at the fixpoint, or after
 `_ROUNDS` passes of each side, are candidates. Parameters of kernels: the package's docstring.
 
-A claim is *in question* if the best answer of W leads to no direct loss, or to one with O in check.
-Another won position of W in check is in question if an answer leads to a direct loss. `checks`
-examines positions in question one by one.
+Marks do not settle two kinds of positions of W, which are *in question*: claims from which the best
+answer leads to no direct loss, or to one with O in check; and other won positions with W in check
+from which an answer leads to a direct loss. `checks` examines them one by one.
 """
 
 from __future__ import annotations

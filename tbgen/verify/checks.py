@@ -300,10 +300,11 @@ def _add(n, node, lists):
 
 @part
 def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, arrays):
-    """List a checked side's answers; write to `orders[n]` the lowest order at which a move wins.
+    """List the answers of a checked side, and find the lowest order at which a move of it wins.
 
-    Winning moves are captures that win, and moves to confirmed direct losses. The order is NEVER
-    without such a move.
+    Answers are the quiet moves to open positions, which have no immediate result; only to those in
+    `goals` unless `anywhere`. The order is written to `orders[n]`. Winning moves are captures that
+    win, and moves to confirmed direct losses; without any, the order is NEVER.
 
     n : int, the index of the node; count : int, the number of moves in `state`
     lists : Lists, inout

@@ -1,7 +1,7 @@
 """Report of a proof: counts, and the first counter-example.
 
-Also the progress callback, and the positions that patterns refute (`Refuted`). Nothing here
-computes or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
+Also the progress callback, and positions whose stored value a pattern of repetition contradicts
+(`Refuted`). Nothing here computes or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ move neither checks nor attacks.
 
     start  ->  one side follows best_move with the history, the other a `Defence`
            ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
-    drawn start or direct win  ->  every reply is tried: `hunt`
+    drawn start or direct win  ->  every reply that keeps the outcome is tried: `hunt`
 
 The referee judges every repetition at once, whichever side repeats. A repetition without an
 offender is counted, and the game goes on. Defenders are in `tests.helpers.defences`, starting

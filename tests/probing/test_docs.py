@@ -35,7 +35,8 @@ BUILT = {
 def run_console(block: str) -> None:
     """Run the commands ("$ ...") of a page's block; check that each prints the text shown below it.
 
-    The output of `tbgen pack` is not compared, and `tbgen build` is not run.
+    The output of `tbgen pack` is not compared, and `tbgen build` is not run. Other programs are not
+    run if gcc or the headers of zstd are missing.
     """
     for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
         if command.startswith("tbgen build"):

@@ -247,13 +247,14 @@ def test_patterns_of_random_games():
     ],
 )
 def test_the_conditions_on_one_loop(check, words, follow, expected):
-    """The proof keeps a loop as a pattern only if the winner can meet all conditions.
+    """A loop is a pattern only if its answers do not all check, nor all chase one piece.
 
-    The loop has one chasing position, one chase, and one answer that leads back.
+    The loop has one chasing position, one chase, and one answer, by the side that the rules favour,
+    that leads back. The chasing side has two pieces, numbered 0 and 1 in every position.
 
     check : whether the answer gives check
     words : bit set of the pieces that the answer chases
-    follow : the number of each of the two pieces after the answer
+    follow : for each of the two pieces, its number in the position after the answer
     """
     graph = ChaseGraph(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([check]))
     victims = Victims(np.array([0]), np.array([words], np.uint64), np.array([follow], np.int8))

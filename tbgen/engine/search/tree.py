@@ -269,7 +269,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
 
 @borrowing_kernel
 def search_root(states, shared, moves, first, depth, low, high):
-    """Search the root moves from index `first` on; returns the best score, fail-soft.
+    """Search the root moves from index `first` on to `depth` plies; return the score, fail-soft.
 
     states : `State` (1,), inout
     moves : int32 (n,), inout; legal moves; the best move is moved to index `first`, followed by

@@ -268,8 +268,8 @@ def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow,
     region : bool (reply nodes,), whether to process each reply node
     edge_move : int64 (edges,), the reply of each edge, source * 90 + target
     pair_start : int64 (edges + 1,), the first pair of each edge, then the number of pairs
-    chased : uint64 (pairs,), out; set of the offender's pieces that the reply attacks anew, if the
-        chase after it answers the attack
+    chased : uint64 (pairs,), out; bits of the offender's pieces, as in `game.Conditions`, that the
+        reply attacks anew and that the chase saves from this attack
     follow : int8 (edges, pieces), out; for each of the offender's pieces, its index among the
         pieces of the position after the reply
     """
