@@ -2,9 +2,8 @@
 
     python scripts/docs/trusted.py
 
-Trusted code is what a proof depends on: every module that `tbgen.verify` imports, directly or not,
-except for the `__init__` of a package of which only modules are imported. Modules that
-`tbgen.retrograde` or `tbgen.building` import as well are shared with the builder.
+Trusted code is what a proof depends on: every module that `tbgen.verify` imports, directly or not.
+Modules that `tbgen.retrograde` or `tbgen.building` import as well are shared with the builder.
 `tests/docs/test_generated.py` compares the table.
 """
 
@@ -37,9 +36,12 @@ ROLES = {
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """Return the modules of tbgen that a module imports, without `tbgen`, which only re-exports."""
+    """Return the modules of tbgen that a module imports, and its package, which Python runs first.
+
+    Without `tbgen`, which only re-exports.
+    """
     names = architecture.sources().keys() - {"tbgen"}
-    return frozenset(name for name in architecture.imported(module) if name in names)
+    return frozenset(names & {*architecture.imported(module), module.rpartition(".")[0]})
 
 
 def reached(roots: list[str]) -> set[str]:

@@ -36,6 +36,11 @@ def test_the_table_of_trusted_code() -> None:
     assert trusted.is_current(trusted.PAGE.read_text("utf-8"))
 
 
+def test_trusted_code_includes_the_packages_of_its_modules() -> None:
+    """Python runs the `__init__` of `tbgen.system` before `tbgen.system.units`."""
+    assert {"tbgen.system", "tbgen.system.units"} <= trusted.reached(["tbgen.system.units"])
+
+
 def test_the_python_page() -> None:
     """docs/python.md is what `python scripts/docs/reference.py` writes."""
     assert reference.PAGE.read_text("utf-8") == reference.page()
