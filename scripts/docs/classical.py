@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from facts import table
-from figures import DOCS, read, write
+from figures import DOCS, materials_of, read, write
 
 from tbgen import open_tablebase
-from tbgen.building.sets import materials_of
+from tbgen.building import sets
 from tbgen.finding.handbook import CLASS_SHARE, outcome_class
 from tbgen.indexing import Material, Side
 from tbgen.tables import TableStatistics
@@ -230,8 +230,7 @@ def endgame(found: TableStatistics) -> Endgame:
 def endgames(directory: Path) -> list[Endgame]:
     """List the rows of docs/classical.csv for the tables in a directory, in no certain order."""
     with open_tablebase(directory, rules=RULES, orders=0, minor_chases=True) as tables:
-        materials = {name.material for name in tables.available() if str(name.rules) == RULES}
-        return [endgame(tables.stats(material)) for material in materials]
+        return [endgame(tables.stats(material)) for material in materials_of(tables, RULES)]
 
 
 def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
@@ -295,7 +294,7 @@ def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]
 
 def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
     """Return the sentence that counts the endgames of one attacker by outcome with Red to move."""
-    wanted = [m.name for m in materials_of([], attackers=1)]
+    wanted = [m.name for m in sets.materials_of([], attackers=1)]
     there = [known[name] for name in wanted if name in known]
     kinds = Counter(outcome_class(row.red_legal, row.red_wins, row.red_draws) for row in there)
     return words.one_attacker.format(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,12 @@ def test_the_csv_agrees_with_tables() -> None:
     measured = classical.endgames(built("KRKN", rules="wxf"))
     assert {"KRK", "KNK", "KRKN"} <= {row.material for row in measured}
     assert set(measured) <= set(read(Endgame, FIGURES))
+
+
+def test_tables_of_other_rules_make_no_rows(tmp_path: Path) -> None:
+    for rules in ("check", "wxf-nominor", "wxf-o3"):
+        (tmp_path / f"KRK.{rules}.dtm.xqt").touch()
+    assert classical.endgames(tmp_path) == []
 
 
 def test_books_use_canonical_names() -> None:
