@@ -37,6 +37,7 @@ MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaini
 """Beginning of the text of the MIT licence, after the copyright line."""
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
+_INNERMOST = re.compile(r"\(([^()]*)\)")
 
 
 class Package(NamedTuple):
@@ -117,12 +118,14 @@ def _licence_of_text(name: str) -> str:
 def is_permissive(licence: str) -> bool:
     """Return whether one of the alternatives in a licence expression is permissive.
 
-    Alternatives are joined by OR or a comma, the licences of an alternative by AND; parentheses are
-    ignored. In a permissive alternative every licence contains a word of `PERMISSIVE`.
+    Alternatives are joined by OR or a comma, the licences of an alternative by AND; parentheses
+    group. In a permissive alternative every licence contains a word of `PERMISSIVE`.
     """
+    while _INNERMOST.search(licence):
+        licence = _INNERMOST.sub(lambda group: "MIT" if is_permissive(group[1]) else "", licence)
     return any(
         all(any(word in part for word in PERMISSIVE) for part in choice.split(" AND "))
-        for choice in re.split(r" OR |, ", licence.replace("(", "").replace(")", ""))
+        for choice in re.split(r" OR |, ", licence)
     )
 
 

@@ -220,6 +220,8 @@ def test_every_dependency_has_a_tested_lowest_version() -> None:
     [
         ("MIT", True), ("GPL-3.0-or-later", False), ("GPL-2.0-only OR MIT", True),
         ("MPL-2.0 AND MIT", True), ("BSD-3-Clause AND GPL-3.0-only", False), ("not stated", False),
+        ("(MIT OR LGPL-3.0) AND GPL-3.0-only", False), ("ISC AND (GPL-2.0 OR (MIT AND BSD))", True),
+        ("Mozilla Public License 2.0 (MPL 2.0)", True),
     ],
 )  # fmt: skip
 def test_permissive_licences(licence: str, good: bool) -> None:
