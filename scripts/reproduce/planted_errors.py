@@ -73,12 +73,12 @@ def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Cha
     single changes, a `shift` every `SHIFTS`.
     """
     yield from regions(target)
-    planted = dict.fromkeys(SINGLE, 0)
-    while planted and sum(planted.values()) < singles:
-        kind = min(planted, key=lambda kind: planted[kind])
+    planted, possible = dict.fromkeys(SINGLE, 0), list(SINGLE)
+    while possible and sum(planted.values()) < singles:
+        kind = min(possible, key=lambda kind: planted[kind])
         change = single(target, kind, rng)
         if change is None:
-            del planted[kind]
+            possible.remove(kind)
             continue
         planted[kind] += 1
         yield change

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import RuleSet
 from tests.helpers.paths import ROOT
-from tests.helpers.planting import Change, Target, kinds_found, regions, single
+from tests.helpers.planting import SINGLE, Change, Target, kinds_found, regions, single
 
 sys.path.insert(0, str(ROOT / "scripts" / "reproduce"))
 
@@ -84,6 +85,19 @@ def test_an_unchanged_table_is_not_refuted() -> None:
     node = target.random_node(random.Random(3))
     with pytest.raises(AssertionError):
         target.is_found(Change("none", {node: target.value(node)}))
+
+
+def test_changes_of_a_kind_that_runs_dry_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {"order": 6}
+
+    def some(target: Target, kind: str, rng: random.Random) -> Change | None:
+        left[kind] = left.get(kind, 100) - 1
+        return Change(kind, {}) if left[kind] >= 0 else None
+
+    monkeypatch.setattr(planted_errors, "single", some)
+    changes = planted_errors.changes_of(Target("KNK", RuleSet(Rules.NONE)), 100, random.Random(1))
+    kinds = Counter(change.kind for change in changes)
+    assert [kinds[kind] for kind in SINGLE] == [24, 24, 6, 23, 23]
 
 
 def test_figures_are_stored_by_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
