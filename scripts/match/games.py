@@ -93,8 +93,9 @@ def play_game(
     players, limits : indexed by side; both limits have the same clock, or none has one
     opening : moves played from `start` before the engines begin
 
-    An engine loses if it plays an illegal move, does not answer, gives up, exceeds its clock, ends,
-    or cannot take its limit. Raises `PlayerError` if an engine cannot begin the game.
+    An engine loses if it plays an illegal move, does not answer, gives up, exceeds its clock, or
+    ends. Raises `PlayerError` if an engine cannot begin the game, `ValueError` if its protocol
+    lacks its limit.
     """
     game, moves, quiet = Game.read(start, opening), list(opening), 0
     clock = limits[Side.RED].clock

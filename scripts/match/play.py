@@ -230,7 +230,10 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play the match; return 1 if an engine cannot begin, or `--save` has another match."""
+    """Play the match; return 1 after an error, else 0.
+
+    Errors are engines that cannot begin or take their limit, and a `--save` of another match.
+    """
     options = arguments()
     rng = random.Random(options.seed)
     if options.men:

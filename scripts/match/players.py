@@ -5,7 +5,7 @@
 
 Protocols are UCI, UCCI and xboard's (CECP). UCI engines number ranks from 0, or from 1 if they have
 the option UCI_Variant. If an engine does not answer in time, or ends, methods raise `PlayerError`;
-for an illegal move `choose` raises `InputError`.
+for an illegal move `choose` raises `InputError`, for a limit that the protocol lacks `ValueError`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REPLY_SECONDS = 60.0
 
 
 class PlayerError(Exception):
-    """Raised if an engine does not start or answer, has ended, or lacks an option or limit."""
+    """Raised if an engine does not start or answer, has ended, or lacks an option."""
 
 
 class Clock(NamedTuple):
@@ -222,11 +222,11 @@ class Ucci(Uci):
     def go(self, limit: Limit) -> str:
         """Return the line that starts a search with a limit.
 
-        A limit in seconds becomes a clock for a single move. Raises `PlayerError` for a clock of a
+        A limit in seconds becomes a clock for a single move. Raises `ValueError` for a clock of a
         whole game.
         """
         if limit.clock is not None:
-            raise PlayerError("clocks of whole games are for UCI engines alone")
+            raise ValueError("clocks of whole games are for UCI engines alone")
         if limit.seconds is not None:
             return f"go time {max(1, round(1000 * limit.seconds))} movestogo 1"
         return super().go(limit)
@@ -268,7 +268,7 @@ class Cecp(Player):
         """Send the moves played since the previous call, and return the engine's move.
 
         None if the engine resigns or claims a result. The command `setboard` is left out for a game
-        from the opening array, since some engines cannot read a FEN. Raises `PlayerError` for a
+        from the opening array, since some engines cannot read a FEN. Raises `ValueError` for a
         limit without seconds and plies.
         """
         if self._played == 0 and start.fen != START_FEN:
@@ -281,7 +281,7 @@ class Cecp(Player):
         elif limit.depth is not None:
             self.send(f"sd {limit.depth}")
         else:
-            raise PlayerError("CECP engines take seconds for a move, or plies")
+            raise ValueError("CECP engines take seconds for a move, or plies")
         self.send("go")
         answer = self.read_until("move ", "resign", "1-0", "0-1", "1/2-1/2")[-1]
         self.send("force")

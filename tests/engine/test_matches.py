@@ -255,6 +255,14 @@ def test_unsolicited_results_are_ignored() -> None:
     assert (player.name, player.failed) == ("talkative", False)
 
 
+def test_a_limit_that_the_protocol_lacks_is_an_error() -> None:
+    player = open_player(shlex.join(["cecp:" + sys.executable, "-c", TALKATIVE]))
+    limit = Limit(nodes=9)
+    with pytest.raises(ValueError, match="CECP engines take seconds"):
+        play_game((player, player), START, (), (limit, limit), WXF)
+    player.close()
+
+
 def test_an_engine_that_has_ended_is_started_again(tmp_path: Path) -> None:
     """An engine whose process has ended loses the game, and a new process plays the next one."""
     ending = TALKATIVE.replace('print("move', 'sys.exit() or print("move')
