@@ -19,11 +19,12 @@ import argparse
 import statistics
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 from games import LOST_BY_REPETITION, Judges, Played, play_game, save, saved_games, signs
-from players import Limit, PlayerError, open_player
+from players import Limit, PlayerError, open_players
 
 from tbgen.indexing import Material, Position, Side
 from tbgen.play.tablebase import GameTablebase, open_tablebase
@@ -82,14 +83,14 @@ class Trial:
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
-        settings = {"EGTBPaths": str(options.tables.resolve()), "Rules": options.rules}
-        self.players = open_player(options.engine, settings), open_player(options.opponent)
         self.limit = Limit(nodes=options.nodes)
         rules = Rules(options.rules)
         self.draws = Judges(rules, OCCURRENCES)
         self.wins = Judges(rules, OCCURRENCES, quiet_plies=None)
         self.file: Path | None = options.save
         self.saved = saved_games(self.file)
+        settings = {"EGTBPaths": str(options.tables.resolve()), "Rules": options.rules}
+        self.players = open_players((options.engine, settings), (options.opponent, {}))
 
     def play(self, kind: str, position: Position) -> Played:
         """Play a game from a position of a kind, or return the next saved game.
@@ -156,8 +157,10 @@ def main() -> int:
     options = arguments()
     spoilt, share = 0, len(options.materials)
     try:
-        trial = Trial(options)
-        with open_tablebase(options.tables, rules=options.rules) as tables:
+        with (
+            open_tablebase(options.tables, rules=options.rules) as tables,
+            closing(Trial(options)) as trial,
+        ):
             for number, name in enumerate(options.materials):
                 material = Material.parse(name)
                 count = (number + 1) * options.count // share - number * options.count // share
@@ -165,7 +168,6 @@ def main() -> int:
                     games = [trial.play(kind, position) for position in positions]
                     spoilt += sum(is_spoilt(kind, played) for played in games)
                     report(material, kind, games)
-        trial.close()
     except (PlayerError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -46,12 +46,13 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import openings
 from games import QUIET_PLIES, Judges, Played, play_game, save, saved_games, signs
-from players import Clock, Limit, PlayerError, open_player
+from players import Clock, Limit, PlayerError, open_player, open_players
 
 from tbgen.indexing import Side
 from tbgen.play.tablebase import open_tablebase
@@ -110,7 +111,6 @@ class Match:
     def __init__(self, options: argparse.Namespace) -> None:
         settings = parse_options(options.option_1), parse_options(options.option_2)
         self.engines = list(zip(options.engines, settings, strict=True))
-        self.players = [open_player(*engine) for engine in self.engines]
         self.seconds = [0.0, 0.0]
         """Processor seconds of each engine's ended processes."""
         self.limits = limits_of(options)
@@ -122,6 +122,7 @@ class Match:
         """Number of moves of each engine since the start of this program."""
         self.table_moves = [0, 0]
         """Number of moves for which each engine's ended processes found positions in tables."""
+        self.players = open_players(*self.engines)
 
     def play(self, opening: openings.Opening, first: Side) -> Played:
         """Play a game with the first engine as side `first`, or return the next saved game.
@@ -148,9 +149,13 @@ class Match:
         """Restart engines that did not answer or ended in the previous game."""
         for number, player in enumerate(self.players):
             if player.failed:
-                self.seconds[number] += player.close()
-                self.table_moves[number] += player.table_moves
+                self._end(number)
                 self.players[number] = open_player(*self.engines[number])
+
+    def _end(self, number: int) -> None:
+        """End the process of an engine, and add its processor time and moves with tables."""
+        self.seconds[number] += self.players[number].close()
+        self.table_moves[number] += self.players[number].table_moves
 
     @staticmethod
     def _moves_made(played: Played, opening: int, first: Side) -> tuple[int, int]:
@@ -164,18 +169,23 @@ class Match:
         mine = (made + (begins == first)) // 2
         return mine, made - mine
 
-    def close(self) -> list[str]:
-        """End the engines; return a line with the CPU time per move of each that made moves."""
+    def close(self) -> None:
+        """End the engines."""
+        for number in range(len(self.players)):
+            self._end(number)
+
+    def costs(self) -> str:
+        """Return a line with the CPU time per move of each engine that made moves, once closed."""
         lines = []
-        for number, (player, moves) in enumerate(zip(self.players, self.moves, strict=True)):
-            seconds = self.seconds[number] + player.close()
-            answered = self.table_moves[number] + player.table_moves
+        for player, moves, seconds, answered in zip(
+            self.players, self.moves, self.seconds, self.table_moves, strict=True
+        ):
             if moves:
                 tables = f", tables met for {answered} of {moves} moves" if answered else ""
                 lines.append(
                     f"{player.name}: {1000 * seconds / moves:.1f} ms of CPU a move{tables}"
                 )
-        return lines
+        return "\n".join(lines)
 
 
 def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
@@ -242,16 +252,16 @@ def main() -> int:
         begun = openings.array(rng, options.plies)
     standing = Standing()
     try:
-        match = Match(options)
-        for opening in itertools.islice(begun, options.games // 2):
-            standing.add([(match.play(opening, side), side) for side in Side])
-            print(standing.summary(), flush=True)
+        with closing(Match(options)) as match:
+            for opening in itertools.islice(begun, options.games // 2):
+                standing.add([(match.play(opening, side), side) for side in Side])
+                print(standing.summary(), flush=True)
     except (PlayerError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     for reason, tally in sorted(standing.reasons.items(), key=lambda each: -each[1].total()):
         print(f"{reason}: {signs(tally)}")
-    print("\n".join(match.close()))
+    print(match.costs())
     return 0
 
 

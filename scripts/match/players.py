@@ -118,6 +118,10 @@ class Player:
         self.failed = True
         return PlayerError(f"{self.name} {what}")
 
+    def greet(self, options: Mapping[str, str]) -> None:
+        """Begin the conversation, and set options; raises `PlayerError` if that fails."""
+        raise NotImplementedError
+
     def begin(self) -> None:
         """Tell the engine that a new game begins."""
         raise NotImplementedError
@@ -154,8 +158,8 @@ class Uci(Player):
 
     HELLO, READY, NEW_GAME = "uci", "uciok", "ucinewgame"
 
-    def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
-        super().__init__(command)
+    def greet(self, options: Mapping[str, str]) -> None:
+        """Learn the engine's name and notation, and set options."""
         self.send(self.HELLO)
         lines = self.read_until(self.READY)
         self._notation = "iccs"
@@ -212,8 +216,9 @@ class Ucci(Uci):
 
     HELLO, READY, NEW_GAME = "ucci", "ucciok", "setoption newgame"
 
-    def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
-        super().__init__(command, {"usemillisec": "true", **options})
+    def greet(self, options: Mapping[str, str]) -> None:
+        """Learn the engine's name, and set options; times are in milliseconds."""
+        super().greet({"usemillisec": "true", **options})
 
     def set_option(self, name: str, value: str) -> str:
         """Return the line that sets an option."""
@@ -238,8 +243,8 @@ class Cecp(Player):
     Takes no options.
     """
 
-    def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
-        super().__init__(command)
+    def greet(self, options: Mapping[str, str]) -> None:
+        """Learn the engine's name and features; raises `PlayerError` for any option."""
         if options:
             raise PlayerError("options of CECP engines cannot be set")
         self.send("xboard")
@@ -315,6 +320,25 @@ def open_player(text: str, options: Mapping[str, str] | None = None) -> Player:
     if protocol not in PROTOCOLS or not command:
         raise PlayerError(f"an engine is PROTOCOL:COMMAND with uci, ucci or cecp, not {text}")
     try:
-        return PROTOCOLS[protocol](shlex.split(command), options or {})
+        player = PROTOCOLS[protocol](shlex.split(command))
     except OSError as error:
         raise PlayerError(f"{command}: {error.strerror}") from None
+    try:
+        player.greet(options or {})
+    except PlayerError:
+        player.close()
+        raise
+    return player
+
+
+def open_players(*engines: tuple[str, Mapping[str, str]]) -> list[Player]:
+    """Start engines as `open_player` does; if one cannot be started, those before it are ended."""
+    players: list[Player] = []
+    try:
+        for text, options in engines:
+            players.append(open_player(text, options))
+    except PlayerError:
+        for player in players:
+            player.close()
+        raise
+    return players

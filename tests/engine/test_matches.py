@@ -22,7 +22,7 @@ import infallible
 import openings
 import play
 from games import LOST_BY_REPETITION, Judges, Played, play_game, save, saved_games
-from players import Clock, Limit, Player, PlayerError, open_player
+from players import Clock, Limit, Player, PlayerError, open_player, open_players
 
 from tbgen.indexing import START_FEN, Material, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
@@ -261,6 +261,28 @@ def test_a_limit_that_the_protocol_lacks_is_an_error() -> None:
     with pytest.raises(ValueError, match="CECP engines take seconds"):
         play_game((player, player), START, (), (limit, limit), WXF)
     player.close()
+
+
+def engine_that_notes_its_end(path: Path) -> str:
+    """Return an engine, as for `open_player`, that creates a file when it is told to quit."""
+    text = TALKATIVE.replace("break", "open(sys.argv[1], 'w'); break")
+    return shlex.join(["cecp:" + sys.executable, "-c", text, str(path)])
+
+
+def test_engines_are_ended_if_one_cannot_be_opened(tmp_path: Path) -> None:
+    paths = tmp_path / "first", tmp_path / "second"
+    first, second = map(engine_that_notes_its_end, paths)
+    with pytest.raises(PlayerError, match="cannot be set"):
+        open_players((first, {}), (second, {"Hash": "64"}))
+    assert all(path.exists() for path in paths)
+
+
+def test_engines_are_ended_after_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = tmp_path / "first", tmp_path / "second"
+    engines = map(engine_that_notes_its_end, paths)
+    monkeypatch.setattr(sys, "argv", ["play.py", *engines, "--nodes", "9"])
+    assert play.main() == 1
+    assert all(path.exists() for path in paths)
 
 
 def test_an_engine_that_has_ended_is_started_again(tmp_path: Path) -> None:
