@@ -73,7 +73,7 @@ def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Pos
             continue  # still cached, or a block of one value
         seconds.append(cpu_seconds(tables.load_wanted))
         assert probe_board(tables.buffers, board, side)[0] == OK
-    print_times(f"numba reader, {len(seconds)} cold blocks", seconds[1:])
+    print_times(f"numba reader, {len(seconds) - 1} cold blocks", seconds[1:])
 
 
 def time_c(files: list[TableFile], rules: str, positions: list[Position]) -> None:
