@@ -22,6 +22,7 @@ import json
 import os
 import random
 import time
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
@@ -42,14 +43,18 @@ GOAL_KIB = 120
 
 
 def fens_of(tables: Path, count: int) -> list[str]:
-    """Draw FENs of `count` different legal positions from the six tables with the most men."""
+    """Draw FENs of `count` different legal positions from the six tables with the most men.
+
+    Exits if twice as many draws do not give so many.
+    """
     with Tablebase.open(tables) as opened:
         layouts = [Layout.of(name.material) for name in opened.available()[-6:]]
     found: dict[str, None] = {}
-    positions = random_positions(layouts, random.Random(1))
-    while len(found) < count:
-        found[next(positions).fen] = None
-    return list(found)
+    for position in islice(random_positions(layouts, random.Random(1)), 2 * count):
+        found[position.fen] = None
+        if len(found) == count:
+            return list(found)
+    raise SystemExit(f"{tables}: too small for {count} positions; build larger tables")
 
 
 async def answer(reader: asyncio.StreamReader) -> tuple[bytes, int]:
