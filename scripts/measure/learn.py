@@ -47,8 +47,8 @@ def recorded(directory: Path) -> list[Measured]:
         assert rules is not None, "the name of a table has its rules"
         wall, cpu = record["build_seconds"], record["cpu_seconds"]
         cost = Measurement(Run(wall, cpu, 0), cpu, wall, path.stat().st_size, 0)
-        outcomes, orders = Outcomes.of(statistics), len(statistics.orders)
-        rows.append(row_of(name.material, rules, cost, outcomes, orders))
+        orders = max((each.order for each in statistics.orders), default=0)
+        rows.append(row_of(name.material, rules, cost, Outcomes.of(statistics), orders))
     return rows
 
 

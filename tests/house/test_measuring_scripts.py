@@ -30,6 +30,7 @@ from tbgen.building.plan import plan
 from tbgen.building.sets import materials_of
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
+from tbgen.tables import TableFile, TableStatistics
 
 PEER_COLUMNS = "material,index_positions,user_cpu_s_wdl_dtc_and_dtm,wdl_bytes,dtc_bytes\n"
 
@@ -305,6 +306,23 @@ def test_records_are_rows_of_measurements() -> None:
         row, cpu_seconds=measured.cpu_seconds, wall_seconds=measured.wall_seconds,
         peak_bytes=measured.peak_bytes, file_bytes=measured.file_bytes,
     ) == measured  # fmt: skip
+
+
+def test_a_row_has_the_highest_order_even_if_orders_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class WithGaps(TableFile):
+        @property
+        def statistics(self) -> TableStatistics:
+            found = super().statistics
+            doubled = tuple(replace(each, order=2 * each.order) for each in found.orders)
+            return replace(found, orders=doubled)
+
+    highest = measurements().tables["KRKN"].orders
+    assert highest
+    monkeypatch.setattr(learn, "TableFile", WithGaps)
+    recorded = {row.material: row for row in learn.recorded(built("KRKN", rules="wxf"))}
+    assert recorded["KRKN"].orders == 2 * highest
 
 
 def test_workers_with_little_memory_leave_out_dependent_tables() -> None:
