@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from tests.faults.campaign import (
     tables_of,
     unknown_files,
 )
+from tests.faults.killing import check_end
 
 LINE = "error: no such thing\nhint: ask for another\n"
 TRACEBACK = "Traceback (most recent call last):\nValueError: a bug\n"
@@ -52,6 +54,25 @@ def test_one_clear_line_of_failure_is_no_finding(status: int) -> None:
 )
 def test_every_other_end_is_a_finding(end: Ended, said: str) -> None:
     assert said in str(complaint(end, [OK, REFUSED, INTERRUPTED]))
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "end", "late", "found"),
+    [
+        ("serve", signal.SIGTERM, ended(OK, "a note\n"), 0, 0),
+        ("board", signal.SIGTERM, ended(OK, TRACEBACK), 0, 1),
+        ("serve", signal.SIGTERM, ended(INTERRUPTED, LINE), 0, 0),
+        ("serve", signal.SIGINT, ended(OK), 0, 1),
+        ("dump", signal.SIGTERM, ended(OK), 1, 0),
+    ],
+)
+def test_only_servers_may_end_regularly_by_a_signal(
+    name: str, number: signal.Signals, end: Ended, late: int, found: int
+) -> None:
+    tally = Tally("trial")
+    check_end(tally, name, number, 0.5, end)
+    assert tally.counts["kills that came too late"] == late
+    assert len(tally.findings) == found
 
 
 def test_a_command_is_run_and_measured() -> None:
