@@ -224,7 +224,8 @@ def _until_a_crash(
     """Let one process of the C reader read mutants from number `done` on, and judge its results.
 
     The process ends at a crash, which is a finding, or after the last mutant. Returns the number of
-    mutants read, a crashing one included. Parameters are as in `in_c`.
+    mutants read, a crashing one included. A crash at the valid file, which comes first, ends the
+    campaign. Parameters are as in `in_c`.
     """
     half = len(sound.boards) // 2
     records = records_of(sound.boards[:half], 0) + records_of(exchanged(sound.boards[half:]), 0)
@@ -234,6 +235,8 @@ def _until_a_crash(
     command = [str(program), "mutants", "none", "100000", str(sound.path)]
     ended = run(command, stdin=b"".join(stream), patience=_PATIENCE)
     results = results_of(ended.stdout).tolist()
+    if not results:
+        sys.exit(f"{sound.path.name} crashes the C reader, status {ended.status}: {ended.stderr}")
     names = [f"{sound.path.name}, sound, seed {seed}"]
     names += [f"mutant {n} of {sound.path.name}, seed {seed}" for n in range(done, len(batch))]
     # After a crash there are fewer results than files.
@@ -246,7 +249,7 @@ def _until_a_crash(
     if len(results) < len(files):
         what = names[len(results)]
         tally.finding(f"{what}: exit status {ended.status}: {ended.stderr[:300]}")
-    return max(1, min(len(results), len(files) - 1))
+    return min(len(results), len(files) - 1)
 
 
 PARTS = {"python": python, "numba": numba, "c": c}

@@ -109,6 +109,9 @@ def test_faults_of_a_reader_in_c_name_the_file(tmp_path: Path) -> None:
                           strict=True):  # fmt: skip
         assert part in line
     mutants.in_c(Tally("small"), program, sound, [(b"wrong", True)], 9)
+    sound.data = b"crash"
+    with pytest.raises(SystemExit, match="crashes the C reader, status -6"):
+        mutants.in_c(Tally("small"), program, sound, [(b"good", False)], 9)
 
 
 # -- disks -----------------------------------------------------------------------------------
