@@ -26,7 +26,7 @@ from tbgen.building.sets import materials_of
 from tbgen.indexing import InputError, Material
 from tbgen.scheduling.processes import Processes
 from tbgen.scheduling.queue import Start
-from tbgen.scheduling.run import Observer
+from tbgen.scheduling.run import LostError, Observer
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 FIRST_SET = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
@@ -200,6 +200,8 @@ class _Build(Observer):
 
     def _described(self, error: BaseException) -> str:
         """Return the message of an error; a bug is logged with its traceback."""
+        if isinstance(error, LostError):
+            return f"failed repeatedly: {error}"
         described = failures.describe(error)
         if described is not None:
             return described.message

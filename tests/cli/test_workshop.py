@@ -108,6 +108,17 @@ def test_a_failure_is_reported(tmp_path: Path) -> None:
     assert last.problem
 
 
+def test_a_killed_process_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A build whose process the system kills, as for lack of memory, is no bug of the server."""
+    monkeypatch.setattr("tbgen.scheduling.processes.python_command", lambda *_: ["false"])
+    site = workshop(tmp_path)
+    assert site.start([Material.parse("KRK")])
+    assert ended(site).problem.startswith("KRK: failed repeatedly: its process ended")
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_the_cost_agrees_with_the_plan(tmp_path: Path) -> None:
     materials = [Material.parse(name) for name in FIRST_SET]
     planned = plan(materials, Rules.WXF, tmp_path)
