@@ -89,6 +89,18 @@ def test_other_rules_with_two_metrics(tmp_path: Path) -> None:
     assert "Where repetition is a draw: Draw" in text
 
 
+@pytest.mark.parametrize("metric", ["dtm", "dtc"])
+def test_tables_of_two_metrics_are_listed_once(tmp_path: Path, metric: str) -> None:
+    for each in ("dtm", "dtc"):
+        tables = built("KRKN", rules="wxf", metric=each)
+        shutil.copy(tables / f"KRKN.wxf.{each}.xqt", tmp_path)
+    with open_tablebase(tmp_path, metric=metric) as opened:
+        client = TestClient(create_app(opened, tmp_path))
+        listed = client.get("/v1/tables").json()["tables"]
+        assert [(table["material"], table["metric"]) for table in listed] == [("KRKN", metric)]
+        assert page(client, "/endgames").count("<code>KRKN</code>") == 1
+
+
 def test_a_damaged_table_does_not_break_the_first_page(tmp_path: Path) -> None:
     for rules in ("none", "wxf"):
         shutil.copy(built("KRKN", rules=rules) / f"KRKN.{rules}.dtm.xqt", tmp_path)

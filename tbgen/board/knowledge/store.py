@@ -141,8 +141,7 @@ class TableStore:
         opponent: ReplyFunction | None = None,
         compared: Path | None = None,
     ) -> None:
-        self.tables = tables
-        self.workshop = workshop
+        self.tables, self.workshop = tables, workshop
         self.opponent = opponent
         self.tables_option = tables_option
         self._directories = [folder for folder in (directory, compared) if folder is not None]
@@ -150,11 +149,10 @@ class TableStore:
         self._fingerprint = ""
         self._states: dict[TableName, list[tuple[int, int]]] = {}
         self._cache: OrderedDict[Any, Any] = OrderedDict()
-        self._cache_lock = Lock()
+        self._lock, self._cache_lock = Lock(), Lock()
         self._others: dict[RuleSet, GameTablebase] = {}
         self._statistics: dict[Material, tuple[TableName, TableStatistics, dict[str, Any]]] = {}
         self._proofs = Proofs(self.paths().get)
-        self._lock = Lock()
         self._reader: Thread | None = None
         self.readings = 0
         """Number of times that a thread of `start_reading` has read all files."""
@@ -316,9 +314,11 @@ class TableStore:
         return found
 
     def available(self) -> list[TableName]:
-        """Return the tables of the rule set in use, fewest pieces first."""
-        rule_set = self.tables.rule_set
-        return [name for name in self.tables.available() if name.rule_set == rule_set]
+        """Return the tables in use, one of each material, fewest pieces first."""
+        rule_set, metric = self.tables.rule_set, self.tables.metric
+        names = [name for name in self.tables.available() if name.rule_set == rule_set]
+        chosen = {name.material: name for name in names if name.metric == metric}
+        return list({name.material: chosen.get(name.material, name) for name in names}.values())
 
     def materials(self) -> list[Material]:
         """Return the materials that have a table of the rule set in use, fewest pieces first."""
