@@ -325,6 +325,20 @@ def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
         assert not misfits(page(client, "/handbook/all", lang=language), language)
 
 
+def test_an_incomplete_document_can_be_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_tablebase(demo().tables) as tables:
+        client = TestClient(create_app(tables, demo().tables))
+        monkeypatch.setattr(handbook, "DOCUMENT_SECONDS", -1.0)
+        cut = client.get("/handbook/all")
+        assert "etag" not in cut.headers
+        assert cut.headers["cache-control"] == "no-store"
+        monkeypatch.undo()
+        whole = client.get("/handbook/all")
+        assert "are still missing" not in whole.text
+        again = client.get("/handbook/all", headers={"if-none-match": whole.headers["etag"]})
+        assert again.status_code == 304
+
+
 def test_an_incomplete_document_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handbook, "DOCUMENT_SECONDS", -1.0)
     with open_tablebase(demo().tables) as tables:

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -24,6 +25,7 @@ from tbgen import find, open_tablebase
 from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.search import positions_of_value, search
 from tbgen.board.knowledge.store import TableStore
+from tbgen.board.web import api, search_page, small_boards
 from tbgen.board.web.api import Api
 from tbgen.board.web.pages import Pages
 from tbgen.board.web.routes import create_app
@@ -189,6 +191,25 @@ def test_a_search_cut_short_is_not_cached(store: TableStore) -> None:
             for seconds in (-1.0, 0.5)
         )
         assert hasty.share < patient.share
+
+
+def test_answers_of_a_search_cut_short_are_incomplete(
+    store: TableStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer whose search ran out of time is marked, so that no browser keeps it."""
+    hasty = partial(positions_of_value, seconds=-1.0)
+    monkeypatch.setattr(small_boards, "positions_of_value", hasty)
+    for module in (api, search_page):
+        monkeypatch.setattr(module, "search", partial(search, seconds=-1.0))
+    own, query = TableStore(store.tables), "zugzwang=1&seed=78"
+    for more in ("", "&format=csv", "&format=pgn"):
+        assert not Api(own).search(Request(asked(query + more))).complete
+    for more in ("", "&sheet=1"):
+        assert not Pages(own).search(Request(asked(query + more))).complete
+    assert not Pages(own).endgame(Request(asked("won=red&order=0&plies=9"))).complete
+    monkeypatch.undo()
+    assert Api(own).search(Request(asked(query))).complete
+    assert Pages(own).search(Request(asked(query))).complete
 
 
 def test_a_glance_agrees_with_a_search(store: TableStore) -> None:

@@ -59,13 +59,15 @@ class FoundPositions:
 
     `candidates` is the number of positions of the table whose value matches the query; other
     conditions may exclude some. `share` (0 to 1) estimates which part of all matching positions was
-    found; at 1 all were, but a sorted search keeps only the first ones. `lengths` has, for each
-    position of a search of studies, the number of plies for which the solution is unique.
+    found; at 1 all were, but a sorted search keeps only the first ones. `complete` is false if the
+    time limit has cut the search short. `lengths` has, for each position of a search of studies,
+    the number of plies for which the solution is unique.
     """
 
     positions: tuple[Position, ...]
     candidates: int
     share: float
+    complete: bool
     lengths: tuple[int, ...] = ()
 
 
@@ -113,14 +115,15 @@ def search(
             store.tables, material, wanted, seed=seed, most=most, seconds=seconds, sort=sort,
             cache_bytes=CACHE_BYTES,
         )  # fmt: skip
-        rows = found.rows
+        rows, share = found.rows, found.share
         lengths = tuple(rows["length"].tolist()) if wanted.study else ()
-        return FoundPositions(tuple(rows.positions()), found.candidates, found.share, lengths)
+        complete = share == 1 or (sort is None and len(rows) == most)
+        positions = tuple(rows.positions())
+        return FoundPositions(positions, found.candidates, share, complete, lengths)
 
     return store.cached(
-        ("search", material, wanted, seed, most, sort), find,
-        lambda found: found.share == 1 or (sort is None and len(found.positions) == most),
-    )  # fmt: skip
+        ("search", material, wanted, seed, most, sort), find, lambda found: found.complete
+    )
 
 
 def positions_of_value(
@@ -151,12 +154,13 @@ def positions_of_value(
                 found.append(position)
                 if len(found) >= most:
                     break
-        return FoundPositions(tuple(found), wanted.candidates(file.statistics), tiles.share)
+        complete = tiles.share == 1 or len(found) == most
+        candidates = wanted.candidates(file.statistics)
+        return FoundPositions(tuple(found), candidates, tiles.share, complete)
 
     return store.cached(
-        ("positions_of_value", material, wanted, seed, most), find,
-        lambda found: found.share == 1 or len(found.positions) == most,
-    )  # fmt: skip
+        ("positions_of_value", material, wanted, seed, most), find, lambda found: found.complete
+    )
 
 
 class _TileScan:

@@ -173,14 +173,15 @@ class Api:
                 game_text(self._store, [position], [], view.notation, view.language)
                 for position in found.positions
             ]
-            return _saved("\n".join(games), f"{material}.pgn", TEXT)
+            return _saved("\n".join(games), f"{material}.pgn", TEXT, found.complete)
         values = [(each, self._store.tables.probe(each)) for each in found.positions]
         if form == "csv":
             lines = ["fen,side,outcome,order,plies"]
             for position, value in values:
                 numbers = (position.side, value.outcome, value.order, value.plies or 0)
                 lines.append(",".join([position.fen, *(str(int(number)) for number in numbers)]))
-            return _saved("".join(f"{line}\n" for line in lines), f"{material}.csv", CSV)
+            text = "".join(f"{line}\n" for line in lines)
+            return _saved(text, f"{material}.csv", CSV, found.complete)
         positions = [position_answer(*each, words=view.words) for each in values]
         for entry, length in zip(positions, found.lengths, strict=False):
             entry["length"] = length
@@ -190,7 +191,8 @@ class Api:
                 "candidates": found.candidates,
                 "share": found.share,
                 "positions": positions,
-            }
+            },
+            complete=found.complete,
         )
 
     def graph(self, request: Request) -> Answer:
@@ -351,7 +353,7 @@ def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[
     ]
 
 
-def _saved(text: str, name: str, media_type: str) -> Answer:
+def _saved(text: str, name: str, media_type: str, complete: bool = True) -> Answer:
     """Return an answer that the browser saves as file `name`."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Answer(text, media_type, headers=headers)
+    return Answer(text, media_type, headers=headers, complete=complete)

@@ -3,8 +3,8 @@
     request  ->  `middleware`  ->  ETag known?  ->  worker thread  ->  answer
                                   304            503 if too many wait
 
-Apart from time limits, an answer depends only on address, language, tables, the build and the day,
-so its ETag is known before it is computed.
+A complete answer depends only on address, language, tables, the build and the day, so its ETag is
+known before it is computed. An answer that a time limit has cut short has no ETag.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
 waiting requests is bounded. A *lane* is a queue with its own threads; short requests, position
 pages, long requests and searches have one lane each, and so do not wait for each other. Searches
@@ -79,12 +79,16 @@ EVENTS = "text/event-stream"
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of an endpoint: body (a mapping is sent as JSON), media type, HTTP status, headers."""
+    """Answer of an endpoint: body (a mapping is sent as JSON), media type, HTTP status, headers.
+
+    `complete` is false if a time limit has cut the answer short: it is not cached.
+    """
 
     body: str | bytes | Mapping[str, Any]
     media_type: str = JSON
     status: int = 200
     headers: Mapping[str, str] | None = None
+    complete: bool = True
 
     def response(self, headers: Mapping[str, str] | None = None) -> Response:
         """Return the Starlette response; the answer's own headers override `headers`."""
@@ -194,7 +198,7 @@ class EndpointRunner:
 
         name : name under which requests are counted in `requests`
         on_error : converts the JSON answer of an error, for example into a page
-        cached : whether answers have an ETag and may be stored by browsers
+        cached : whether complete answers have an ETag and may be stored by browsers
         lane : the lane, or a function that returns the lane of a request
         """
 
@@ -220,7 +224,7 @@ class EndpointRunner:
                 answer = on_error(request, failure(error))
             self.requests[name, answer.status] += 1
             headers = {"cache-control": "no-store"}
-            if tag and answer.status == 200:
+            if tag and answer.status == 200 and answer.complete:
                 kept = "no-cache" if answer.media_type == HTML else f"public, max-age={MAX_AGE}"
                 headers = {"etag": tag, "cache-control": kept, "vary": "accept-language"}
             return answer.response(headers)

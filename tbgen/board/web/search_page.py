@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
@@ -65,7 +66,9 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
     store.tables.table(material)  # raises if missing, even without a query
     if asked and query.get("sheet") == "1":
         return _sheet(store, view, material, asked, seed)
-    results = _results(store, view, material, asked, seed) if asked else ""
+    results, complete = "", True
+    if asked:
+        results, complete = _results(store, view, material, asked, seed)
     offered = set(PRESETS)
     if material not in comparable(store):
         offered.remove("differs")
@@ -83,7 +86,7 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
         f"{results}<p>{figures_link(material, view)}</p>"
     )
     heading = view.pair(view.text("find_title"), material_name(material, view.language))
-    return wide_page(view, heading, content, path, asked)
+    return replace(wide_page(view, heading, content, path, asked), complete=complete)
 
 
 def _sheet(
@@ -115,7 +118,8 @@ def _sheet(
         f"{small_boards(shown, view, 'play')}{folded}"
     )
     heading = view.pair(view.text("exercises"), material_name(material, view.language))
-    return wide_page(view, heading, content, path, query | {"sheet": "1"}, css="wide sheet")
+    page = wide_page(view, heading, content, path, query | {"sheet": "1"}, css="wide sheet")
+    return replace(page, complete=found.complete)
 
 
 def fields_of(query: QueryParams) -> dict[str, str]:
@@ -135,8 +139,10 @@ def fields_of(query: QueryParams) -> dict[str, str]:
 
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
-) -> str:
+) -> tuple[str, bool]:
     """Return the positions found, their share of all that match, and links to more, as HTML.
+
+    The second result is false if the time limit has cut the search short.
 
     asked : search fields of the query; seed : number that selects the sample of a large table
     """
@@ -159,7 +165,7 @@ def _results(
             href = f"/v1/tables/{material}/search?{urlencode(listed | {'format': name})}"
             parts.append(link(href, name.upper(), css, " download"))
     boards = small_boards(zip(found.positions, captions, strict=True), view)
-    return f'<p class="found">{" ".join(parts)}</p>{boards}'
+    return f'<p class="found">{" ".join(parts)}</p>{boards}', found.complete
 
 
 def _caption(store: TableStore, position: Position, view: View) -> str:

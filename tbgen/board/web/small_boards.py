@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from tbgen.answers.mechanism import Offence, find_mechanism
@@ -136,8 +136,8 @@ def gallery_page(
     number = wanted.candidates(figures)
     if not number or figures.index_size > MAX_SLOTS:
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
-    positions = positions_of_value(store, material, wanted).positions
-    shown = [(position, view.text("to_move", side=position.side)) for position in positions]
+    found = positions_of_value(store, material, wanted)
+    shown = [(position, view.text("to_move", side=position.side)) for position in found.positions]
     name = result_name(winner, view.language)
     if plies:
         name = view.text("longest_of", side=name, n=moves_in_words(plies, view))
@@ -146,7 +146,8 @@ def gallery_page(
     content = f"<p>{said} {figures_link(material, view)}</p>{small_boards(shown, view)}"
     heading = view.pair(material_name(material, view.language), name)
     own = _bar_parameters(winner, order, plies)
-    return wide_page(view, heading, content, f"/endgames/{material}", own)
+    page = wide_page(view, heading, content, f"/endgames/{material}", own)
+    return replace(page, complete=found.complete)
 
 
 def small_boards(shown: Iterable[tuple[Position, str]], view: View, mode: str = "read") -> str:
