@@ -277,6 +277,8 @@ def test_events_report_the_build_to_its_end(client: TestClient, workshop: FakeWo
     assert event["ended"]
     assert event["share"] == 1
     assert event["said"].startswith("5個殘局庫已完成5個")
+    other = client.get("/build/events", params={"lang": "fr"})
+    assert "5 of 5 tables" in other.text
     workshop.state = BuildProgress((), Stage.BUILDING)
     with client.stream("GET", "/build/events") as events:
         told = events.iter_lines()

@@ -38,7 +38,7 @@ from tbgen.board.web.http import EVENTS, Answer, RequestError, body_of, failure
 from tbgen.board.web.layout import copy_button, hidden_fields, link, wide_page, with_settings
 from tbgen.board.web.middleware import is_forwarded, is_loopback
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built
-from tbgen.board.web.view import View
+from tbgen.board.web.view import View, preferred_language
 from tbgen.indexing import InputError, Material
 from tbgen.system.units import format_bytes
 from tbgen.tables import MissingTableError
@@ -117,7 +117,7 @@ class BuildEndpoints:
         if self._streams >= MAX_STREAMS:
             busy = RequestError(503, "the server is busy", "try again in a moment")
             return failure(busy).response(NOT_STORED)
-        language = request.query_params.get("lang", "en")
+        language = preferred_language(request.query_params.get("lang", ""))
         return StreamingResponse(self._stream(language), headers=NOT_STORED, media_type=EVENTS)
 
     async def _stream(self, language: str) -> AsyncIterator[str]:
