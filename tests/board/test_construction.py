@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -18,10 +20,11 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board.knowledge.builds import BuildProgress, Cost, Limits, Stage
-from tbgen.board.web.building import ENTRY, KEY, TOKEN
+from tbgen.board.web.building import ENTRY, KEY, MAX_STREAMS, TOKEN
 from tbgen.board.web.middleware import MAX_BODY
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Material
+from tests.board.test_http import ask
 from tests.helpers.board_server import demo
 from tests.helpers.languages import misfits
 
@@ -285,6 +288,25 @@ def test_events_report_the_build_to_its_end(client: TestClient, workshop: FakeWo
         assert not json.loads(next(told).removeprefix("data: "))["ended"]
         workshop.state = replace(workshop.state, stage=Stage.FAILED, problem="no room")
         assert any('"ended": true' in line for line in told)
+
+
+def test_streams_of_events_are_limited(client: TestClient, workshop: FakeWorkshop) -> None:
+    """Of many requests at the same time, those beyond the limit are refused."""
+    workshop.state = BuildProgress((), Stage.BUILDING)
+
+    async def crowd() -> None:
+        gone = asyncio.Event()
+        asked = [
+            asyncio.ensure_future(ask(client.app, "/build/events", gone))
+            for _ in range(MAX_STREAMS + 3)
+        ]
+        for refused in itertools.islice(asyncio.as_completed(asked, timeout=60), 3):
+            assert await refused == 503
+        gone.set()
+        assert sorted(await asyncio.gather(*asked)) == [200] * MAX_STREAMS + [503] * 3
+
+    for _ in range(2):
+        asyncio.run(crowd())
 
 
 def test_a_page_changes_with_the_build(client: TestClient, workshop: FakeWorkshop) -> None:

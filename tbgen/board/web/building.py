@@ -23,6 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from tbgen.board.knowledge.builds import (
     BuildProgress,
@@ -118,25 +119,25 @@ class BuildEndpoints:
             busy = RequestError(503, "the server is busy", "try again in a moment")
             return failure(busy).response(NOT_STORED)
         language = preferred_language(request.query_params.get("lang", ""))
-        return StreamingResponse(self._stream(language), headers=NOT_STORED, media_type=EVENTS)
-
-    async def _stream(self, language: str) -> AsyncIterator[str]:
         self._streams += 1
-        try:
-            goes_on = True
-            while goes_on and not self._closing():
-                progress = self._workshop.progress()
-                goes_on = progress is not None and progress.goes_on
-                event = {
-                    "share": 0 if progress is None else round(progress.share, 3),
-                    "said": "" if progress is None else progress_in_words(progress, language),
-                    "ended": not goes_on,
-                }
-                yield f"data: {json.dumps(event, ensure_ascii=False)}\n\n"
-                if goes_on:
-                    await asyncio.sleep(POLL_SECONDS)
-        finally:
-            self._streams -= 1
+        return _Stream(self._events(language), self._ended)
+
+    def _ended(self) -> None:
+        self._streams -= 1
+
+    async def _events(self, language: str) -> AsyncIterator[str]:
+        goes_on = True
+        while goes_on and not self._closing():
+            progress = self._workshop.progress()
+            goes_on = progress is not None and progress.goes_on
+            event = {
+                "share": 0 if progress is None else round(progress.share, 3),
+                "said": "" if progress is None else progress_in_words(progress, language),
+                "ended": not goes_on,
+            }
+            yield f"data: {json.dumps(event, ensure_ascii=False)}\n\n"
+            if goes_on:
+                await asyncio.sleep(POLL_SECONDS)
 
     async def _change(
         self, change: Callable[[Mapping[str, str]], None], request: Request
@@ -185,6 +186,20 @@ class BuildEndpoints:
 
     def _cancel(self, form: Mapping[str, str]) -> None:
         self._workshop.cancel()
+
+
+class _Stream(StreamingResponse):
+    """Stream of events that calls `ended` at its end, even if its client left before the first."""
+
+    def __init__(self, events: AsyncIterator[str], ended: Callable[[], None]) -> None:
+        super().__init__(events, headers=NOT_STORED, media_type=EVENTS)
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
 
 
 def _is_equal(text: str, secret: str) -> bool:
