@@ -44,6 +44,22 @@ def test_a_damaged_block_affects_only_its_positions(tmp_path: Path) -> None:
             small_boards.longest_win(TableStore(tables), figures, Side.BLACK)
 
 
+def test_the_first_page_does_not_need_the_block_of_the_longest_win(tmp_path: Path) -> None:
+    """Without it the first page shows the longest win of another table, or a fixed position."""
+    path = Path(shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path))
+    with open_tablebase(tmp_path) as tables:
+        longest = TableStore(tables, tmp_path).first_position
+    whole = path.read_bytes()
+    path.write_bytes(whole[:2000] + bytes(len(whole) // 2) + whole[2000 + len(whole) // 2 :])
+    with open_tablebase(tmp_path) as tables:
+        client, store = TestClient(create_app(tables, tmp_path)), TableStore(tables, tmp_path)
+        assert client.get("/", params={"fen": longest.fen}).status_code == 500
+        assert client.get("/").status_code == 200
+        assert store.first_position.material.name == "KRK"
+        shutil.copy(demo().tables / "KNK.wxf.dtm.xqt", tmp_path)
+        assert store.first_position.material.name == "KNK"
+
+
 def test_notes_and_boards_of_a_damaged_table_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

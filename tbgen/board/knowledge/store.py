@@ -423,21 +423,20 @@ class TableStore:
     def first_position(self) -> Position:
         """Longest win with Red to move, by mate or conversion, in the 64 tables with most pieces.
 
-        The board shows this position first. Without such a win, it is a fixed position.
+        The board shows this position first. Wins that cannot be probed, for a damaged table, are
+        skipped. Without any other, it is a fixed position.
         """
 
         def find() -> Position:
-            best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
+            wins = []
             for material in self.materials()[-64:]:
                 with contextlib.suppress(TablebaseError, OSError):
-                    for entry in self.statistics(material)[0].longest:
-                        wins = entry.order == 0 and entry.side == Side.RED and entry.value % 2
-                        if wins and entry.value > best:
-                            with contextlib.suppress(InputError):
-                                position = Position.from_fen(entry.fen)
-                                check_legal(position)
-                                best, found = entry.value, position
-            return found
+                    wins += self.statistics(material)[0].longest
+            for win in sorted(wins, key=lambda win: -win.value):
+                if win.order == 0 and win.side == Side.RED and win.value % 2:
+                    with contextlib.suppress(TablebaseError, OSError, InputError):
+                        return self.probe_game([Position.from_fen(win.fen)], []).position
+            return Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 
         return self.cached("first position", find)
 
