@@ -154,7 +154,9 @@ def test_puzzles_have_levels(client: TestClient) -> None:
             assert f"Difficulty: {level}" in shown
             assert f"/puzzle/KRKN?level={level}" in shown
     assert client.get("/puzzle/KRKN?level=9").status_code == 400
-    assert "KRKN has no such puzzle" in page(client, "/puzzle/KRKN?task=draw&level=hard", 404)
+    none = page(client, "/puzzle/KRKN?task=draw&level=hard&lang=en", 404)
+    assert "KRKN has no such puzzle" in none
+    assert 'href="/endgames/KRKN?lang=en"' in none
 
 
 def test_the_table_plays_at_other_strengths(client: TestClient) -> None:

@@ -159,7 +159,13 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
         box,
         Route("/find", partial(_posted, box.endpoint), methods=["POST"]),
         shown(
-            "/puzzle/{material}", "puzzle", puzzles, known=puzzle, cached=False, lane=Lane.SEARCH
+            "/puzzle/{material}",
+            "puzzle",
+            puzzles,
+            known=puzzle,
+            cached=False,
+            lane=Lane.SEARCH,
+            on_error=_puzzle_error_page,
         ),
         slow("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False),
         slow("/reply", "reply", pages.reply, known=VIEW, cached=False),
@@ -276,10 +282,25 @@ async def _redirect_from_pai(request: Request) -> Response:
     return RedirectResponse(f"/?pos={position}{mode}", 301)
 
 
-def _error_page(request: Request, answer: Answer) -> Answer:
+def _puzzle_error_page(request: Request, answer: Answer) -> Answer:
+    """Return the error of a request for a puzzle as HTML page.
+
+    If there is no such puzzle, the page has a link to the endgame.
+
+    answer : as in `_error_page`
+    """
+    if answer.status != 404:
+        return _error_page(request, answer)
+    view, name = requested_view(request, _ANY_POSITION, SETTINGS), request.path_params["material"]
+    figures = view.pair(name, view.text("all_figures"))
+    return _error_page(request, answer, page_link(f"/endgames/{name}", view, figures, "button"))
+
+
+def _error_page(request: Request, answer: Answer, more: str = "") -> Answer:
     """Return an error as HTML page, with the board if the requested position is legal.
 
     answer : the error as JSON, with `error` and `hint`
+    more : link to another page, as HTML, beside the link to the board
     """
     body = answer.body
     assert not isinstance(body, str | bytes)
@@ -297,7 +318,7 @@ def _error_page(request: Request, answer: Answer) -> Answer:
         back = page_link("/", view, view.text("back_to_board"), "button")
     verdict = (
         f'<div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
-        f"{''.join(f'<p>{escape(note)}</p>' for note in notes if note)}</div><p>{back}</p>"
+        f"{''.join(f'<p>{escape(note)}</p>' for note in notes if note)}</div><p>{more} {back}</p>"
     )
     address = View.href if picture else partial(with_settings, "/endgames")
     css = "workspace" if picture else ""
