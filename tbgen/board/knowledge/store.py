@@ -46,6 +46,7 @@ from tbgen.tables import (
 from tbgen.tables.certificates import certificate_path
 from tbgen.tables.names import build_record_path
 from tbgen.tables.proofs import Proofs, ProofStatus
+from tbgen.tables.statistics import LongestPosition
 
 MAX_LINE = 1000
 """Greatest number of plies of a line of best play."""
@@ -428,7 +429,7 @@ class TableStore:
         """
 
         def find() -> Position:
-            wins = []
+            wins: list[LongestPosition] = []
             for material in self.materials()[-64:]:
                 with contextlib.suppress(TablebaseError, OSError):
                     wins += self.statistics(material)[0].longest
