@@ -1,7 +1,7 @@
 """Compare the list of known digests, tbgen/publishing/digests.csv, with tables, or write it.
 
     tbgen build --men 5 --jobs auto --tables DIR
-    tbgen build practical --men 8 --jobs auto --tables DIR
+    tbgen build practical --men 9 --jobs auto --tables DIR
     tbgen build --attackers 1 --men 12 --jobs auto --tables DIR
     tbgen build KRNKRAABB KCPABBKAABB KRNKRC KRNBKRBB --tables DIR
     tbgen build --men 6 --jobs auto --tables DIR
@@ -36,7 +36,7 @@ def listed_names() -> list[TableName]:
     """Return the names of the tables that the list may have, all under `wxf`, in the list's order.
 
     Each material has two names: with distances to mate, then with those to conversion. Materials
-    are those of at most six men, those of at most two attackers and eight men, and those of one
+    are those of at most six men, those of at most two attackers and nine men, and those of one
     attacker; also Table 1 of the paper, the classical endgames, KRNKRC and KRNBKRBB, each with all
     materials that captures lead to.
     """
@@ -46,6 +46,7 @@ def listed_names() -> list[TableName]:
     sets = (
         materials_of((), 5), materials_of((), 8, attackers=2), materials_of((), attackers=1),
         *(material.closure() for material in largest), materials_of((), 6),
+        materials_of((), 9, attackers=2),
     )  # fmt: skip
     rules = RuleSet(Rules.WXF)
     return [
