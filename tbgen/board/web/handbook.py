@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
 
 from tbgen.board.knowledge.search import positions_of_value
@@ -98,8 +97,8 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
     if missing:
         head += f'<p class="notice">{view.message("handbook_missing", n=missing)}</p>'
     content = f"{head}{_legend(view)}{parts}"
-    page = wide_page(view, title, content, f"/handbook/{name}", css="wide handbook")
-    return replace(page, complete=not missing)
+    path = f"/handbook/{name}"
+    return wide_page(view, title, content, path, css="wide handbook", complete=not missing)
 
 
 def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:

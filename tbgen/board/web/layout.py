@@ -101,8 +101,9 @@ def page(
     css: str = "",
     head: str = "",
     status: int = 200,
+    complete: bool = True,
 ) -> Answer:
-    """Return a whole page.
+    """Return a whole page; `complete` as in `Answer`.
 
     title : plain text; main : HTML of the <main> element, css : its class
     address : returns the address of this page for a view with other settings
@@ -132,7 +133,7 @@ def page(
         f"{attributes}>{main}</main>"
         f'<footer id="settings">{_settings(view, address)}</footer></body></html>'
     )
-    return Answer(whole, HTML, status)
+    return Answer(whole, HTML, status, complete=complete)
 
 
 def board_page(
@@ -162,6 +163,7 @@ def wide_page(
     css: str = "wide",
     heading: str = "",
     status: int = 200,
+    complete: bool = True,
 ) -> Answer:
     """Return a page without a board: heading and `content` (HTML), in a <div> of class `css`.
 
@@ -170,7 +172,7 @@ def wide_page(
     """
     main = f'<div class="{css}"><h1>{heading or escape(title)}</h1>{content}</div>'
     own = partial(with_settings, path, query=query)
-    return page(view, title, main, own, status=status)
+    return page(view, title, main, own, status=status, complete=complete)
 
 
 def with_settings(path: str, view: View, query: Mapping[str, str] | None = None) -> str:

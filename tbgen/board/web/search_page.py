@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
@@ -86,7 +85,7 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
         f"{results}<p>{figures_link(material, view)}</p>"
     )
     heading = view.pair(view.text("find_title"), material_name(material, view.language))
-    return replace(wide_page(view, heading, content, path, asked), complete=complete)
+    return wide_page(view, heading, content, path, asked, complete=complete)
 
 
 def _sheet(
@@ -118,8 +117,8 @@ def _sheet(
         f"{small_boards(shown, view, 'play')}{folded}"
     )
     heading = view.pair(view.text("exercises"), material_name(material, view.language))
-    page = wide_page(view, heading, content, path, query | {"sheet": "1"}, css="wide sheet")
-    return replace(page, complete=found.complete)
+    sheet = query | {"sheet": "1"}
+    return wide_page(view, heading, content, path, sheet, css="wide sheet", complete=found.complete)
 
 
 def fields_of(query: QueryParams) -> dict[str, str]:

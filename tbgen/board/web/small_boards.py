@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 
 from tbgen.answers.mechanism import Offence, find_mechanism
@@ -146,8 +146,8 @@ def gallery_page(
     content = f"<p>{said} {figures_link(material, view)}</p>{small_boards(shown, view)}"
     heading = view.pair(material_name(material, view.language), name)
     own = _bar_parameters(winner, order, plies)
-    page = wide_page(view, heading, content, f"/endgames/{material}", own)
-    return replace(page, complete=found.complete)
+    path = f"/endgames/{material}"
+    return wide_page(view, heading, content, path, own, complete=found.complete)
 
 
 def small_boards(shown: Iterable[tuple[Position, str]], view: View, mode: str = "read") -> str:
