@@ -142,7 +142,8 @@ class TableStore:
         opponent: ReplyFunction | None = None,
         compared: Path | None = None,
     ) -> None:
-        self.tables, self.workshop = tables, workshop
+        self.tables = tables
+        self.workshop = workshop
         self.opponent = opponent
         self.tables_option = tables_option
         self._directories = [folder for folder in (directory, compared) if folder is not None]
@@ -150,10 +151,11 @@ class TableStore:
         self._fingerprint = ""
         self._states: dict[TableName, list[tuple[int, int]]] = {}
         self._cache: OrderedDict[Any, Any] = OrderedDict()
-        self._lock, self._cache_lock = Lock(), Lock()
+        self._cache_lock = Lock()
         self._others: dict[RuleSet, GameTablebase] = {}
         self._statistics: dict[Material, tuple[TableName, TableStatistics, dict[str, Any]]] = {}
         self._proofs = Proofs(self.paths().get)
+        self._lock = Lock()
         self._reader: Thread | None = None
         self.readings = 0
         """Number of times that a thread of `start_reading` has read all files."""
@@ -259,10 +261,7 @@ class TableStore:
     # -- repetition --------------------------------------------------------------------------
 
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
-        """Return the referee's judgement of a game, under the rule set of the tables.
-
-        Until a table has determined the rule set, the rules are `wxf`.
-        """
+        """Return the referee's judgement of a game by the tables' rules, `wxf` until known."""
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
 
