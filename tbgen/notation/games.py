@@ -238,7 +238,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
                 yield "move", "", text[first:], first
                 return
         elif kind == "number":
-            digits = re.sub(r"[^\d一]", "", unicodedata.normalize("NFKC", value))
+            digits = re.sub(rf"[^\d十{_NUMERALS}]", "", unicodedata.normalize("NFKC", value))
             yield "first" if digits in ("1", "一") else "number", "", value, first
         elif kind == "word":
             if value == "position":

@@ -93,6 +93,11 @@ def test_games_are_not_merged(text: str, games: int) -> None:
         read_game(text)
 
 
+def test_later_numbers_in_chinese_begin_no_game() -> None:
+    text = "第十回合 炮二平五 马8进7 第十一回合 马二进三 车9平8"
+    assert split_games(text) == [text]
+
+
 def test_a_game_may_be_a_position_alone() -> None:
     assert read_game(FEN).start == Position.from_fen(FEN)
     assert read_game(f'[FEN "{FEN}"]\n*').moves == ()
