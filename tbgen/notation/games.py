@@ -256,14 +256,14 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
 def _end_of_bracket(text: str, start: int) -> int:
     """Return the index after the bracket that closes the one at `start`; -1 if none does.
 
-    Round brackets, half and full width, may be nested.
+    Round brackets, half and full width, may be nested. Those in comments {...} do not count.
     """
     closing = _CLOSING.get(text[start])
     if closing is not None:
         return text.find(closing, start) + 1 or -1
     depth = 0
-    for match in re.compile(r"([(\uff08])|[)\uff09]").finditer(text, start):
-        depth += 1 if match[1] else -1
+    for match in re.compile(r"([(\uff08])|([)\uff09])|\{[^}]*").finditer(text, start):
+        depth += bool(match[1]) - bool(match[2])
         if not depth:
             return match.end()
     return -1
