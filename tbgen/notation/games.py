@@ -8,8 +8,8 @@
 
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
-Comments, variations, move numbers and marks of praise are passed over. Any other text that is no
-move is an error. Moves are read by `parse_move`.
+Comments, lines that begin with %, variations, move numbers and marks of praise are passed over.
+Any other text that is no move is an error. Moves are read by `parse_move`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
 
 _TOKEN = re.compile(
     rf"""
-    (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]* | \$\d+ | \[/?DhtmlXQ\]
+    (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]* | (?m:^)%[^\n]* | \$\d+ | \[/?DhtmlXQ\]
         | [红紅黑]方?先[行走手]?(?![胜勝负負和]) )
     | \[DhtmlXQ_ (?P<part>\w+) \]
     | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
