@@ -147,7 +147,8 @@ def read_game(
     if most is not None and len(given) > most:
         raise InputError(f"the game has more than {most} moves", "begin with a later position")
     moves: list[Move] = []
-    position, stated = start, game.stated or _result(game.tags.get("RESULT", ""))
+    tag = game.tags.get("RESULT", game.tags.get("result", ""))
+    position, stated = start, game.stated or _result(tag)
     for entry in given:
         try:
             move = parse_move(position, entry) if isinstance(entry, str) else entry

@@ -41,6 +41,10 @@ OPENINGS = [
         "[DhtmlXQ][DhtmlXQ_title]x 1-0[/DhtmlXQ_title]"
         "[DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist][/DhtmlXQ]", "",
     ),
+    (
+        "[DhtmlXQ_result]红胜[/DhtmlXQ_result]"
+        "[DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist]", "1-0",
+    ),
 ]  # fmt: skip
 
 
