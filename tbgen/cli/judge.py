@@ -141,12 +141,16 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
 
     If any line begins with a tag, a move number or a move, the text is split into games of several
     lines, and the result is a list. Otherwise each line is a game, and the result is an iterator.
-    Of standard input only the first line is examined for this.
+    Of standard input only the first line with more than comments is examined for this.
     """
     lines: Iterator[Line] = iter(())
     if name == "-":
         lines = read_lines()
-        known = list(itertools.islice(lines, 1))
+        known = []
+        for line in lines:
+            known.append(line)
+            if split_games(line.text):
+                break
     else:
         with open(name, "rb") as file:
             known = list(read_lines(file))

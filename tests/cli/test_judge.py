@@ -148,6 +148,12 @@ def test_a_line_without_a_fen_among_lines_with_one():
     assert result.stderr.startswith("line 2: error: the line does not begin with a FEN")
 
 
+@pytest.mark.parametrize("heading", ["; collected", "{collected}", "[DhtmlXQ]"])
+def test_standard_input_may_begin_with_a_comment(heading):
+    result = run("-", input=f'{heading}\n[FEN "{FEN}"]\n1. {LOOP[:9]}\n2. {LOOP[10:]}\n')
+    assert (result.exit_code, "Verdict: black wins" in result.stdout) == (0, True)
+
+
 def test_a_file_may_begin_with_a_fen_on_a_line_of_its_own(tmp_path):
     file = tmp_path / "game"
     file.write_text(f"{FEN}\n1. {LOOP[:9]}\n2. {LOOP[10:]}\n")
