@@ -75,5 +75,6 @@ def typed_options(context: click.Context, *names: str) -> str:
     return "".join(
         f" --{name} {shlex.quote(str(context.params[name]))}"
         for name in names
-        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if name in context.params  # not an option that the command ignores
+        and context.get_parameter_source(name) == ParameterSource.COMMANDLINE
     )

@@ -36,6 +36,12 @@ def test_json_has_exactly_the_agreed_keys():
     assert "rook chases the cannon" in answer["reason"]
 
 
+def test_an_ignored_option_hides_no_error():
+    result = run("--tables", "egtb", FEN, "a0a1")
+    assert result.exit_code == 2
+    assert "there is no piece on a0" in result.stderr
+
+
 def test_a_file_without_a_game_is_refused(tmp_path):
     empty = tmp_path / "games"
     empty.write_text("\n\n")
