@@ -9,7 +9,8 @@
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
 Comments, lines that begin with %, variations, move numbers and marks of praise are passed over.
-Any other text that is no move is an error. Moves are read by `parse_move`.
+Any other text that is no move is an error. Moves are read by `parse_move`; the tag
+`[Format "fairy"]` names their notation.
 """
 
 from __future__ import annotations
@@ -146,12 +147,13 @@ def read_game(
     check_legal(start)
     if most is not None and len(given) > most:
         raise InputError(f"the game has more than {most} moves", "begin with a later position")
+    notation = "fairy" if game.tags.get("FORMAT", "").lower() == "fairy" else None
     moves: list[Move] = []
     tag = game.tags.get("RESULT", game.tags.get("result", ""))
     position, stated = start, game.stated or _result(tag)
     for entry in given:
         try:
-            move = parse_move(position, entry) if isinstance(entry, str) else entry
+            move = parse_move(position, entry, notation) if isinstance(entry, str) else entry
             position = play(position, move)
         except MoveTextError as error:
             return GameText(start, tuple(moves), error, stated)
