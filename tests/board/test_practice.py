@@ -15,8 +15,15 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.knowledge.errors import NoReplyError
-from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, level_of
+from tbgen.board.knowledge.errors import NoReplyError, NothingFoundError
+from tbgen.board.knowledge.puzzles import (
+    ATTEMPTS,
+    LEVELS,
+    answer,
+    find_puzzle,
+    level_of,
+    puzzle_of_the_day,
+)
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Material, Move, Position
@@ -141,6 +148,26 @@ def test_the_puzzle_of_the_day(client: TestClient, monkeypatch: pytest.MonkeyPat
         assert 'href="/puzzle"' in page(client, "/")
     assert len(found) == 2
     assert puzzle(page(client, found.pop())) == "open"
+
+
+def test_the_puzzle_of_the_day_comes_from_two_attackers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most tables of one attacker have no puzzle in a sample, so four of them are not enough."""
+    names = [f"KR{own}K{other}" for own in "RNCAB" for other in ("", "A", "B", "AB", "R", "N", "C")]
+    tried: list[Material] = []
+
+    def find_none(store: TableStore, material: Material, **how: int) -> Position:
+        tried.append(material)
+        raise NothingFoundError("no puzzle was found", "")
+
+    monkeypatch.setattr("tbgen.board.knowledge.puzzles.find_puzzle", find_none)
+    with open_tablebase(demo().tables) as tables:
+        store = TableStore(tables)
+        monkeypatch.setattr(store, "materials", lambda: [Material.parse(name) for name in names])
+        for day in range(1, 29):
+            tried.clear()
+            assert puzzle_of_the_day(store, date(2026, 2, day)) is None
+            assert len(set(tried)) == ATTEMPTS
+            assert all(material.both_armed for material in tried)
 
 
 def test_puzzles_have_levels(client: TestClient) -> None:

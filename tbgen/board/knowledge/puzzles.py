@@ -263,14 +263,17 @@ def materials_of_puzzles(store: TableStore) -> list[Material]:
 def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the puzzle of a day: a position in which exactly one move wins.
 
-    At most `ATTEMPTS` tables are searched; None if no puzzle is found in them.
+    At most `ATTEMPTS` tables are searched; None if no puzzle is found in them. They are far apart
+    in the list, and have two attackers if possible: one attacker often wins by many moves.
     """
     number = day.toordinal()
 
     def find() -> Position | None:
         materials = deque(materials_of_puzzles(store))
         materials.rotate(-number * DAILY_STRIDE)
-        for material in islice(materials, ATTEMPTS):
+        spread = islice(materials, 0, None, max(1, len(materials) // (4 * ATTEMPTS)))
+        tried = sorted(spread, key=lambda material: not material.both_armed)
+        for material in tried[:ATTEMPTS]:
             with contextlib.suppress(NothingFoundError, TablebaseError, OSError):
                 return find_puzzle(store, material, seed=number)
         return None
