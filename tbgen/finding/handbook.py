@@ -6,7 +6,7 @@
 
     won    例胜   the attacker, to move, wins more than 98 % of the positions
     drawn  例和   more than 98 % of the positions are drawn with the attacker to move
-    open   巧胜   all others
+    open   不定   all others
 
 The attacker is the side named first in the material. Only the header of a table is read, so that
 hundreds of endgames take a second.
