@@ -126,5 +126,7 @@ def test_a_bad_move_keeps_the_moves_before_it(client: TestClient) -> None:
     assert "moves=h2e2,h9i7" in found.text
     chinese = client.get("/find", params={"q": "炮二平五 a9b9", "lang": "zh-Hans"})
     assert "第1回合黑方：" in chinese.text
+    first = client.get("/find", params={"q": "马4进2", "lang": "zh-Hans"})
+    assert "「马4进2」不是合法着法" in first.text  # no position
     alone = client.get("/find", params={"q": "h2e2 a9b9", "lang": "en"})
     assert "Move 1 of Black: a9b9: b9 is held" in alone.text  # squares are in lower case

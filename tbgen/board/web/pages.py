@@ -210,7 +210,7 @@ class Pages:
                 return self._game(view, read_game(asked, most=MAX_MOVES))
             except MoveTextError as unreadable:
                 numbered = any(map(str.isdigit, asked))  # every position has a digit
-                if " " in asked and (numbered or not asked.isascii()):
+                if (" " in asked) + numbered + (not asked.isascii()) >= 2:  # moves
                     raise
                 if numbered:
                     raise error from unreadable
