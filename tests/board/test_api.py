@@ -209,6 +209,7 @@ def test_headers(client: TestClient) -> None:
         "/v1/probe", params={"fen": KNIGHT}, headers={"if-none-match": answer.headers["etag"]}
     )
     assert again.status_code == 304
+    assert "accept-language" in again.headers["vary"]
     other = client.get("/v1/probe", params={"fen": LOOP})
     assert other.headers["etag"] != answer.headers["etag"]
     bad = client.get("/v1/probe", params={"fen": "x"})

@@ -65,6 +65,9 @@ RETRY_SECONDS = 5
 MAX_AGE = 60
 """Seconds for which a browser may reuse an answer without asking; HTML pages are revalidated."""
 
+_VARY = "accept-language"
+"""Value of `Vary`, also in answers with status 304 (RFC 9110, 15.4.5)."""
+
 _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
 
 JSON = "application/json"
@@ -206,7 +209,7 @@ class EndpointRunner:
             tag = self._etag(request) if cached else None
             if tag and tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
-                return Response(status_code=304, headers={"etag": tag})
+                return Response(status_code=304, headers={"etag": tag, "vary": _VARY})
             queue = lane if isinstance(lane, Lane) else lane(request)
 
             def work(abandoned: Event) -> Answer:  # set once the answer is not needed
@@ -226,7 +229,7 @@ class EndpointRunner:
             headers = {"cache-control": "no-store"}
             if tag and answer.status == 200 and answer.complete:
                 kept = "no-cache" if answer.media_type == HTML else f"public, max-age={MAX_AGE}"
-                headers = {"etag": tag, "cache-control": kept, "vary": "accept-language"}
+                headers = {"etag": tag, "cache-control": kept, "vary": _VARY}
             return answer.response(headers)
 
         return respond
