@@ -3,7 +3,8 @@
     value of the position      move to play
     direct win                 keep the opponent in the pattern, without an offence as grave as the
                                opponent's: `Aim.WIN`
-    any other win              a move to a shorter distance or a lower order
+    any other win              a move to a shorter distance or a lower order, unless the game makes
+                               it a harmful repetition: then the next best winning move
     draw                       a move that keeps the draw and makes neither a check nor a new
                                attack, or is a capture or a pawn's advance; if there is none, a move
                                towards the first of `DRAWING_AIMS` that can be reached, such as an
@@ -12,8 +13,8 @@
 
 A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
 the repetition rules (docs/values.md). A position in a pattern is a direct win for the other side.
-Only for direct wins and draws does the choice depend on the moves already made, which decide which
-side offends (`tbgen.play.safety`).
+For wins and draws the choice depends on the moves already made, which decide which side offends
+(`tbgen.play.safety`).
 """
 
 from __future__ import annotations
@@ -53,10 +54,15 @@ def choose(
     if not good:
         missing = dict.fromkeys(move.missing for move in moves if move.missing is not None)
         raise MissingTableError(" ".join(missing), root.rule_set, tables.directories)
-    if len(good) == 1 or root.rules in (None, Rules.NONE):
+    if root.rules in (None, Rules.NONE):
         return good[0]
     offences = Offences(root.rule_set)
     game = [*history, position]
+    if root.outcome == Outcome.WIN and (len(good) == 1 or not is_direct_win(root)):
+        others = [move for move in moves if move.outcome == Outcome.WIN and move not in good]
+        return _least_punished([*good, *others], game, root)
+    if len(good) == 1:
+        return good[0]
     if is_direct_win(root):
         return _safest_move(tables, root, offences, game, (Aim.WIN,))
     if root.outcome == Outcome.DRAW:
@@ -96,9 +102,20 @@ def _safest_move(
         return rank is None, rank or game.count(move.after), move.sort_key
 
     ranked.sort(key=sort_key)
-    least, best = None, ranked[0][0]
-    trials = TrialMoves(game, offences.rule_set)
-    for move, _ in ranked:
+    return _least_punished([move for move, _ in ranked], game, root)
+
+
+def _least_punished(
+    moves: Sequence[RootMove], game: Sequence[Position], root: ProbeResult
+) -> RootMove:
+    """Return the first of `moves` that leads into no harmful repetition, else the least repeated.
+
+    `game` is the positions, oldest first; the last one is the current position, and `root` its
+    value.
+    """
+    least, best = None, moves[0]
+    trials = TrialMoves(game, root.rule_set)
+    for move in moves:
         punished = _earlier_occurrences(trials, game, move, root.outcome)
         if least is None or punished < least:
             least, best = punished, move

@@ -32,7 +32,8 @@ class GameTablebase(Prober):
         the value:
 
         A winner makes progress with every move: a lower order, the same order and a shorter
-        distance, or a conversion. If the opponent must already offend for ever (a direct win), the
+        distance, or a conversion. It takes another winning move if that one leads to a repetition
+        that is judged as no win. If the opponent must already offend for ever (a direct win), the
         move keeps the opponent in the repetition, without an offence as grave by the winner. A
         loser takes the longest resistance. A side that draws never becomes the greater offender. It
         makes an idle move (no check, no chase), or a move on the shortest way to one, or breaks its

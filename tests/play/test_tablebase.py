@@ -29,7 +29,7 @@ from tbgen.tables import IllegalPositionError, MissingTableError, Outcome, Rules
 from tests.helpers.built import built
 from tests.helpers.random_outcomes import random_outcomes, write_outcomes
 from tests.helpers.starts import drawn, rule_decided
-from tests.helpers.strategies import positions, random_position
+from tests.helpers.strategies import played, positions, random_position
 
 MATERIALS = ("KRK", "KPK", "KRKN", "KRKN", "KRKN")
 SHARED = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -317,6 +317,16 @@ def test_a_side_that_draws_does_not_check_perpetually(check: GameTablebase) -> N
                 games += 1
             game.append(move.after)
     assert games
+
+
+@pytest.mark.parametrize("prelude", ["", "e8e9 c8c9 e9e8 c9c8 "])
+def test_a_winner_does_not_complete_a_perpetual_check(check: GameTablebase, prelude: str) -> None:
+    """best_move leaves a loop of earlier checks, although the check is a shortest win."""
+    game = played("9/2R1k4/9/9/9/9/9/5K3/9/9 b", prelude + "e8e9 c8c9 e9e8")
+    assert {move.move.iccs for move in check.probe_root(game[-1]) if move.best} == {"c9c8", "c9d9"}
+    move = check.best_move(game[-1], game[:-1])
+    assert move is not None
+    assert (move.move.iccs, move.outcome) == ("c9d9", Outcome.WIN)
 
 
 def test_history_with_gaps(check: GameTablebase) -> None:
