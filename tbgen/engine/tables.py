@@ -6,7 +6,7 @@ tables stay open.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,13 +115,18 @@ def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path
 
 
 def probe_lines(
-    tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None
+    tables: GameTablebase,
+    game: Game,
+    lines: int,
+    only: Sequence[Move] | None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[Outcome, tuple[Line, ...]] | None:
     """Return the current position's outcome for its side to move, and its best lines.
 
     The line to play is first. `lines` is the maximum number of lines, `only` the moves that may be
-    played (None: all). Returns None if the position, or a position after one of these moves, has no
-    table, or if none of these moves is legal. Raises the other errors of `GameTablebase.probe`.
+    played (None: all). Lines after the first are one move long once `stopped()` is true. Returns
+    None if the position, or a position after one of these moves, has no table, or if none of these
+    moves is legal. Raises the other errors of `GameTablebase.probe`.
     """
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
@@ -137,23 +142,29 @@ def probe_lines(
         return None
     if best is not None:
         moves.sort(key=lambda move: move.move != best.move)
-    return root.outcome, tuple(_line(tables, move) for move in moves[:lines])
+    found = [Line(_score(moves[0]), _best_play(tables, moves[0]))]
+    for move in moves[1:lines]:
+        found.append(Line(_score(move), (move.move,) if stopped() else _best_play(tables, move)))
+    return root.outcome, tuple(found)
 
 
-def _line(tables: GameTablebase, choice: RootMove) -> Line:
-    """Return a line of play: the move `choice` with its score, and best play after the move.
-
-    The line has the move alone if best play needs a missing table.
-    """
-    from tbgen.tables import Metric, MissingTableError
+def _score(choice: RootMove) -> int:
+    """Return the score of a move for the side that makes it."""
+    from tbgen.tables import Metric
 
     value, result = choice.worth, choice.result
     assert value is not None
     assert result is not None
     mates = result.metric == Metric.DTM or choice.ends_game
-    score = scores.score_of_value(value.outcome, value.order, value.plies, mates)
+    return scores.score_of_value(value.outcome, value.order, value.plies, mates)
+
+
+def _best_play(tables: GameTablebase, choice: RootMove) -> tuple[Move, ...]:
+    """Return a move and best play after it; the move alone if best play needs a missing table."""
+    from tbgen.tables import MissingTableError
+
     try:
         following = tables.mainline(choice.after, _LINE_PLIES).moves
     except MissingTableError:
         following = ()
-    return Line(score, (choice.move, *(step.choice.move for step in following)))
+    return (choice.move, *(step.choice.move for step in following))

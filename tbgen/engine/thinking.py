@@ -277,7 +277,9 @@ class Thinker:
         """Return the answer of the tables, else of the search, else a move without search."""
         tables = self._tables.tables
         if tables is not None:
-            found = probe_lines(tables, game, options.multipv, self._limits.only)
+            found = probe_lines(
+                tables, game, options.multipv, self._limits.only, self._stopped.is_set
+            )
             if found is not None:
                 outcome, lines = found
                 self._report(Iteration(1, 1, lines, 0, 1, 0))

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tbgen.engine.game import Game
 from tbgen.engine.options import Options
-from tbgen.engine.tables import EngineTables
+from tbgen.engine.tables import EngineTables, probe_lines
 from tbgen.probing import NumbaTables, kernels
 from tbgen.tables import TablebaseError
 
@@ -65,6 +66,22 @@ def test_the_other_tables_stay_when_one_is_too_long_for_a_batch(
         NumbaTables(library.tables, ["KRKN"])
     assert library.leave_out(caught.value).endswith("the search goes on without KRKN")
     assert materials(library) == before - {"KRKN"}
+
+
+def test_lines_are_cut_short_when_the_time_is_up(library: EngineTables) -> None:
+    """A stopped search follows only the line to play; all lines keep their order and scores."""
+    assert library.tables is not None
+    game = Game.read(["fen", "3k5/9/9/9/9/9/4n4/9/9/R3K4", "w"])
+    full, stopped = (
+        probe_lines(library.tables, game, 128, None, lambda answer=answer: answer)
+        for answer in (False, True)
+    )
+    assert full is not None
+    assert stopped is not None
+    assert stopped[1][0] == full[1][0]
+    assert [(line.score, line.moves[:1]) for line in full[1]][1:] == [
+        (line.score, line.moves) for line in stopped[1]
+    ][1:]
 
 
 def test_every_directory_without_tables_is_named(tables_dir: Path, tmp_path: Path) -> None:
