@@ -670,6 +670,23 @@ static void keep_least(xq_quest *q, uint8_t *board, const xq_record *game, const
         }
 }
 
+/* Keep the soonest winning moves after which nothing repeats; without any, `keep` is unchanged. */
+static void keep_new_wins(uint8_t *board, const xq_record *game, const xq_move *moves, size_t count,
+                          uint8_t *keep)
+{
+    uint8_t fresh[XQ_MAX_MOVES] = {0};
+    const xq_value *soonest = NULL;
+    for (size_t i = 0; i < count && moves[i].worth.wdl > 0; i++) {
+        if (soonest != NULL && compare_values(&moves[i].worth, 1, soonest, 1) != 0)
+            break;
+        fresh[i] = (uint8_t)is_fresh(game, board, step_of(&moves[i]));
+        if (fresh[i])
+            soonest = &moves[i].worth;
+    }
+    if (soonest != NULL)
+        memcpy(keep, fresh, count);
+}
+
 /* Play the moves of a game; XQ_ERR_ARGUMENT for one that is not legal. */
 static int replay(xq_record *game, int side, const xq_step *played, size_t count)
 {
@@ -714,6 +731,8 @@ static int filter(xq_reader *reader, const xq_record *game, xq_value *value, xq_
             keep_least(&q, board, game, moves, all, keep);
         else if (q.root.wdl == 0 && q.status == XQ_OK)
             keep_fresh(&q, board, game, moves, all, keep);
+    } else if (all > 0 && moves[0].best) {
+        keep_new_wins(board, game, moves, all, keep);
     }
     for (size_t i = 0; i < all; i++)
         if (keep[i])

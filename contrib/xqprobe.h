@@ -284,7 +284,8 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
  *
  * An idle move makes neither a check nor a new attack. The list depends on the value of the position:
  *
- *     win         the best moves: fewer plies or a lower order each time, so that nothing repeats
+ *     win         the best winning moves after which no position of the game can recur: fewer plies or
+ *                 a lower order each time. If there are none, the best moves
  *     direct win  in 0 plies, of an order >= 1 (the opponent must offend perpetually): those of the
  *                 best moves that lead soonest to an idle move
  *     draw        drawing moves that are idle, or after which every reply allows an idle move, if no

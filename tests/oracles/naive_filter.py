@@ -33,6 +33,9 @@ class NaiveFilter:
         self._root, moves = tables.probe_with_moves(game[-1])
         self._offences = Offences(self._root.rule_set)
         best = [move for move in moves if move.best]
+        if self._root.outcome == Outcome.WIN and not is_direct_win(self._root):
+            fresh = [move for move in moves if move.outcome == Outcome.WIN and self._is_fresh(move)]
+            best = [move for move in fresh if move.worth == fresh[0].worth] or best
         self.kept = self._filtered(game[-1], best)
 
     def _filtered(self, position: Position, best: list[RootMove]) -> set[Move] | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tbgen.building.packing import pack_table
-from tbgen.indexing import Position
+from tbgen.indexing import Move, Position
 from tbgen.play.preference import RootMove, is_direct_win
 from tbgen.play.repetition import move_between
 from tbgen.play.streaks import CHECK, Offences, is_irreversible
@@ -28,7 +28,7 @@ from tests.helpers.engines import EngineTables, MockEngine
 from tests.helpers.paths import ROOT
 from tests.helpers.play import Ending, play_drawn, play_won
 from tests.helpers.starts import drawn, endangered, rule_decided
-from tests.helpers.strategies import random_position
+from tests.helpers.strategies import played, random_position
 from tests.oracles.naive_filter import NaiveFilter
 
 OFFENCES = ROOT / "tests" / "probing" / "offences.c"
@@ -103,6 +103,17 @@ def test_the_filter_agrees_with_the_naive_filter(
             value = tables.probe(game[-1])
             seen["direct" if is_direct_win(value) else value.outcome.name] += 1
     assert min(seen[kind] for kind in ("direct", "WIN", "DRAW", "LOSS")) >= 2, seen
+
+
+@needs_c
+def test_a_win_is_not_repeated(directory: Path, tables: GameTablebase) -> None:
+    """The filter leaves out a shortest win that repeats a check of the game."""
+    game = played("9/2R1k4/9/9/9/9/9/5K3/9/9 b", "e8e9 c8c9 e9e8")
+    assert {move.move.iccs for move in tables.probe_root(game[-1]) if move.best} == {"c9c8", "c9d9"}
+    (status, *left), (_, *alone) = filtered(directory, [game, game[-1:]])
+    kept = {Move(*map(int, word.split("-"))).iccs for word in left}
+    assert (status, kept) == ("0", {"c9d9"})
+    assert len(alone) == 2
 
 
 def wins(tables: GameTablebase, position: Position) -> bool:
