@@ -128,17 +128,18 @@ def probe_lines(
     None if the position, or a position after one of these moves, has no table, or if none of these
     moves is legal. Raises the other errors of `GameTablebase.probe`.
     """
+    from tbgen.play.choice import choose
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
     position = game.position
     try:
         root, moves = tables.probe_with_moves(position)
-        best = tables.best_move(position, game.positions[:-1])
+        if only is not None:
+            moves = [move for move in moves if move.move in only]
+        if not moves or any(move.result is None for move in moves):
+            return None
+        best = choose(tables, position, root, moves, game.positions[:-1])
     except (MissingTableError, UnsupportedMaterialError):
-        return None
-    if only is not None:
-        moves = [move for move in moves if move.move in only]
-    if not moves or any(move.result is None for move in moves):
         return None
     if best is not None:
         moves.sort(key=lambda move: move.move != best.move)

@@ -10,6 +10,7 @@ import pytest
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
 from tbgen.engine.tables import EngineTables, probe_lines
+from tbgen.indexing import Move
 from tbgen.probing import NumbaTables, kernels
 from tbgen.tables import TablebaseError
 
@@ -82,6 +83,17 @@ def test_lines_are_cut_short_when_the_time_is_up(library: EngineTables) -> None:
     assert [(line.score, line.moves[:1]) for line in full[1]][1:] == [
         (line.score, line.moves) for line in stopped[1]
     ][1:]
+
+
+def test_a_restricted_choice_considers_the_game(library: EngineTables) -> None:
+    """Among the allowed moves, a shortest win that completes a perpetual check is avoided."""
+    assert library.tables is not None
+    moves = "e8e9 c8c9 e9e8 c9c8 e8e9 c8c9 e9e8"
+    game = Game.read(f"fen 9/2R1k4/9/9/9/9/9/5K3/9/9 b moves {moves}".split())
+    only = [Move.from_iccs("c9c8"), Move.from_iccs("c9a9")]
+    found = probe_lines(library.tables, game, 1, only)
+    assert found is not None
+    assert found[1][0].moves[0].iccs == "c9a9"
 
 
 def test_every_directory_without_tables_is_named(tables_dir: Path, tmp_path: Path) -> None:
