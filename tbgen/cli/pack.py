@@ -66,7 +66,7 @@ def pack(
                 how = "present" if packed.kept else share
                 click.echo(f"{packed.name.filename}: {packed.size:,} bytes, {how}")
         if out is not None:
-            archive, bundled = write_bundle(out, opened.rule_set)
+            archive, bundled = write_bundle(out, opened.rule_set, threads=threads)
     if as_json:
         show_json({
             "directory": str(out or selection.directory),

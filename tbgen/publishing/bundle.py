@@ -66,15 +66,16 @@ def bundled_names(directory: Path, rule_set: RuleSet) -> list[WdlName]:
     return names
 
 
-def write_bundle(directory: Path, rule_set: RuleSet) -> tuple[Path, int]:
+def write_bundle(directory: Path, rule_set: RuleSet, *, threads: int = 1) -> tuple[Path, int]:
     """Add index, checksums, texts and archive to a directory of win-draw-loss files.
 
-    Returns the path of the archive, and the number of win-draw-loss files in it. Raises the errors
-    of `bundled_names` and of reading the files, and `OSError`.
+    Every file is read whole and checked first, also those of earlier runs. Returns the path of the
+    archive, and the number of win-draw-loss files in it. Raises the errors of `bundled_names` and
+    of reading the files, and `OSError`.
     """
     names = bundled_names(directory, rule_set)
     men = max((name.material.men for name in names), default=0)
-    rows = [_row(directory / name.filename) for name in names]
+    rows = [_row(directory / name.filename, name, threads) for name in names]
     lines = [("file", "bytes", "sha256", "source", "source_digest"), *rows]
     texts = {
         "README.txt": README.format(files=counted(len(names), "file"), men=men, rules=rule_set),
@@ -98,7 +99,8 @@ def write_bundle(directory: Path, rule_set: RuleSet) -> tuple[Path, int]:
     return archive, len(names)
 
 
-def _row(path: Path) -> tuple[str, int, str, str, str]:
-    with WdlFile(path) as file:
+def _row(path: Path, name: WdlName, threads: int) -> tuple[str, int, str, str, str]:
+    with WdlFile(path, name=name) as file:
+        file.check(threads=threads)
         source = file.statistics.source
     return path.name, *hash_of(path), source.file, source.digest

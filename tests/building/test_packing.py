@@ -76,6 +76,20 @@ def test_a_bundle(tables: Path, tmp_path: Path) -> None:
     assert (status, "has files of other rules: KRK.none.wdl.xqt" in said) == (2, True)
 
 
+def test_a_bundle_has_no_damaged_file(tables: Path) -> None:
+    """A file of an earlier run whose blocks are damaged gets no checksum, and no new archive."""
+    out = tables / "out"
+    assert run(tables, "KRKN", "KRK", "--out", str(out))[0] == 0
+    before = (out / "SHA256SUMS").read_bytes(), (out / "tbgen-check-wdl.zip").read_bytes()
+    file = out / "KRKN.check.wdl.xqt"
+    content = bytearray(file.read_bytes())
+    content[1500] ^= 1
+    file.write_bytes(content)
+    status, _, said = run(tables, "KRK", "--out", str(out))
+    assert (status, "KRKN.check.wdl.xqt, block" in said) == (3, True)
+    assert before == ((out / "SHA256SUMS").read_bytes(), (out / "tbgen-check-wdl.zip").read_bytes())
+
+
 def test_a_bundle_of_large_files(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Members above 2 GiB, here above 1 KiB, are stored with the header that they need."""
     monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1 << 10)
