@@ -119,17 +119,18 @@ def fetch(
     path = directory / entry.file
     table = entry.table
     lock = TableName(table.material, table.rule_set, Metric.DTM)  # for both metrics, as in builds
-    with locked(directory / f".{lock}.lock"):
-        if path.exists():
-            if not _is_equal(path, entry):
-                raise FetchError(
-                    f"{path} exists, and differs from the file in the index",
-                    "move it away, or choose another directory with --tables",
-                )
-            return False
-        with continuing(path) as part:
-            _fetch_part(part, entry, sources, report)
-        return True
+    if not path.exists():  # a complete table needs no lock, which a read-only directory refuses
+        with locked(directory / f".{lock}.lock"):
+            if not path.exists():  # a build or another download may just have ended
+                with continuing(path) as part:
+                    _fetch_part(part, entry, sources, report)
+                return True
+    if not _is_equal(path, entry):
+        raise FetchError(
+            f"{path} exists, and differs from the file in the index",
+            "move it away, or choose another directory with --tables",
+        )
+    return False
 
 
 def require_room(entries: Iterable[Entry], directory: Path) -> None:

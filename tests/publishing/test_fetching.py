@@ -168,6 +168,13 @@ def test_a_table_under_construction_is_not_fetched(server: Server, tmp_path: Pat
         fetch(KRK, [WebSource(server.address)], tmp_path)
 
 
+def test_a_complete_file_needs_no_lock(tmp_path: Path) -> None:
+    """A read-only directory, in which no lock can be taken, may have all files."""
+    (tmp_path / KRK.file).write_bytes(CONTENT)
+    with locked(tmp_path / ".KRK.wxf.dtm.lock"):
+        assert not fetch(KRK, [], tmp_path)
+
+
 def test_an_interrupted_fetch_leaves_a_part_and_no_lock(server: Server, tmp_path: Path) -> None:
     def interrupt(count: int) -> None:
         raise KeyboardInterrupt
