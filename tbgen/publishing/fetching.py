@@ -85,7 +85,7 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
         try:
             return read_index(decoded(bytes(found), source))
         except BadIndexError as error:
-            raise SourceError(0, f"{source}/{INDEX}: {error}") from None
+            raise SourceError(0, f"{source}/{INDEX}: {error.message}") from None
 
     hint = f"name a folder that has an {INDEX}, as tbgen index writes it, with --from"
     return _first_success(sources, read, hint)

@@ -298,7 +298,7 @@ def test_round_trip_of_an_index(tables_dir: Path, tmp_path: Path) -> None:
     (broken / "index.json").write_text("{")
     sources = [DirectorySource(path) for path in (tmp_path / "no", broken, tmp_path)]
     assert fetch_index(sources) == entries
-    with pytest.raises(FetchError, match=r"broken/index\.json: this is no index"):
+    with pytest.raises(FetchError, match=r"broken/index\.json: this is no index[^;]*$"):
         fetch_index(sources[:2])
     for entry in entries:
         assert hash_of(tmp_path / entry.file) == (entry.bytes, entry.sha256)
