@@ -30,7 +30,15 @@ def copy_to(folder: Path) -> Path:
     Packages are built in the copy, since building leaves folders behind.
     """
     ignored = shutil.ignore_patterns(
-        ".*", "build", "*.egg-info", "__pycache__", "egtb", "site", "node_modules"
+        ".git",
+        ".venv",
+        ".*cache",
+        "build",
+        "*.egg-info",
+        "__pycache__",
+        "egtb",
+        "site",
+        "node_modules",
     )
     return shutil.copytree(ROOT, folder, ignore=ignored)
 
@@ -121,10 +129,19 @@ def test_the_source_distribution_is_complete(packed: Path) -> None:
     (archive,) = packed.glob("*.tar.gz")
     with tarfile.open(archive) as sources:
         names = {name.partition("/")[2] for name in sources.getnames()}
-    folders = ("docs", "tests", "scripts", "contrib", *map(str, SETTINGS["package-dir"].values()))
+    folders = (
+        ".ci",
+        "docs",
+        "tests",
+        "scripts",
+        "contrib",
+        *map(str, SETTINGS["package-dir"].values()),
+    )
     assert {
         path.relative_to(ROOT).as_posix()
-        for folder in folders
-        for path in (ROOT / folder).rglob("*")
+        for path in (
+            *ROOT.glob("*.md"),
+            *(path for folder in folders for path in (ROOT / folder).rglob("*")),
+        )
         if path.is_file() and path.suffix != ".pyc"
     } <= names
