@@ -289,7 +289,7 @@ def test_a_field_given_twice(client: TestClient) -> None:
     assert client.get("/search/KRKN?turn=red&turn=black").status_code == 400
 
 
-def test_the_api_agrees_with_the_page(client: TestClient, store: TableStore) -> None:
+def test_the_api_agrees_with_the_page(client: TestClient) -> None:
     asked = {"outcome": "win", "only": "1", "turn": "black", "least": "3"}
     answer = client.get("/v1/tables/KRKN/search", params=asked).json()
     listed = [Position.from_fen(entry["fen"]) for entry in answer["positions"]]

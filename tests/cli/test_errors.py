@@ -290,9 +290,7 @@ def test_corrupt_tables(tables_dir: Path, tmp_path: Path, change: object, word: 
     assert run("probe", KRK, "--tables", tmp_path).exit_code == 0
 
 
-def test_unreadable_directory(
-    tmp_path: Path, tables_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 

@@ -89,7 +89,7 @@ def test_a_removed_working_directory(tmp_path: Path, command: str) -> None:
         assert result.returncode == (1 if command == "doctor" else 2)
 
 
-def test_invalid_seeds(tmp_path: Path) -> None:
+def test_invalid_seeds() -> None:
     result = CliRunner().invoke(main, ["dump", "KRK", "--sample", "1", "--seed", "-1"])
     assert (result.exit_code, result.stderr.splitlines()[0][:6]) == (2, "error:")
 

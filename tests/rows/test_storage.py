@@ -42,7 +42,7 @@ def test_stored_bytes_are_read_back(tmp_path: Path) -> None:
         assert [storage.fetch(one) for one in kept] == [bytes([n]) * n for n in range(1, 100)]
 
 
-def test_discarded_arrays_leave_memory_and_can_be_written(tmp_path: Path) -> None:
+def test_discarded_arrays_leave_memory_and_can_be_written() -> None:
     array = Storage().zeros((SIZE // 8, 2), np.uint32)
     array[:] = 1
     full = resident_bytes()
