@@ -68,7 +68,7 @@ def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
     writer.writeheader()
     for row in sorted(rows, key=lambda row: (row.rules, row.index_size, row.material)):
         writer.writerow(asdict(row))
-    path.write_text(text.getvalue())
+    path.write_text(text.getvalue(), "utf-8")
 
 
 def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, float]:

@@ -43,7 +43,7 @@ def sources(commit: str | None) -> dict[str, str]:
     """Return the Python sources in `FOLDERS` by path, from a commit; None for the checkout."""
     if commit is None:
         paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
-        return {path.relative_to(ROOT).as_posix(): path.read_text() for path in paths}
+        return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
     listed = git("ls-tree", "-r", "--name-only", commit, "--", *FOLDERS).splitlines()
     return {path: git("show", f"{commit}:{path}") for path in listed if path.endswith(".py")}
 
