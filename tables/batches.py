@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing import InputError, Material, Position, Side
+from tbgen.indexing import InputError, Material, Position, PositionError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.blocks import Codes
@@ -64,10 +64,17 @@ def look_up(
 def checked(boards: NDArray[Any], sides: NDArray[Any]) -> tuple[Boards, NDArray[np.int64]]:
     """Return boards, uint8 (n, 90), and sides to move, int64 (n,), with contiguous memory.
 
-    Raises `InputError` for another number of sides than boards, and for sides but 0 and 1.
+    Raises `InputError` for another number of sides than boards, and for sides but 0 and 1, and
+    `PositionError` for codes that no byte holds: a conversion would wrap them round.
     """
-    boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
-    numbers = np.asarray(sides)
+    given, numbers = np.asarray(boards), np.asarray(sides)
+    with np.errstate(invalid="ignore"):  # no number, which differs from every byte
+        boards = np.ascontiguousarray(given, np.uint8).reshape(-1, SQUARES)
+    if given.dtype != np.uint8 and (wrapped := boards != given.reshape(-1, SQUARES)).any():
+        raise PositionError(
+            f"a board holds {given.reshape(-1, SQUARES)[wrapped][0]}, which is no piece code",
+            "piece codes are 1 to 7 for Red and 9 to 15 for Black",
+        )
     if numbers.shape != boards.shape[:1] or ((numbers != 0) & (numbers != 1)).any():
         raise InputError(
             f"{len(boards)} boards need as many sides to move", "each is 0 for Red or 1 for Black"

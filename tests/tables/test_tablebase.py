@@ -113,10 +113,15 @@ def test_batches_refuse_what_is_no_position(directory: tuple[Path, dict[str, Pla
     unknown = np.vstack([boards[0], boards[0]])
     unknown[1, 89] = 200
     wrong = [(boards, sides) for sides in ([0, -1], [2, 0], [256, 1], [0])]
+    # A conversion to bytes would wrap or cut these to the codes of `boards`.
+    wide = boards.astype(np.int64)
+    converted = [wide + 256, wide - 256, wide + 0.5, np.where(wide, wide, np.nan)]
     all_wrong = (boards * 0, boards * ~kings, outside, boards[::-1] | 8, unknown)
-    wrong += [(board, [1, 0]) for board in all_wrong]
+    wrong += [(board, [1, 0]) for board in (*all_wrong, *converted)]
     with Tablebase.open(directory[0]) as tablebase:
-        assert tablebase.probe_wdl_boards(boards, np.array([1, 0])).shape == (2,)
+        for dtype in (np.uint8, np.int8, np.int64):
+            given = boards.astype(dtype)
+            assert tablebase.probe_wdl_boards(given, np.array([1, 0])).shape == (2,)
         for board, sides in wrong:
             with pytest.raises(InputError):
                 tablebase.probe_boards(board, np.array(sides))
