@@ -115,6 +115,8 @@ class Search:
             raise InputError("only studies have a length", "ask for studies, or sort by plies")
         if limit is not None and limit < 1:
             raise InputError(f"a limit of {limit} positions", "give 1 or more")
+        if threads < 1:
+            raise InputError(f"{threads} threads", "give 1 or more")
         self.material = Material.parse(material) if isinstance(material, str) else material
         if not self.material.needs_table:
             raise InputError(

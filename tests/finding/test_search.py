@@ -302,6 +302,7 @@ def test_repr_of_results(krkn: GameTablebase) -> None:
         ({"plies": (None, 20)}, "is no range"),
         ({"orders": -1}, "is no range"),
         ({"limit": 0}, "a limit of 0"),
+        ({"threads": 0}, "0 threads"),
     ],
 )
 def test_impossible_conditions_are_errors(
