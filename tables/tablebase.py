@@ -373,7 +373,7 @@ class Tablebase:
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
         """
-        outcomes = np.zeros(len(sides), np.int8)
+        outcomes = np.zeros(np.size(sides), np.int8)
         for numbers, file, codes in look_up(
             boards, sides, lambda each: self.wdl_file(each) or self.table(each)
         ):
@@ -389,8 +389,8 @@ class Tablebase:
 
         Parameters and errors are those of `probe_wdl_boards`. A draw has order 0 and 0 plies.
         """
-        outcomes = np.zeros(len(sides), np.int8)
-        orders, plies = np.zeros(len(sides), np.uint32), np.zeros(len(sides), np.uint32)
+        outcomes = np.zeros(np.size(sides), np.int8)
+        orders, plies = np.zeros(np.size(sides), np.uint32), np.zeros(np.size(sides), np.uint32)
         for numbers, file, codes in look_up(boards, sides, self.table):
             values = value_columns(codes, file.code_space)
             outcomes[numbers], orders[numbers], plies[numbers] = values

@@ -112,7 +112,7 @@ def test_batches_refuse_what_is_no_position(directory: tuple[Path, dict[str, Pla
     outside = np.vstack([boards[1], np.roll(boards[1], -9)])
     unknown = np.vstack([boards[0], boards[0]])
     unknown[1, 89] = 200
-    wrong = [(boards, sides) for sides in ([0, -1], [2, 0], [256, 1], [0])]
+    wrong = [(boards, sides) for sides in ([0, -1], [2, 0], [256, 1], [0], 0)]
     # A conversion to bytes would wrap or cut these to the codes of `boards`.
     wide = boards.astype(np.int64)
     converted = [wide + 256, wide - 256, wide + 0.5, np.where(wide, wide, np.nan)]
