@@ -23,7 +23,8 @@ def main() -> int:
             (package / name).symlink_to(ROOT / name)
         (Path(folder) / EXAMPLE.name).symlink_to(EXAMPLE)
         command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
-        cache = ["--cache-dir", str(ROOT / ".mypy_cache")]
+        # Entries of a cache name files in the temporary folder of an earlier run.
+        cache = ["--cache-dir", str(Path(folder) / "cache")]
         return subprocess.run(
             [*command, *cache, "-p", "tbgen", "-m", EXAMPLE.stem], cwd=folder
         ).returncode
