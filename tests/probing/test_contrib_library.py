@@ -96,6 +96,18 @@ def test_an_installed_library(tmp_path: Path) -> None:
 
 
 @needs_cxx
+def test_a_library_with_its_own_decoder_needs_no_zstd(tmp_path: Path) -> None:
+    """The file of pkg-config names zstd only if the library needs it."""
+    decoder = tmp_path / "decoder.c"
+    decoder.write_text("#include <zstd.h>\n")
+    made = [f"OUT={tmp_path / 'built'}", "LIBS=-lzstd", f"PREFIX={tmp_path}"]
+    cprograms.make("install", f"DECODER={decoder}", *made)
+    described = (tmp_path / "lib" / "pkgconfig" / "xqprobe.pc").read_text()
+    assert "Libs: -L${libdir} -lxqprobe\n" in described
+    assert "zstd" not in described
+
+
+@needs_cxx
 def test_the_examples(tmp_path: Path) -> None:
     directory = built("KRAKR", rules="wxf")
     fen = "5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w"
