@@ -108,6 +108,17 @@ def test_a_library_with_its_own_decoder_needs_no_zstd(tmp_path: Path) -> None:
 
 
 @needs_cxx
+def test_a_prefix_with_a_space_is_refused(tmp_path: Path) -> None:
+    """Nothing is installed beside the folder that was meant."""
+    prefix = tmp_path / "own programs"
+    command = ["make", "-C", str(CONTRIB), f"OUT={cprograms.library()}", "install"]
+    result = subprocess.run([*command, f"PREFIX={prefix}"], capture_output=True, text=True)
+    assert f"DESTDIR and PREFIX must be paths without spaces: {prefix}" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert not (CONTRIB / "programs").exists()
+
+
+@needs_cxx
 def test_the_examples(tmp_path: Path) -> None:
     directory = built("KRAKR", rules="wxf")
     fen = "5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w"
