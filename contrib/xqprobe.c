@@ -1793,7 +1793,7 @@ static uint8_t *allocate_held(size_t bytes)
 #if defined(XQ_POSIX) && defined(MADV_HUGEPAGE)
     const size_t page = (size_t)1 << 21;
     void *memory = NULL;
-    if (bytes >= page) {
+    if (bytes >= page && bytes <= SIZE_MAX - page) {
         if (posix_memalign(&memory, page, (bytes + page - 1) / page * page) != 0)
             return NULL;
         madvise(memory, bytes, MADV_HUGEPAGE); /* falls back to small pages */

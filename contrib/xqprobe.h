@@ -136,10 +136,10 @@ void xq_set_free(xq_set *set);
  * (docs/format.md, "Names"), such as KRNKR.wxf.dtm.xqt or KRNKR.wxf.wdl.xqt. Returns XQ_OK, also for
  * a second table of the same material. Outcomes come from a win-draw-loss file if there is one.
  *
- * The file is mapped, on POSIX systems and on Windows, and needs no descriptor afterwards. It may be
- * replaced or removed, but not shortened in place. On other systems, or if compiled with
- * -DXQ_IN_MEMORY, it is read into memory. Paths on Windows are UTF-8, or else in the system's code
- * page, and of any length. */
+ * The file is mapped, on POSIX systems and on Windows, and needs no descriptor afterwards. On POSIX
+ * systems it may be replaced or removed, but not shortened in place; Windows refuses all of these until
+ * the set is freed. On other systems, or if compiled with -DXQ_IN_MEMORY, it is read into memory. Paths
+ * on Windows are UTF-8, or else in the system's code page, and of any length. */
 int xq_add_file(xq_set *set, const char *path);
 
 /* Add a table file that is in memory; `data` must stay there until the set is freed. */
@@ -186,8 +186,8 @@ xq_summary xq_summary_of(const xq_set *set);
 /* Unpack the outcomes of whole tables into memory, two bits a slot, smallest tables first, up to
  * `bytes`. Readers of all threads share them: probes of these outcomes are never cold. Returns the
  * number of materials held, or the error of the first table that could not be read. All other tables are
- * held nevertheless, and `xq_skipped` lists those that could not be read. Call it before threads start,
- * as the functions that add files. */
+ * held nevertheless, and `xq_skipped` lists those that could not be read. XQ_ERR_MEMORY ends it at once;
+ * tables held before stay. Call it before threads start, as the functions that add files. */
 int xq_hold(xq_set *set, size_t bytes);
 
 /* One step of `xq_hold`, which a program can stop between tables: unpack the next table if it fits
