@@ -65,7 +65,7 @@ _STANDINGS = {
 @click.option(
     "--digests", is_flag=True,
     help="Compare their digests with the project's list instead. It has all wxf tables of at most "
-    "five men, of at most eight men with two attackers, and of one attacker.",
+    "six men, of at most nine men with two attackers, and of one attacker.",
 )  # fmt: skip
 @click.option(
     "--against", type=click.Path(path_type=Path), metavar="FILE",
