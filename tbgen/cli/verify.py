@@ -22,10 +22,10 @@ from tbgen.indexing import InputError, Material
 from tbgen.system.allowance import usable_memory
 from tbgen.system.platform import import_permanently
 from tbgen.system.units import counted
+from tbgen.tables.names import TableName
 from tbgen.tables.proofs import Proofs, find_in_directory
 
 if TYPE_CHECKING:
-    from tbgen.tables import TableName
     from tbgen.verify.files import TableProver
 
 CORES = os.cpu_count() or 1
@@ -232,6 +232,7 @@ def _prove_outcomes(
     from tbgen.verify.wdl import verify_wdl
 
     reports = []
+    proofs = Proofs(find_in_directory(selection.directory))
     with selection.open() as opened:
         for material in materials:
             report = verify_wdl(opened, material, threads=threads)
@@ -244,10 +245,9 @@ def _prove_outcomes(
             reports.append(report)
             if as_json:
                 continue
-            compared = (
-                f"equal to {report.source}" if report.compared
-                else f"consistent; {report.source}, which would prove it, is missing"
-            )  # fmt: skip
+            compared = f"consistent; {report.source}, which would prove it, is missing"
+            if report.compared and (source := TableName.parse(report.source)):
+                compared = f"equal to {report.source} ({proofs.status(source)})"
             verdict = compared if report.ok else "REFUTED"
             click.echo(f"{report.file}: {verdict}, {report.positions:,} positions")
             if report.inconsistent or report.differing:

@@ -33,6 +33,10 @@ def run(tables: Path, *arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+def run_proof(tables: Path, material: str) -> int:
+    return CliRunner().invoke(main, ["verify", material, "--tables", str(tables)]).exit_code
+
+
 def report_on(tables: Path, material: str):
     with Tablebase.open(tables) as tablebase:
         return verify_wdl(tablebase, Material.parse(material), threads=2)
@@ -59,7 +63,9 @@ def rewritten(tables: Path, material: str, change) -> None:
 def test_sound_files(tables: Path) -> None:
     status, out = run(tables, "KPKP", "KPK")
     assert status == 0
-    assert out.count("equal to") == 2
+    assert "equal to KPKP.check.dtm.xqt (unproven), " in out
+    assert run_proof(tables, "KPK") == 0
+    assert "equal to KPK.check.dtm.xqt (proven), " in run(tables, "KPKP", "KPK")[1]
     status, out = run(tables, "KPKP", "--json")
     (entry,) = json.loads(out)["files"]
     assert entry["ok"]
