@@ -139,12 +139,13 @@ class Group(_Reporting, click.Group):
         Reports Ctrl-C while the command is loaded, since click would print an empty line. Raises
         `OSError` if memory is too little to load numpy.
         """
+        as_json = "--json" in ctx.args
         try:
             # If memory is too little to load numpy, its BLAS would abort the process.
             mmap.mmap(-1, _TO_LOAD_NUMPY, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            ctx.exit(_end(error, None))
+            ctx.exit(_end(error, None, as_json=as_json))
 
 
 class Command(_Reporting):

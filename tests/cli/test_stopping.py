@@ -5,6 +5,7 @@ A server ends with status 0 on SIGTERM.
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -12,7 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from tbgen.cli import main
 from tests.helpers.commands import STOPS, start
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
@@ -48,6 +51,19 @@ def test_a_stop_during_imports(
     process = start(command, path=tmp_path)
     assert process.communicate(timeout=20) == ("", "error: interrupted\n")
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize(("arguments", "shown"), [(["--json"], "interrupted"), ([], None)])
+def test_ctrl_c_while_a_command_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], shown: str | None
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(main), "get_command", interrupt)
+    result = CliRunner().invoke(main, ["probe", KRK, *arguments])
+    assert (result.exit_code, result.stderr) == (130, "error: interrupted\n")
+    assert (json.loads(result.stdout)["error"] if result.stdout else None) == shown
 
 
 @pytest.mark.parametrize("stop", STOPS)
