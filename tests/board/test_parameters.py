@@ -43,6 +43,13 @@ def test_an_unknown_parameter_is_refused(client: TestClient) -> None:
         assert "has no parameter" in html.unescape(answer.text)
 
 
+def test_a_repeated_parameter_is_refused(client: TestClient) -> None:
+    fen = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+    answer = client.get("/v1/probe", params=[("fen", fen), ("fen", fen)])
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "fen is given 2 times"
+
+
 @pytest.mark.parametrize(
     ("path", "asked", "least"),
     [

@@ -9,11 +9,13 @@ whole question. `schemas` describes the answers field by field; `api` makes them
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 from html import escape
 from typing import Any
+
+from starlette.datastructures import QueryParams
 
 from tbgen import __version__
 from tbgen.board.drawing.diagram import BOARDS
@@ -214,11 +216,16 @@ def _section(endpoint: Endpoint, view: View) -> str:
     return f"<section>{heading}<p>{view.message(endpoint.path)}</p>{tried}</section>"
 
 
-def refuse_unknown(path: str, known: Collection[str], asked: Iterable[str]) -> None:
-    """Raise `RequestError`, which names `path`, if a parameter in `asked` is not in `known`."""
+def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> None:
+    """Raise `RequestError`, which names `path`, if `asked` has a parameter that is not in `known`.
+
+    Also refuses a parameter that is given twice; only `at` may be.
+    """
     for name in asked:
         if name not in known:
             hint = f"it has {', '.join(dict.fromkeys(known))}" if known else "it has none"
             for nearest in get_close_matches(name, known, 1):
                 hint = f"write {nearest}"
             raise RequestError(400, f"{path} has no parameter {excerpt(name)}", hint)
+        if name != "at" and (times := len(asked.getlist(name))) > 1:
+            raise RequestError(400, f"{name} is given {times} times", "give it once")

@@ -54,7 +54,7 @@ from tbgen.board.web.middleware import (
     ForwardedHeaders,
     RequestLimits,
 )
-from tbgen.board.web.openapi import ENDPOINTS, api_page, description, refuse_unknown
+from tbgen.board.web.openapi import ENDPOINTS, api_page, description, refuse_parameters
 from tbgen.board.web.pages import Pages, requested_view
 from tbgen.board.web.search_processes import SearchProcesses
 from tbgen.board.web.view import SETTINGS, VIEW, View
@@ -191,14 +191,14 @@ def _route(
     known: Sequence[str],
     **how: Any,
 ) -> Route:
-    """Return a route whose endpoint refuses query parameters that are not in `known`.
+    """Return a route whose endpoint refuses query parameters that are not in `known`, or repeated.
 
     name : name under which requests are counted
     how : further arguments of `EndpointRunner.endpoint`
     """
 
     def checked(request: Request) -> Answer:
-        refuse_unknown(path, known, request.query_params)
+        refuse_parameters(path, known, request.query_params)
         return function(request)
 
     return Route(path, runner.endpoint(name, checked, **how))
