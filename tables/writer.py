@@ -1,12 +1,12 @@
 """Writing a table: planes of codes in, one complete file out; recompression of such a file.
 
     source(side, first, count)  ->  tile, arranged  ->  fill  ->  block  ->  zstd  ->  file
-    calling thread                                      worker threads             calling thread
+    reading thread                                      worker threads             calling thread
 
 A *tile*, the slots of some leads, is read at once and cut into blocks. Each side gets the best
 arrangement (order) of its slots (`choosing.py`). `fill` replaces code 0, for no position. The file
 is renamed to its final name after it has been written and synced (`files.py`), so a table file is
-always complete. Memory holds one tile and a few blocks per thread. The bytes do not depend on the
+always complete. Memory holds two tiles and a few blocks per thread. The bytes do not depend on the
 number of threads.
 """
 
@@ -54,9 +54,9 @@ from tbgen.tables.statistics import FileStatistics
 CodeSource = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
 (Black) to move. The dtype is that of the table's codes, or of their numbers in a palette; 0 marks
-slots without a position. Called in the thread of `write_table` for runs of whole leads, one side
-after the other: first for the sample by which the arrangement is chosen, then for all slots in the
-order of the arrangement. Black may come first.
+slots without a position. Called by one thread at a time for runs of whole leads, one side after the
+other: first for the sample by which the arrangement is chosen, then for all slots in the order of
+the arrangement. Black may come first.
 """
 
 _BLOCKS_AT_ONCE = 4
@@ -262,13 +262,23 @@ class _Writer(Generic[Spec]):
         return _WrittenSide(arrangement, entries, digests, 0)
 
     def _packed_blocks(self, block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
-        """Yield the blocks of one side, in order; worker threads pack a few in advance."""
+        """Yield the blocks of one side, in order; worker threads pack a few in advance.
+
+        Meanwhile another thread reads and arranges the next tile.
+        """
         compressor = Compressor(self.packing.compression)
         pending: deque[Future[list[PackedBlock]]] = deque()
         step = _BLOCKS_AT_ONCE * block_map.block_slots
-        with thread_pool(self.threads) as pool:
+
+        def arranged(tile: int) -> Codes:
+            return block_map.to_file_order(tile, self._tile(block_map, side, tile))
+
+        with thread_pool(1) as reader, thread_pool(self.threads) as pool:
+            following = reader.submit(arranged, 0)
             for tile in range(block_map.tiles):
-                codes = block_map.to_file_order(tile, self._tile(block_map, side, tile))
+                codes = following.result()
+                if tile + 1 < block_map.tiles:
+                    following = reader.submit(arranged, tile + 1)
                 for first in range(0, len(codes), step):
                     some = codes[first : first + step]
                     pending.append(pool.submit(self._pack, side, some, compressor))

@@ -63,6 +63,9 @@ _SWEEP_SETS = 6
 _MOST_WIDTH = 2
 """Maximum bytes of a number in a plane (`tbgen.tables.palettes`), unless codes are shorter."""
 
+_TILES = 2
+"""Number of tiles, of a lead or more, that the writer of a table holds."""
+
 _SLACK_BYTES = 16 << 20
 """Bytes that numpy, zstd and the allocator take between two checks of the memory in use."""
 
@@ -128,8 +131,9 @@ def memory_needed(
     touched = rows * max(_SET_BYTES * (_SWEEP_SETS + _NEIGHBOURS), 2 * SQUARES * most_width)
     working = threads * touched + 2 * one_set + _SLACK_BYTES
     least = fixed + search + working
+    writing = (slots + _TILES * layout.mids * SQUARES) * most_width
     return MemoryNeed(
-        in_memory=max(_STARTED_BYTES, fixed + max(captures, solving, slots * most_width)),
+        in_memory=max(_STARTED_BYTES, fixed + max(captures, solving, writing)),
         least=max(_STARTED_BYTES, least),
         working=working,
     )
