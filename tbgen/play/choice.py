@@ -56,23 +56,20 @@ def choose(
         raise MissingTableError(" ".join(missing), root.rule_set, tables.directories)
     if root.rules in (None, Rules.NONE):
         return good[0]
-    offences = Offences(root.rule_set)
-    game = [*history, position]
-    if root.outcome == Outcome.WIN and (len(good) == 1 or not is_direct_win(root)):
+    game, offences = [*history, position], Offences(root.rule_set)
+    if is_direct_win(root) and len(good) > 1:
+        return _safest_move(tables, root, offences, game, (Aim.WIN,))
+    if root.outcome == Outcome.WIN:
         others = [move for move in moves if move.outcome == Outcome.WIN and move not in good]
         return _least_punished([*good, *others], game, root)
-    if len(good) == 1:
+    if root.outcome == Outcome.LOSS or len(good) == 1:
         return good[0]
-    if is_direct_win(root):
-        return _safest_move(tables, root, offences, game, (Aim.WIN,))
-    if root.outcome == Outcome.DRAW:
-        for move in good:
-            if is_irreversible(position, move.move) or not offences.threats(
-                position, move.move, move.after
-            ):
-                return move
-        return _safest_move(tables, root, offences, game, DRAWING_AIMS)
-    return good[0]
+    for move in good:
+        if is_irreversible(position, move.move) or not offences.threats(
+            position, move.move, move.after
+        ):
+            return move
+    return _safest_move(tables, root, offences, game, DRAWING_AIMS)
 
 
 def _safest_move(
