@@ -67,12 +67,12 @@ def checked(boards: NDArray[Any], sides: NDArray[Any]) -> tuple[Boards, NDArray[
     Raises `InputError` for another number of sides than boards, and for sides but 0 and 1, and
     `PositionError` for codes that no byte holds: a conversion would wrap them round.
     """
-    given, numbers = np.asarray(boards), np.asarray(sides)
+    given, numbers = np.asarray(boards).reshape(-1, SQUARES), np.asarray(sides)
     with np.errstate(invalid="ignore"):  # no number, which differs from every byte
-        boards = np.ascontiguousarray(given, np.uint8).reshape(-1, SQUARES)
-    if given.dtype != np.uint8 and (wrapped := boards != given.reshape(-1, SQUARES)).any():
+        boards = np.ascontiguousarray(given, np.uint8)
+    if given.dtype != np.uint8 and (wrapped := given[boards != given]).size:
         raise PositionError(
-            f"a board holds {given.reshape(-1, SQUARES)[wrapped][0]}, which is no piece code",
+            f"a board holds {wrapped[0]}, which is no piece code",
             "piece codes are 1 to 7 for Red and 9 to 15 for Black",
         )
     if numbers.shape != boards.shape[:1] or ((numbers != 0) & (numbers != 1)).any():
