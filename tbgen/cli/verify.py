@@ -245,9 +245,12 @@ def _prove_outcomes(
             reports.append(report)
             if as_json:
                 continue
-            compared = f"consistent; {report.source}, which would prove it, is missing"
-            if report.compared and (source := TableName.parse(report.source)):
-                compared = f"equal to {report.source} ({proofs.status(source)})"
+            if report.compared:
+                source = TableName.parse(report.source)
+                assert source is not None, "the table that was compared has a name"
+                compared = f"equal to {source.filename} ({proofs.status(source)})"
+            else:
+                compared = f"consistent; {report.source}, which would prove it, is missing"
             verdict = compared if report.ok else "REFUTED"
             click.echo(f"{report.file}: {verdict}, {report.positions:,} positions")
             if report.inconsistent or report.differing:
