@@ -128,8 +128,7 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
     """
     with replacing(certificate_path(table)) as file:
         file.write(certificate.to_text().encode("ascii"))
-        file.flush()  # before `utime`: a later write would change the time
-        os.utime(file.fileno(), ns=(modified, modified))
+    set_certificate_time(table, modified)
 
 
 def is_unmodified(table: Path) -> bool:

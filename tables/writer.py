@@ -351,8 +351,8 @@ def pack_densely(
     threads : number of blocks packed at once; the bytes do not depend on it
     report : called as report(blocks done, all blocks)
 
-    `file` still reads the old file. Raises `CorruptTableError` for a damaged table, and `OSError`;
-    the file on disk is then unchanged.
+    `file` is closed before, since Windows replaces no open file. Raises `CorruptTableError` for a
+    damaged table, and `OSError`; the file on disk is then unchanged.
     """
     header = file.header
     with replacing(file.path) as out:
@@ -375,7 +375,8 @@ def pack_densely(
             metadata_checksum=zlib.crc32(metadata),
         )
         complete_file(out, packed, entries, metadata)
-        return packed.file_size
+        file.close()
+    return packed.file_size
 
 
 def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
