@@ -6,9 +6,14 @@ A process runs until the executor is closed, and keeps its loaded and compiled c
 ends without an answer (out of memory, or a fault in compiled code), the future of its job ends with
 `LostError`, and the next job gets a new process. Processes are spawned rather than forked, since
 threads and the compiler do not survive a fork. Each has its own process group, so that Ctrl-C
-reaches only the parent, which then stops the processes by SIGTERM. They handle it like Ctrl-C:
-incomplete files are removed, and locks released. If the parent was killed, the end of their
-standard input, a pipe without data, has the same effect.
+reaches only the parent.
+
+    parent  --job-->  a thread of the process  -->  its main thread  --answer-->  parent's thread
+
+An empty message ends the process, and so does the end of the connection, if the parent was killed.
+The main thread is then interrupted by SIGTERM, which it handles like Ctrl-C: incomplete files are
+removed, and locks released. Standard input would not do for this: on Windows no library can be
+loaded while a thread reads it.
 """
 
 from __future__ import annotations
@@ -25,15 +30,22 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from typing import Any
 
 from tbgen.__main__ import take_signals
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Attempt, Executor, LostError, attempt
-from tbgen.system.platform import python_command
+from tbgen.system.platform import (
+    OWN_GROUP,
+    inherit,
+    inherited,
+    interrupt_self,
+    python_command,
+)
 
 GRACE_SECONDS = 10.0
-"""Time limit for a worker to clean up after SIGTERM, before it is killed."""
+"""Time limit for a worker to clean up after its interruption, before it is killed."""
 
 _THREAD_SECONDS = 1.0
 """Time limit for a thread to notice that its process has ended."""
@@ -55,7 +67,7 @@ class Processes(Executor):
     def __exit__(self, *exception: object) -> None:
         """Ask all worker processes to stop, and kill those that do not."""
         for worker in self._workers:
-            worker.process.terminate()
+            worker.stop()
         deadline = time.monotonic() + GRACE_SECONDS
         for worker in self._workers:
             worker.end(max(0.0, deadline - time.monotonic()))
@@ -88,8 +100,8 @@ class _Worker:
         with theirs:
             # Workers answer through the connection, and print nothing.
             self.process = subprocess.Popen(
-                python_command("-c", code), pass_fds=(theirs.fileno(),),
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, process_group=0,
+                python_command("-c", code),
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **OWN_GROUP, **inherit(theirs),
             )  # fmt: skip
         self._lock = threading.Lock()
         self._future: Future[Any] | None = None
@@ -116,10 +128,9 @@ class _Worker:
 
         A future that has no answer then gets a `LostError`.
         """
-        connection: Connection = self._connection  # type: ignore[assignment,unused-ignore]
         while True:
             try:
-                answer = connection.recv()
+                answer = self._connection.recv()
             except (EOFError, OSError):
                 break
             except Exception as error:  # an answer that cannot be unpickled
@@ -135,8 +146,13 @@ class _Worker:
         if future is not None:
             future.set_exception(LostError(_ending(status)))
 
+    def stop(self) -> None:
+        """Ask the process to stop."""
+        with contextlib.suppress(OSError):  # it has ended
+            self._connection.send_bytes(b"")
+
     def end(self, grace: float) -> None:
-        """Wait until the worker process has ended; kill it after `grace` seconds."""
+        """Wait until the process has ended, after `stop`; kill it after `grace` seconds."""
         try:
             self.process.wait(grace)
         except subprocess.TimeoutExpired:
@@ -147,8 +163,6 @@ class _Worker:
             # that future, waits for ever.
             self._thread.join(_THREAD_SECONDS)
             self._connection.close()
-            assert self.process.stdin is not None
-            self.process.stdin.close()
 
 
 def _ending(status: int) -> str:
@@ -162,18 +176,17 @@ def _ending(status: int) -> str:
     return f"its process was ended by {name}"
 
 
-def work(descriptor: int) -> None:
-    """Run the jobs from the connection with file descriptor `descriptor` until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent, which sends SIGTERM
-    # The parent has ended, or has sent SIGTERM, which may also come before the first job.
-    with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):
+def work(number: int) -> None:
+    """Run the jobs from an inherited connection; `number` is that of its `fileno`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent
+    jobs: SimpleQueue[bytes] = SimpleQueue()
+    # The interruption may come before the first job.
+    with contextlib.suppress(OSError, KeyboardInterrupt), inherited(number) as connection:
         take_signals()
-        threading.Thread(target=_end_with_parent, daemon=True).start()
-        with Connection(descriptor) as connection:
-            while True:
-                message = connection.recv_bytes()
-                connection.send(attempt(_call, message))
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        threading.Thread(target=_receive, args=(connection, jobs), daemon=True).start()
+        while message := jobs.get():
+            connection.send(attempt(_call, message))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _call(message: bytes) -> Any:
@@ -182,10 +195,18 @@ def _call(message: bytes) -> Any:
     return function(argument)
 
 
-def _end_with_parent() -> None:
-    """Send SIGTERM to this process when the parent has ended; exit after `GRACE_SECONDS`."""
-    while os.read(0, 1):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
+def _receive(connection: Connection, jobs: SimpleQueue[bytes]) -> None:
+    """Put jobs on a queue; after the last one an empty message, and interrupt the main thread.
+
+    Exits after `GRACE_SECONDS` if the main thread has not ended the process.
+    """
+    message = b" "
+    while message:
+        try:
+            message = connection.recv_bytes()
+        except (EOFError, OSError):  # the parent was killed
+            message = b""
+        jobs.put(message)
+    interrupt_self(signal.SIGTERM)
     time.sleep(GRACE_SECONDS)
     os._exit(1)
