@@ -15,7 +15,15 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tbgen.system.platform import lock, open_flags, open_to_write, require_regular
+from tbgen.system.platform import (
+    is_own,
+    lock,
+    open_flags,
+    open_to_write,
+    remove_and_close,
+    rename_and_close,
+    require_regular,
+)
 
 _READ_FLAGS = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 """Flags to read. Without O_NONBLOCK, opening a pipe would wait for a writer."""
@@ -67,8 +75,7 @@ def locked(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
-        file.close()
+        remove_and_close(file, path)
 
 
 @contextlib.contextmanager
@@ -86,12 +93,12 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     temporary.unlink(missing_ok=True)
     try:
         with open_to_write(temporary, os.O_EXCL) as file:
-            # Marks the file as being written; not every system has locks.
+            # Marks the file as being written; not every file system has locks.
             with contextlib.suppress(OSError):
                 lock(file, wait=False)
             yield file
             _sync(file, path)
-            temporary.replace(path)
+            rename_and_close(file, temporary, path)
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -148,22 +155,20 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
             raise OSError(errno.EPERM, "a file of another user, or with another name", str(part))
         yield file
         _sync(file, path)
-        part.replace(path)
+        rename_and_close(file, part, path)
     except BaseException as error:
         _name_file(error, path)
-        with contextlib.suppress(OSError):
-            file.flush()
-        if not os.fstat(file.fileno()).st_size:
-            part.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # `close` flushes again, which fails on a full disk
+        with contextlib.suppress(OSError):  # `close` flushes, which fails on a full disk
             file.close()
+        with contextlib.suppress(OSError):
+            if not part.stat().st_size:
+                part.unlink()
         raise
-    file.close()
 
 
 def _is_private(state: os.stat_result) -> bool:
     """Return whether a file belongs to this user and has no second name (hard link)."""
-    return state.st_uid == os.geteuid() and state.st_nlink == 1
+    return is_own(state) and state.st_nlink == 1
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:
@@ -178,4 +183,4 @@ def remove_leftovers(directory: Path, names: Collection[str]) -> None:
             continue
         with contextlib.suppress(OSError), open_to_write(directory / entry) as file:
             lock(file, wait=False)
-            (directory / entry).unlink()
+            remove_and_close(file, directory / entry)

@@ -3,23 +3,28 @@
     SIGINT    Ctrl-C: KeyboardInterrupt, as usual in Python; exit status 130
     SIGTERM   request to end, by a batch system or a container: handled like SIGINT
     SIGHUP    the terminal was closed: handled like SIGINT
+    SIGBREAK  Ctrl-Break, or the window was closed, on Windows: handled like SIGINT
 
 Handlers are installed before any other module of tbgen is imported. So a signal leaves no traceback
-and no half-written file, even during imports or while the program ends. SIGTERM and SIGHUP stay
-ignored if the program was started with them ignored (`nohup`). While a command runs, `tbgen.cli`
-reports the interruption.
+and no half-written file, even during imports or while the program ends. Signals stay ignored if the
+program was started with them ignored (`nohup`). While a command runs, `tbgen.cli` reports the
+interruption.
 """
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import gc
 import os
 import signal
 import sys
+import threading
 from types import FrameType
 
-_STOPS = (signal.SIGTERM, signal.SIGHUP)
+_NAMES = "SIGTERM", "SIGHUP", "SIGBREAK"
+_STOPS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+"""Signals that are handled like Ctrl-C, of those that this system has."""
 
 _RETRY_SECONDS = 0.02
 
@@ -40,7 +45,8 @@ def main() -> None:
     atexit.register(gc.freeze)
     # After a KeyboardInterrupt in source from a string (`exec`, as in namedtuple and numba) Python
     # would kill itself by SIGINT at exit, whatever the exit status.
-    atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
+    if hasattr(signal, "pthread_sigmask"):
+        atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
     try:
         take_signals()
         from tbgen.compiling import ignore_environment
@@ -61,13 +67,14 @@ def main() -> None:
 
 
 def take_signals() -> None:
-    """Handle SIGTERM and SIGHUP like Ctrl-C, unless ignored; called also in worker processes.
+    """Handle the signals of `_STOPS` like Ctrl-C, unless ignored; called also in worker processes.
 
     Python drops an exception raised in a destructor or callback. A `KeyboardInterrupt` that was
     dropped is raised again soon after (`_raise_later`).
     """
     sys.unraisablehook = _raise_later
-    signal.signal(signal.SIGALRM, _interrupt)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, _interrupt)
     for stop in _STOPS:
         if signal.getsignal(stop) != signal.SIG_IGN:
             signal.signal(stop, _interrupt)
@@ -78,7 +85,8 @@ def _leave_signals() -> None:
 
     Signals that are ignored stay ignored.
     """
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
     for stop in (signal.SIGINT, *_STOPS):
         if signal.getsignal(stop) != signal.SIG_IGN:
             signal.signal(stop, signal.SIG_DFL)
@@ -86,7 +94,7 @@ def _leave_signals() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Handle SIGTERM, SIGHUP or SIGALRM: call the current handler of SIGINT (Ctrl-C).
+    """Handle SIGALRM or a signal of `_STOPS`: call the current handler of SIGINT (Ctrl-C).
 
     By default that handler raises `KeyboardInterrupt`; that of a web server shuts the server down.
     """
@@ -97,15 +105,18 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
-    """Report an exception that Python has dropped; raise a `KeyboardInterrupt` again, by SIGALRM.
+    """Report an exception that Python has dropped; raise a `KeyboardInterrupt` again.
 
     Python calls this hook (`sys.unraisablehook`) for exceptions in destructors, and in functions
-    called by the garbage collector or a compiled library.
+    called by the garbage collector or a compiled library. The exception is raised again after
+    `_RETRY_SECONDS`, by SIGALRM or, on Windows, by a thread.
     """
-    if issubclass(dropped.exc_type, KeyboardInterrupt):
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+    elif hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
     else:
-        sys.__unraisablehook__(dropped)
+        threading.Timer(_RETRY_SECONDS, _thread.interrupt_main).start()
 
 
 if __name__ == "__main__":

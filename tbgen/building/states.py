@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tbgen.indexing.errors import InputError
+from tbgen.system.platform import is_own
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import is_full_disk, open_to_read, replacing, sync_directory
@@ -116,8 +117,7 @@ class StateFile:
             file = os.fdopen(open_to_read(self.path), "rb")
         except FileNotFoundError:
             return None
-        own = os.fstat(file.fileno()).st_uid == os.geteuid()
-        spent = self._spent_in(file) if own else None
+        spent = self._spent_in(file) if is_own(os.fstat(file.fileno())) else None
         if spent is None:
             file.close()
             return None

@@ -7,7 +7,6 @@ has `{"input","error","hint"}`. TBGEN_TRACEBACK=1 prints the traceback.
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import sys
 import traceback
@@ -19,6 +18,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli.lessons import LESSONS, typed_options, write_lesson
 from tbgen.cli.streams import Line, json_text, never_fail_to_write, read_lines
+from tbgen.system.platform import anonymous_pages
 
 HELP_NAMES = ["-h", "--help"]
 
@@ -142,7 +142,7 @@ class Group(_Reporting, click.Group):
         as_json = "--json" in ctx.args
         try:
             # If memory is too little to load numpy, its BLAS would abort the process.
-            mmap.mmap(-1, _TO_LOAD_NUMPY, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+            anonymous_pages(_TO_LOAD_NUMPY).close()
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             ctx.exit(_end(error, None, as_json=as_json))

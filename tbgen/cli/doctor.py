@@ -20,7 +20,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.compiling.folder import find_kernel_folder, usual_folder
 from tbgen.system.allowance import usable_memory
-from tbgen.system.platform import usable_cores
+from tbgen.system.platform import total_memory, usable_cores
 from tbgen.system.units import counted
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")
@@ -41,7 +41,7 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
 
     Exit status: 0 ok, 1 something is missing or not writable.
     """
-    allowance, total = usable_memory(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    allowance, total = usable_memory(), total_memory()
     answer: dict[str, Any] = {
         "tbgen": __version__,
         "python": platform.python_version(),

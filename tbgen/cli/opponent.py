@@ -17,7 +17,7 @@ from queue import Empty, Queue
 
 from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.indexing import Move, Position
-from tbgen.system.platform import python_command
+from tbgen.system.platform import OWN_GROUP, python_command
 
 THINKING_SECONDS = 1.0
 """Thinking time of the engine for a move."""
@@ -66,7 +66,7 @@ class Opponent:
             return
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True, process_group=0,
+            stderr=subprocess.DEVNULL, text=True, **OWN_GROUP,
         )  # fmt: skip
         self._output = Queue()
         threading.Thread(

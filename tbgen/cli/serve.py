@@ -18,6 +18,7 @@ import click
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.indexing import InputError
+from tbgen.system.platform import WINDOWS
 from tbgen.system.units import counted
 from tbgen.tables import Metric, RuleChoice, Rules, RuleSet
 
@@ -203,7 +204,7 @@ def _require_descriptors() -> None:
     """Raise `OSError` if too few file descriptors are left: the event loop would fail."""
     with contextlib.ExitStack() as held:
         for _ in range(_LEAST_DESCRIPTORS):
-            held.enter_context(socket.socket(socket.AF_UNIX))
+            held.enter_context(socket.socket())
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -212,7 +213,8 @@ def _listen(host: str, port: int) -> socket.socket:
     # asyncio switches Nagle's algorithm off only if the protocol is named; with it every answer,
     # which is two writes, would take 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if not WINDOWS:  # there, the option would let two servers listen on one port
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
         listener.listen(256)

@@ -25,7 +25,7 @@ from importlib import metadata
 from pathlib import Path
 
 import tbgen.indexing
-from tbgen.system.platform import open_to_write
+from tbgen.system.platform import WINDOWS, is_own, open_to_write
 
 CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 
@@ -60,20 +60,18 @@ def _private_folder() -> Path | None:
     with contextlib.suppress(AttributeError, OSError):
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        if _is_own(folder) and not folder.is_symlink():
+        if _is_private(folder) and not folder.is_symlink():
             return folder / source_digest()
     return None
 
 
-def _is_own(folder: Path) -> bool:
+def _is_private(folder: Path) -> bool:
     """Return whether a folder belongs to this user and no other user can write to it.
 
-    Always true on a system without user ids. Raises `OSError` for a missing folder.
+    Always true on Windows. Raises `OSError` for a missing folder.
     """
-    if not hasattr(os, "getuid"):
-        return True
     found = folder.stat()
-    return found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return WINDOWS or (is_own(found) and not found.st_mode & 0o022)
 
 
 def _is_writable(folder: Path) -> bool:
@@ -83,7 +81,7 @@ def _is_writable(folder: Path) -> bool:
     """
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _is_own(folder):
+        if _is_private(folder):
             if folder.name == source_digest():  # not $NUMBA_CACHE_DIR
                 folder.chmod(0o700)
             with open_to_write(folder / "lock"), tempfile.TemporaryFile(dir=folder):

@@ -27,7 +27,15 @@ from numba.extending import intrinsic, overload
 
 from tbgen.compiling.folder import CHECK_BOUNDS, PACKAGE, clear_stale_files, find_kernel_folder
 from tbgen.indexing import InputError
-from tbgen.system.platform import lock, memory_left, open_to_write, python_command, usable_cores
+from tbgen.system.platform import (
+    OWN_GROUP,
+    WINDOWS,
+    lock,
+    memory_left,
+    open_to_write,
+    python_command,
+    usable_cores,
+)
 from tbgen.system.scalar import use_compiler
 
 try:
@@ -200,7 +208,7 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
         if CACHE_FOLDER is not None and not held:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
             file = files.enter_context(open_to_write(CACHE_FOLDER / "lock"))
-            with contextlib.suppress(OSError):  # a system without locks
+            with contextlib.suppress(OSError):  # a file system without locks
                 lock(file, wait=True)
             clear_stale_files(CACHE_FOLDER)
         thresholds = gc.get_threshold()  # another thread that held the lock has restored them
@@ -252,7 +260,7 @@ def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None
     without cache or `internals`, with a single processor, or if the process cannot be started.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
-    if CACHE_FOLDER is None or internals is None or usable_cores() == 1:
+    if CACHE_FOLDER is None or internals is None or usable_cores() == 1 or WINDOWS:
         return None
     paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     settings = {"NUMBA_CACHE_DIR": str(CACHE_FOLDER), "PYTHONPATH": os.pathsep.join(paths)}
@@ -262,6 +270,6 @@ def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None
         return subprocess.Popen(
             python_command("-c", _COMPILE, function.__module__, function.__name__),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            process_group=0, env={**os.environ, **settings},
+            env={**os.environ, **settings}, **OWN_GROUP,
         )  # fmt: skip
     return None

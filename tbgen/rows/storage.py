@@ -24,7 +24,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.system.platform import resident_bytes
+from tbgen.system.platform import anonymous_pages, release_pages, resident_bytes
 
 _HUGE_PAGES = 4 << 20
 """Size in bytes from which an array uses huge pages: two of them, on most machines."""
@@ -59,7 +59,7 @@ class Storage:
         return np.frombuffer(self._pages(size), dtype, count).reshape(shape)
 
     def _pages(self, size: int) -> mmap.mmap:
-        pages = mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        pages = anonymous_pages(size)
         if size >= _HUGE_PAGES and hasattr(mmap, "MADV_HUGEPAGE"):
             pages.madvise(mmap.MADV_HUGEPAGE)
         return pages
@@ -72,7 +72,7 @@ class Storage:
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base
-        pages.obj.madvise(mmap.MADV_DONTNEED)  # .obj: the mmap behind the memoryview
+        release_pages(pages.obj)  # .obj: the mmap behind the memoryview
 
     def store(self, data: bytes) -> StoredBytes:
         """Store some bytes, in the file if there is one; return the key for `fetch`.
@@ -82,7 +82,7 @@ class Storage:
         if self._file is None:
             return data
         with self._lock, self._naming_directory():
-            start = self._file_size
+            start = self._file.seek(self._file_size)
             if self._file.write(data) < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._file_size += len(data)
@@ -94,7 +94,9 @@ class Storage:
             return stored
         assert self._file is not None, "only a file gives offsets"
         start, size = stored
-        return os.pread(self._file.fileno(), size, start)
+        with self._lock:
+            self._file.seek(start)
+            return self._file.read(size)
 
     @contextlib.contextmanager
     def _naming_directory(self) -> Iterator[None]:
@@ -126,9 +128,9 @@ class DiskStorage(Storage):
             # Allocate now: a full disk raises an error here, but would kill the process later.
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)
-            else:  # macOS
+            else:  # macOS, Windows
                 file.truncate(size)
-            pages = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED)
+            pages = mmap.mmap(file.fileno(), size)
         with self._lock:
             self._mapped.add(pages)
         return pages
@@ -142,4 +144,4 @@ class DiskStorage(Storage):
             with self._lock:
                 for pages in self._mapped:
                     # Shared pages: the file keeps what was written.
-                    pages.madvise(mmap.MADV_DONTNEED)
+                    release_pages(pages)

@@ -1,6 +1,6 @@
 """Tools for all packages: the operating system, memory, threads, imports, text.
 
-    platform     files and locks, memory, processes, imports
+    platform     differences of systems: files and locks, memory, processes, signals, imports
     allowance    memory that a process may use
     threads      thread pools, with a check of the limits on memory
     scalar       functions shared by plain Python and kernels

@@ -13,14 +13,11 @@ other systems only total memory and the limits of the process.
 
 from __future__ import annotations
 
-import mmap
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tbgen.system.platform import process_memory, resource_limit
+from tbgen.system.platform import available_memory, process_memory, resource_limit
 
 ROOT = Path("/")
 
@@ -53,7 +50,8 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     """
     size, resident, shared, _, _, data, _ = process_memory(root)
     used = resident - shared  # without pages of files, which can be dropped or are shared
-    limits = [(asked, "the requested memory") if asked else (_free(root) + used, "free memory")]
+    free = available_memory(root) + used
+    limits = [(asked, "the requested memory") if asked else (free, "free memory")]
     for group in _groups(root):
         room = _room(group)
         if room is not None:
@@ -63,14 +61,6 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     limits.append((addresses - size + used, "ulimit -v"))
     memory, limit = min(limits)
     return Allowance(max(0, memory), limit, addresses)
-
-
-def _free(root: Path) -> int:
-    """Return the bytes available without swapping; if unknown, total memory or `sys.maxsize`."""
-    for line in _read(root / "proc/meminfo").splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return mmap.PAGESIZE * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize
 
 
 def _groups(root: Path) -> Iterator[Path]:

@@ -1,35 +1,54 @@
-"""Functions of the operating system: files and locks, memory, processes, imports.
+"""Functions of the operating system: files and locks, memory, processes, signals, imports.
 
-Probing, judging and playing work on any system. Building needs the file locks of POSIX, which keep
-two processes from building the same table.
+Everything runs on POSIX systems (Linux, macOS) and on Windows. Where they differ, the difference
+stands here. On Windows, a file cannot be renamed or removed while it is open, signals of other
+processes end a process at once, and processes inherit no file descriptors.
 """
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import gc
 import importlib
 import mmap
 import os
+import signal
 import stat
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 try:
     import fcntl
     import resource
-except ImportError:  # not a POSIX system
+except ImportError:
     fcntl = None  # type: ignore[assignment]
     resource = None  # type: ignore[assignment]
+    import msvcrt
+
+WINDOWS = fcntl is None
+"""Whether this system is Windows, rather than a POSIX system."""
 
 _seeking = threading.Lock()
 """Lock for seek and read, which must not be separated, on systems without `os.pread`."""
+
+_LOCKED_BYTE = 1 << 40
+"""Offset of the byte that a lock covers on Windows: behind every content, since other processes
+cannot read a locked byte.
+"""
+
+_LOCK_SECONDS = 0.1
+"""Time between two attempts to get a lock, on Windows."""
 
 _M_MMAP_THRESHOLD = -3
 """Constant of glibc's `mallopt`, which Python does not define."""
@@ -76,12 +95,58 @@ def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
 def lock(file: BinaryIO, *, wait: bool) -> None:
     """Lock an open file against other processes, until it is closed.
 
-    Raises `BlockingIOError` if another process holds the lock and `wait` is False, and `OSError` on
-    systems without locks.
+    Raises `BlockingIOError` if another process holds the lock and `wait` is False.
     """
-    if fcntl is None:
-        raise OSError(errno.ENOSYS, "this system has no locks for files")
-    fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    if not WINDOWS:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    while not _lock_byte(file.fileno()):
+        if not wait:
+            raise BlockingIOError(errno.EWOULDBLOCK, os.strerror(errno.EWOULDBLOCK))
+        time.sleep(_LOCK_SECONDS)
+
+
+def _lock_byte(descriptor: int) -> bool:
+    """Lock the byte at `_LOCKED_BYTE`, on Windows; return False if another process holds it."""
+    position = os.lseek(descriptor, 0, os.SEEK_CUR)
+    os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+    try:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    except PermissionError:
+        return False
+    finally:
+        os.lseek(descriptor, position, os.SEEK_SET)
+    return True
+
+
+def rename_and_close(file: BinaryIO, path: Path, to: Path) -> None:
+    """Rename an open file, replacing a file `to`, and close it; a lock lasts until then.
+
+    On Windows the file is closed first.
+    """
+    if WINDOWS:
+        file.close()
+    path.replace(to)
+    file.close()
+
+
+def remove_and_close(file: BinaryIO, path: Path) -> None:
+    """Remove an open file and close it; a lock lasts until then.
+
+    On Windows the file is closed first, and stays if another process has opened it.
+    """
+    if WINDOWS:
+        file.close()
+        with contextlib.suppress(PermissionError):
+            path.unlink(missing_ok=True)
+        return
+    path.unlink(missing_ok=True)
+    file.close()
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Return whether a file belongs to this user; true on systems without user ids."""
+    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
 def read_at(descriptor: int, length: int, offset: int) -> bytes:
@@ -105,6 +170,64 @@ def process_memory(root: Path = Path("/")) -> list[int]:
     except OSError:
         pages = ["0"] * 7
     return [int(count) * mmap.PAGESIZE for count in pages]
+
+
+def total_memory() -> int:
+    """Return the bytes of memory of this machine; `sys.maxsize` if the system does not tell."""
+    if WINDOWS:
+        return _memory_status()[0]
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def available_memory(root: Path = Path("/")) -> int:
+    """Return the bytes of memory available without swapping; if unknown, all of `total_memory`.
+
+    `root` is the folder that contains `proc`.
+    """
+    if WINDOWS:
+        return _memory_status()[1]
+    with contextlib.suppress(OSError):
+        for line in (root / "proc/meminfo").read_text("ascii", "replace").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return total_memory()
+
+
+def _memory_status() -> tuple[int, int]:
+    """Return the bytes of total and of available memory, on Windows; `sys.maxsize` if unknown."""
+    import ctypes  # late: slow to load, and rarely needed
+
+    class MemoryStatus(ctypes.Structure):
+        """MEMORYSTATUSEX of the Windows API."""
+
+        _fields_ = (("length", ctypes.c_uint32), ("load", ctypes.c_uint32),
+                    ("total", ctypes.c_uint64), ("available", ctypes.c_uint64),
+                    ("others", ctypes.c_uint64 * 5))  # fmt: skip
+
+    status = MemoryStatus(length=ctypes.sizeof(MemoryStatus))
+    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]
+    if not kernel.GlobalMemoryStatusEx(ctypes.byref(status)):
+        return sys.maxsize, sys.maxsize
+    return status.total, status.available
+
+
+def anonymous_pages(size: int) -> mmap.mmap:
+    """Return `size` bytes of zeros in pages of their own, at least one byte.
+
+    Raises `OSError` if there is too little memory.
+    """
+    if WINDOWS:
+        return mmap.mmap(-1, max(1, size))
+    return mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def release_pages(pages: mmap.mmap) -> None:
+    """Return mapped pages to the system, where possible.
+
+    Anonymous pages become 0, pages of a file keep their contents. On Windows nothing changes.
+    """
+    if not WINDOWS:
+        pages.madvise(mmap.MADV_DONTNEED)
 
 
 def resource_limit(name: str) -> int:
@@ -142,8 +265,10 @@ def trim_process() -> None:
     The code pages of numba's compiler, 30 MiB and more, are dropped; the system reads them again if
     needed. After the call, each array of a MiB or more that numpy allocates gets pages of its own,
     which return to the system when the array is freed. By default glibc raises this threshold with
-    each freed array, up to 32 MiB.
+    each freed array, up to 32 MiB. Does nothing on Windows.
     """
+    if WINDOWS:
+        return
     import ctypes  # late: slow to load, and rarely needed
 
     libc = ctypes.CDLL(None)
@@ -161,6 +286,57 @@ def trim_process() -> None:
 def python_command(*arguments: str) -> list[str]:
     """Return the command that starts this Python, importing nothing from the working directory."""
     return [sys.executable, "-P", *arguments]
+
+
+_CREATE_NEW_PROCESS_GROUP = 0x200
+"""`subprocess.CREATE_NEW_PROCESS_GROUP`, which only Windows has."""
+
+OWN_GROUP: dict[str, Any] = (
+    {"creationflags": _CREATE_NEW_PROCESS_GROUP} if WINDOWS else {"process_group": 0}
+)
+"""Options of `subprocess.Popen` for a process that Ctrl-C in the terminal does not reach."""
+
+
+def inherit(connection: Connection) -> dict[str, Any]:
+    """Return options of `subprocess.Popen` for a process that uses a connection (`inherited`)."""
+    if not WINDOWS:
+        return {"pass_fds": (connection.fileno(),)}
+    import subprocess  # late: only those who start a process need it
+
+    handles = [connection.fileno()]
+    os.set_handle_inheritable(handles[0], True)  # type: ignore[attr-defined,unused-ignore]
+    startup = subprocess.STARTUPINFO(  # type: ignore[attr-defined,unused-ignore]
+        lpAttributeList={"handle_list": handles}
+    )
+    return {"startupinfo": startup}
+
+
+def inherited(number: int) -> Connection:
+    """Return the connection whose `fileno` was `number` in the process that started this one."""
+    from multiprocessing import connection  # late: slow to load, and rarely needed
+
+    if WINDOWS:
+        return connection.PipeConnection(number)  # type: ignore[attr-defined,unused-ignore]
+    return connection.Connection(number)
+
+
+def interrupt_self(number: signal.Signals) -> None:
+    """Raise a signal in the main thread of this process; called in another thread.
+
+    On Windows, the handler runs once the main thread executes Python code again.
+    """
+    if hasattr(signal, "pthread_kill"):
+        main = threading.main_thread().ident
+        assert main is not None, "the main thread has started"
+        signal.pthread_kill(main, number)
+    else:
+        _thread.interrupt_main(number)
+
+
+def lower_priority(niceness: int) -> None:
+    """Add to the niceness of this process, on systems that have it."""
+    if hasattr(os, "nice"):
+        os.nice(niceness)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import signal
 import time
 import traceback
@@ -31,7 +30,7 @@ from tbgen.board.web.api import Api
 from tbgen.board.web.http import INTERNAL, SEARCHERS, AbandonedError, Answer, RequestError, failure
 from tbgen.board.web.pages import Pages
 from tbgen.finding.query import FIELDS
-from tbgen.system.platform import safe_path
+from tbgen.system.platform import lower_priority, safe_path
 from tbgen.tables import TablebaseError
 
 POLL_SECONDS = 0.05
@@ -186,7 +185,7 @@ def _answer_all(connection: Connection) -> None:
     `Answer`. The message None cancels the request in progress, which is then answered by None.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
-    os.nice(NICE)
+    lower_priority(NICE)
     endpoints: dict[str, Callable[[Request], Answer]] = {}
 
     def go_on() -> None:
