@@ -38,6 +38,7 @@ from tbgen.verify.index import (
     NOWHERE,
     RED_CHECKED,
     RED_HANGS,
+    ROW_LANES,
     TARGET,
 )  # fmt: skip
 
@@ -306,43 +307,41 @@ def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
 
 
 @part
-def _raise_back_along(first, step, count, kind, at, best, numbers, state):
+def _raise_back_along(first, end, step, kind, row, best, board):
     """Raise the best numbers on a line by moves of the innermost rook or cannon towards `first`.
 
     A rook or cannon may stand on all ninety squares, so places are squares here.
 
-    first, count : int, the first square and the number of squares
-    at : int, the start in `numbers` of this row with the opponent to move
+    row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """
-    board = state.board
-    passed = last = before = numbers[0] * 0
-    s = first
-    for _ in range(count):
-        best[s] = max(best[s], passed)
-        if kind == _CANNON:
-            best[s] = max(best[s], before)
-        number = numbers[at + s]
+    passed = last = before = row[0] * 0
+    if kind == _ROOK:
+        for s in range(first, end, step):
+            best[s] = max(best[s], passed)
+            passed = max(passed, row[s]) if board[s] == EMPTY else row[s]
+        return
+    for s in range(first, end, step):
+        best[s] = max(best[s], passed, before)
         if board[s] == EMPTY:
-            passed = max(passed, number)
-        elif kind == _CANNON:
-            before, last, passed = last, number, numbers[0] * 0
+            passed = max(passed, row[s])
         else:
-            passed = number
-        s += step
+            before, last, passed = last, row[s], row[0] * 0
 
 
 @part
-def _raise_back_by_leaps(at, best, numbers, state):
+def _raise_back_by_leaps(row, best, state, index):
     """Raise the best numbers of a row by moves of the innermost knight; its places are squares.
 
-    at : int, the start in `numbers` of this row with the opponent to move
+    row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """
+    for s in range(SQUARES):
+        state.row[LANES + s], state.occupied[LANES + s] = row[s], state.board[s] != EMPTY
     for ranks, files, leg_rank, leg_file in LEAPS:
-        leg, leap = 9 * leg_rank + leg_file, 9 * ranks + files
-        for rank in range(max(0, -ranks), min(10, 10 - ranks)):
-            for s in range(9 * rank + max(0, -files), 9 * rank + min(9, 9 - files)):
-                if state.board[s + leg] == EMPTY:
-                    best[s] = max(best[s], numbers[at + s + leap])
+        target = state.row[LANES + 9 * ranks + files :]
+        leg = state.occupied[LANES + 9 * leg_rank + leg_file :]
+        beside = index.beside[2 + files]
+        for s in range(ROW_LANES):
+            best[s] = max(best[s], target[s]) if beside[s] > leg[s] else best[s]
 
 
 @part
@@ -365,8 +364,6 @@ def best_of_row(side, own, plane, base, within, image, numbers, state, index):
         k += 1
         if m != last:
             _raise_by_attacker(m, side, at, best, kept, numbers, state, index)
-        elif kind == _KNIGHT:
-            _raise_back_by_leaps(at, best, numbers, state)
         elif kind == _PAWN:
             for place in range(index.row_slots):
                 square = index.square_of_place[place]
@@ -377,10 +374,13 @@ def best_of_row(side, own, plane, base, within, image, numbers, state, index):
                     child = at + index.place_of_square[state.targets[n]]
                     best[place] = max(best[place], numbers[child])
                 board[square] = EMPTY
+        elif kind == _KNIGHT:
+            _raise_back_by_leaps(numbers[at : at + SQUARES], best, state, index)
         else:
+            row = numbers[at : at + SQUARES]
             for s in range(0, SQUARES, 9):
-                _raise_back_along(s, 1, 9, kind, at, best, numbers, state)
-                _raise_back_along(s + 8, -1, 9, kind, at, best, numbers, state)
+                _raise_back_along(s, s + 9, 1, kind, row, best, board)
+                _raise_back_along(s + 8, s - 1, -1, kind, row, best, board)
             for s in range(9):
-                _raise_back_along(s, 9, 10, kind, at, best, numbers, state)
-                _raise_back_along(s + 81, -9, 10, kind, at, best, numbers, state)
+                _raise_back_along(s, s + SQUARES, 9, kind, row, best, board)
+                _raise_back_along(s + 81, s - 9, -9, kind, row, best, board)

@@ -53,6 +53,9 @@ face each other, a red or a black piece hangs.
 LANES = 32
 """Number of places processed together, by vectorised loops; rows are padded to multiples."""
 
+ROW_LANES = 96
+"""Padded length of a row of ninety places."""
+
 
 @by_pointer
 class Index(NamedTuple):
@@ -128,6 +131,10 @@ class Index(NamedTuple):
     """int64 (90,): the place of a square in a row, or NOWHERE."""
     mirrored_place: NDArray[np.int64]
     """int64 (places,): the place of the mirror image of each place."""
+    beside: NDArray[np.uint8]
+    """uint8 (5, ROW_LANES): by n + 2 and square, whether there is a square n files further (n from
+    -2 to 2) on the same rank.
+    """
     descriptor: NDArray[np.int64]
     """int64 (words,): the layout as numbers, for the scalar functions of `tbgen.indexing.slots`."""
 
@@ -178,6 +185,12 @@ class BoardState(NamedTuple):
     """uint8 (places,): a buffer for the mask of a row."""
     best: NDArray[Any]
     """uint8 or uint16 (lanes,): the best number that moves lead to, for each place of a row."""
+    row: NDArray[Any]
+    """uint8 or uint16 (LANES + ROW_LANES + LANES,): a copy of the numbers of a row, after LANES
+    zeros.
+    """
+    occupied: NDArray[np.uint8]
+    """uint8 (LANES + ROW_LANES + LANES,): whether each square is occupied, after LANES zeros."""
     kept: NDArray[Any]
     """uint8 or uint16 (90,): a buffer for best numbers that are restored later."""
 
@@ -198,7 +211,8 @@ class BoardState(NamedTuple):
             piece_squares=piece_squares, piece_on=np.zeros(SQUARES, np.int64),
             other_squares=np.zeros_like(piece_squares), masks=np.zeros((MASKS, places), np.uint8),
             canonical=np.zeros(places, np.int64), buffer=np.zeros(places, np.uint8),
-            best=np.zeros(lanes, dtype), kept=np.zeros(SQUARES, dtype),
+            best=np.zeros(lanes, dtype), row=np.zeros(ROW_LANES + 2 * LANES, dtype),
+            occupied=np.zeros(ROW_LANES + 2 * LANES, np.uint8), kept=np.zeros(SQUARES, dtype),
         )  # fmt: skip
 
 
@@ -233,6 +247,7 @@ def make_index(layout: Layout) -> Index:
     for side, each in zip(Side, defenders, strict=True):
         defender_squares[side, : each.size, : each.pieces] = each.squares
     step_start, steps = _list_steps(layout)
+    files = np.arange(-2, 3)[:, None] + np.arange(ROW_LANES) % 9
     return Index(
         slots=layout.slots, lead_slots=layout.mids * layout.inner_size,
         row_slots=layout.inner_size, twin=layout.twin, pieces=pieces, attackers=pieces[-men:],
@@ -244,7 +259,8 @@ def make_index(layout: Layout) -> Index:
         self_mirrored=layout.self_mirrored, defender_squares=defender_squares,
         step_start=step_start, steps=steps, able_to_chase=_list_chasers(layout.piece_codes),
         square_of_place=squares[first[-1] :, 0].copy(), place_of_square=extend[-1][0],
-        mirrored_place=mirrored[first[-1] :], descriptor=layout.descriptor,
+        mirrored_place=mirrored[first[-1] :],
+        beside=((files >= 0) & (files < 9)).astype(np.uint8), descriptor=layout.descriptor,
     )  # fmt: skip
 
 
