@@ -205,31 +205,29 @@ def _fill_row(side, slot, counts, state, arrays, index):
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE
     """
-    masks, last, row = (
-        state.masks,
-        state.piece_squares.size - 1,
-        arrays.ranks[side * index.slots + slot :],
-    )
+    masks, canonical, last = state.masks, state.canonical, state.piece_squares.size - 1
     hit, hit_other, facing = masks[RED_CHECKED + side], masks[RED_CHECKED + 1 - side], masks[FACING]
-    hanging, keys = masks[RED_HANGS + side], arrays.values.keys[side]
-    for place in range(index.row_slots):
-        if state.canonical[place] != slot + place or (hit_other[place] | facing[place]) != 0:
-            row[place] = 0
-            continue
+    hanging, keys, draw = masks[RED_HANGS + side], arrays.values.keys[side], arrays.captured[side]
+    line = counts[side]
+    first = side * index.slots + slot
+    row = arrays.ranks[first : first + index.row_slots]
+    for place in range(row.size):
+        is_kept = (canonical[place] == slot + place) & (hit_other[place] | facing[place] == 0)
+        row[place] = row[place] if is_kept else 0
+    for place in range(row.size):
         rank = row[place]
-        counts[side, rank] += 1
+        line[rank] += 1
         key = keys[rank]
-        if key == 0 and arrays.judges_checks:
-            if hit[place]:
-                row[place] = rank - (FREE - CHECKED)
-            elif hanging[place]:
-                row[place] = rank - (FREE - HANGING)
-        elif 0 < key <= DECIDED_BY_RULES and not hit[place]:
+        if 0 < key <= DECIDED_BY_RULES and not hit[place]:
             square = index.square_of_place[place]
             state.piece_squares[last], state.board[square] = square, arrays.pieces[last]
             if hanging[place] or wins_by_capture(side, NEVER, state, arrays):
                 set_bit(arrays.hanging[side], slot + place)
             state.board[square] = EMPTY
+    if arrays.judges_checks:
+        for place in range(row.size):
+            kind = CHECKED if hit[place] else FREE - (FREE - HANGING) * hanging[place]
+            row[place] = row[place] - (FREE - kind) if row[place] == draw else row[place]
 
 
 @part
@@ -241,18 +239,21 @@ def _find_canonical_row(lead, at, image, state, index):
     lead : int
     at, image : int, the first slot of the row, and that of its mirror image, relative to the lead
     """
-    is_unique = index.twin == NOWHERE and not index.self_mirrored[lead]
+    canonical, last = state.canonical, state.piece_squares.size - 1
     for place in range(index.row_slots):
-        square = index.square_of_place[place]
-        if state.board[square] != EMPTY:
-            state.canonical[place] = NOWHERE
-        elif is_unique:
-            state.canonical[place] = lead * index.lead_slots + at + place
-        else:
-            state.piece_squares[state.piece_squares.size - 1] = square
-            state.canonical[place] = find_canonical(
-                lead, at + place, image + index.mirrored_place[place], state, index
-            )
+        canonical[place] = lead * index.lead_slots + at + place
+    if index.twin != NOWHERE or index.self_mirrored[lead]:
+        for place in range(index.row_slots):
+            square = index.square_of_place[place]
+            if state.board[square] == EMPTY:
+                state.piece_squares[last] = square
+                canonical[place] = find_canonical(
+                    lead, at + place, image + index.mirrored_place[place], state, index
+                )
+    for p in range(last):
+        place = index.place_of_square[state.piece_squares[p]]
+        if place != NOWHERE:
+            canonical[place] = NOWHERE
 
 
 @part
@@ -304,13 +305,16 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
             _find_canonical_row(lead, at, image, state, index)
             for side in range(2):
                 _fill_row(side, first, counts, state, arrays, index)
+            for p in range(state.piece_squares.size - 1):
+                square = state.piece_squares[p]
+                place = index.place_of_square[square]
+                if place != NOWHERE:
+                    _fill_shared(first + place, square, overlaps, x, y, state, arrays, index)
+            if index.twin == NOWHERE and not index.self_mirrored[lead]:
+                continue
             for place in range(index.row_slots):
                 slot, canonical = first + place, state.canonical[place]
-                if canonical == NOWHERE:
-                    _fill_shared(
-                        slot, index.square_of_place[place], overlaps, x, y, state, arrays, index
-                    )
-                elif canonical != slot:
+                if canonical != NOWHERE and canonical != slot:
                     for side in range(2):
                         planes[side * slots + slot] = planes[side * slots + canonical]
                         if has_bit(arrays.hanging[side], canonical):
