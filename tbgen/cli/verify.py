@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tbgen.answers import failures
-from tbgen.building.packing import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.lessons import show_next, typed_options
@@ -277,6 +276,7 @@ def _compare_digests(
 
     against : CSV file of the list; None for the project's own list
     """
+    from tbgen.building.packing import checked_digest
     from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing
 
     known = read_known(against or KNOWN)
