@@ -101,12 +101,11 @@ def verify(
         raise click.UsageError("--against needs --digests")
     with selection.open() as opened:
         wanted = choice.required(selection.present(opened, wdl=wdl), selection.directory)
-    require_tables(wanted)
-    if digests:
-        ctx.exit(_compare_digests(selection, wanted, against, threads, as_json))
-    if wdl:
-        ctx.exit(_prove_outcomes(selection, wanted, threads, as_json))
-    with selection.open() as opened:
+        require_tables(wanted)
+        if digests:
+            ctx.exit(_compare_digests(selection, wanted, against, threads, as_json))
+        if wdl:
+            ctx.exit(_prove_outcomes(selection, wanted, threads, as_json))
         names = {opened.table(material).header.spec.name for material in wanted}
     _require_kernels_memory(memory)
     import_permanently("tbgen.verify")  # compiled kernels
