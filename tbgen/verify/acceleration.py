@@ -147,14 +147,13 @@ def _mark_facing(mask, state, index):
 
 
 @part
-def mark_row(chases, chase_rules, state, index):
+def mark_row(state, index, arrays):
     """Fill the masks of a row: places where kings are attacked or face each other, or pieces hang.
 
     The masks are RED_CHECKED to BLACK_HANGS. The innermost attacker is not on the board. Places on
-    other pieces may get arbitrary marks.
-
-    chases : bool, fill the masks of hanging pieces; chase_rules : int, bits of the rule set
+    other pieces may get arbitrary marks. Nothing hangs if the rules do not judge chases.
     """
+    chase_rules = arrays.chase_rules
     squares, last = state.piece_squares, state.piece_squares.size - 1
     masks, buffer = state.masks, state.buffer
     masks[:] = 0
@@ -168,7 +167,7 @@ def mark_row(chases, chase_rules, state, index):
             else:
                 _mark_outer(state.attacker_squares[m], king, hit, buffer, state, index)
             k += 1
-    for v in range(squares.size if chases else 0):
+    for v in range(squares.size if arrays.judges_chases else 0):
         square, n = squares[v], 0
         code = index.pieces[v]
         if v != last and not may_be_victim(code, square, chase_rules):

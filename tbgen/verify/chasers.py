@@ -54,7 +54,7 @@ class ChaseBoards(NamedTuple):
     last_orders: NDArray[np.int64]
     """int64 (pieces,): for each piece, the highest `loses_from` of the moves that chase it."""
     attackers: NDArray[np.int64]
-    """int64 (pieces,): the pieces that attack the victim of the last chase anew."""
+    """int64 (pieces,): the pieces that attack a victim anew, by `list_attackers`."""
 
     @classmethod
     def make(cls, index: Index, arrays: Arrays) -> ChaseBoards:
@@ -90,33 +90,22 @@ def play(mover, target, board, squares):
 
 
 @part
-def attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
-    """Return whether the move `source`-`target` creates an attack of one piece on another.
+def list_attackers(before, after, source, target, victim, boards, index, arrays):
+    """Write to `boards.attackers` the pieces that attack the victim anew after `source`-`target`.
 
-    An attack is defined in docs/referee.md, section 2, points 1-6.
-
-    attacker, victim : int, pieces, with their squares on the board `after` in `squares`
+    Their squares on the board `after` are in `boards.state`. A new attack is defined in
+    docs/referee.md, section 2, points 1-6. Returns the number of attackers.
     """
-    return is_new_attack(
-        before, after, source, target, squares[attacker], squares[victim], arrays.chase_rules
-    )
-
-
-@part
-def is_chased(before, after, source, target, victim, squares, index, arrays):
-    """Return whether the move `source`-`target` creates an attack of any piece on the victim.
-
-    An attack is defined in docs/referee.md, section 2, points 1-6.
-
-    squares : int64 (pieces,), of the board `after`
-    """
-    n = 0
+    squares, count, n = boards.state.piece_squares, 0, 0
     while index.able_to_chase[victim, n] != NOWHERE:
-        attacker = index.able_to_chase[victim, n]
-        if attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
-            return True
+        q = index.able_to_chase[victim, n]
         n += 1
-    return False
+        if is_new_attack(
+            before, after, source, target, squares[q], squares[victim], arrays.chase_rules
+        ):
+            boards.attackers[count] = q
+            count += 1
+    return count
 
 
 @part
@@ -193,8 +182,8 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
     for v in range(firsts.size):
         if firsts[v] > limit:
             continue
-        if may_chase and is_chased(
-            state.board, after, source, target, v, state.piece_squares, index, arrays
+        if may_chase and list_attackers(
+            state.board, after, source, target, v, boards, index, arrays
         ):
             boards.last_orders[v] = max(boards.last_orders[v], from_order)
         else:

@@ -24,7 +24,7 @@ from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
 from tbgen.rules.moves import piece_moves
-from tbgen.verify.chasers import attacks_anew, copy_board, is_mirrored, loses_from, play
+from tbgen.verify.chasers import copy_board, is_mirrored, list_attackers, loses_from, play
 from tbgen.verify.index import NOWHERE
 from tbgen.verify.moves import (
     has_bit,
@@ -151,24 +151,6 @@ def _may_be_answered(node, listed, state, index, arrays):
     return False
 
 
-@part
-def _list_attackers(source, target, victim, boards, index, arrays):
-    """Write to `boards.attackers` the pieces that attack the victim anew after `source`-`target`.
-
-    Returns the number of attackers.
-    """
-    squares, count, n = boards.state.piece_squares, 0, 0
-    while index.able_to_chase[victim, n] != NOWHERE:
-        q = index.able_to_chase[victim, n]
-        if attacks_anew(
-            boards.state.board, boards.after, source, target, q, victim, squares, arrays
-        ):
-            boards.attackers[count] = q
-            count += 1
-        n += 1
-    return count
-
-
 @borrowing_kernel
 def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers with index in [first, last), and the answers to each chase.
@@ -197,7 +179,9 @@ def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, 
             node_after = 2 * slot_after(i, state, index) + 1 - side
             mover, target = state.piece_on[state.sources[i]], state.targets[i]
             source = play(mover, target, after, state.piece_squares)
-            attackers = _list_attackers(source, target, victim, boards, index, arrays)
+            attackers = list_attackers(
+                state.board, after, source, target, victim, boards, index, arrays
+            )
             # A move that is no chase of this victim loses by every order that matters here.
             if attackers:
                 row = new_row(lists, CHASES)
@@ -262,14 +246,11 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     for v in range(squares.size):
         if piece_side(arrays.pieces[v]) != side:
             continue
-        n = 0
-        while index.able_to_chase[v, n] != NOWHERE:
-            q = index.able_to_chase[v, n]
-            n += 1
-            if not attacks_anew(
-                boards.after, boards.replied, source, target, q, v, squares, arrays
-            ):
-                continue
+        found = list_attackers(
+            boards.after, boards.replied, source, target, v, boards, index, arrays
+        )
+        for n in range(found):
+            q = boards.attackers[n]
             for f in range(first, last):
                 if _chase_removes_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):
                     victims.victims[words + f] |= ONE << np.uint64(v)

@@ -173,12 +173,10 @@ def find_canonical(lead, within, image, state, index):
 
 
 @part
-def _mark_places(chases, chase_rules, state, index):
+def _mark_places(state, index, arrays):
     """Fill the masks of a row (`mark_row`), examining one place after the other.
 
     Places on which another piece stands are left unchanged.
-
-    chases : bool, fill the masks of hanging pieces; chase_rules : int, bits of the rule set
     """
     board, masks, last = state.board, state.masks, index.attackers.size - 1
     for place in range(index.row_slots):
@@ -190,7 +188,9 @@ def _mark_places(chases, chase_rules, state, index):
         masks[FACING, place] = pieces_between(board, state.kings[0], state.kings[1]) == 0
         for side in range(2):
             masks[RED_CHECKED + side, place] = is_king_attacked(side, NOWHERE, state, index)
-            masks[RED_HANGS + side, place] = chases and hangs(side, chase_rules, state, index)
+            masks[RED_HANGS + side, place] = arrays.judges_chases and hangs(
+                side, arrays.chase_rules, state, index
+            )
         board[square] = EMPTY
 
 
@@ -299,9 +299,9 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
                     _fill_shared(first + place, square, overlaps, x, y, state, arrays, index)
                 continue
             if plain:
-                _mark_places(arrays.judges_chases, arrays.chase_rules, state, index)
+                _mark_places(state, index, arrays)
             else:
-                mark_row(arrays.judges_chases, arrays.chase_rules, state, index)
+                mark_row(state, index, arrays)
             _find_canonical_row(lead, at, image, state, index)
             for side in range(2):
                 _fill_row(side, first, counts, state, arrays, index)
