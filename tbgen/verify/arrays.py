@@ -188,15 +188,6 @@ class Arrays(NamedTuple):
         return self.ranks[side * self.slots : (side + 1) * self.slots]
 
 
-class Loaded(NamedTuple):
-    """Result of `gather`: arrays of a table, lookup tables of marks, and ranks of codes."""
-
-    arrays: Arrays
-    marks: Marks
-    palettes: tuple[Palette, ...]
-    """Palettes of this table, with Red and with Black to move."""
-
-
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
     """Return whether a capture swaps colours, and the remaining pieces in the order of `child`.
 
@@ -301,8 +292,11 @@ def gather(
     rule_set: RuleSet,
     memory: int | None = None,
     folder: Path | None = None,
-) -> Loaded:
+) -> tuple[Arrays, Marks, tuple[Palette, ...]]:
     """Load a table and its supporting tables for a proof under a rule set.
+
+    Returns their arrays, the lookup tables of marks, and the palettes of this table, with Red and
+    with Black to move.
 
     memory : bytes, or None without a limit; a byte for each slot is left to the search for
         candidates, and planes that do not fit into the rest are kept in unnamed files
@@ -355,4 +349,4 @@ def gather(
         judges_chases=rules.judges_chases,
         chase_rules=rule_set.chase_rules,
     )
-    return Loaded(arrays, marks, palettes)
+    return arrays, marks, palettes

@@ -131,13 +131,13 @@ def verify_wdl(
         return _OutcomeTable(tablebase.wdl_file(child) or tablebase.table(child))
 
     # Outcomes have no orders and belong to no pattern: compare them without repetition rules.
-    loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
-    arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
+    arrays, _, palettes = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
+    arrays = arrays._replace(values=_by_outcome(arrays.values))
     found, _ = Passes(file.layout, threads, progress).compare(arrays)
     node = -1 if found.first is None else found.first[0]
     counted = [
         _counts(palette.count_codes(counts))
-        for palette, counts in zip(loaded.palettes, found.counts, strict=True)
+        for palette, counts in zip(palettes, found.counts, strict=True)
     ]
     problems = [
         f"the stored counts of {side.name.lower()} to move are {stored}, counted are {counts}"

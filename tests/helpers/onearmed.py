@@ -68,7 +68,7 @@ def find_candidates(
 
     supporting : function that returns the supporting table of a material
     """
-    arrays = gather(table, supporting, rule_set).arrays
+    arrays, _, _ = gather(table, supporting, rule_set)
     index, found, draws = completed(table, arrays)
     assert not found.findings
     held = np.sort(canonical(draws.held.astype(np.int64), table.layout))

@@ -58,7 +58,7 @@ def test_children_of_a_sample_agree(name):
         for child in material.captures().values()
         if child.needs_table
     }
-    arrays = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE)).arrays
+    arrays, _, _ = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE))
     index, _, _ = completed(table, arrays)
     layout = table.layout
     state = BoardState.make(index)
@@ -94,6 +94,6 @@ def test_captures_that_may_win_by_the_rules():
     """
     rule_set = RuleSet(Rules.CHECK, 1)
     table = solution_under("KRKNA", rule_set)
-    arrays = gather(table, lambda child: solution_under(child.name, rule_set), rule_set).arrays
+    arrays, _, _ = gather(table, lambda child: solution_under(child.name, rule_set), rule_set)
     taken = arrays.pieces[arrays.captures[:, WINS_BY_RULES] == 1]
     assert taken.tolist() == [piece_code(Side.BLACK, PieceType.ADVISOR)]

@@ -132,7 +132,7 @@ def test_attacks_of_a_row_agree_with_its_positions(name):
     two other pieces once per row, although that piece may stand between them.
     """
     table = drawn(Material.parse(name))
-    arrays = gather(table, drawn, RULE_SET).arrays
+    arrays, _, _ = gather(table, drawn, RULE_SET)
     index, _, _ = completed(table, arrays)
     state, found = BoardState.make(index), []
     for slot in random.Random(name).sample(range(index.slots), 1200):

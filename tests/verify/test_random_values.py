@@ -97,7 +97,7 @@ def case() -> Case:
         for plane in table.planes:
             plane[plane != 0] = rng.choice(codes, np.count_nonzero(plane))
     table = tables["KRKN"]
-    arrays = gather(table, lambda child: tables[child.name], RuleSet(Rules.WXF)).arrays
+    arrays, _, _ = gather(table, lambda child: tables[child.name], RuleSet(Rules.WXF))
     index, compared, _ = completed(table, arrays)
     claims = {*compared.check_claims.tolist(), *compared.chase_claims.tolist()}
     legal = np.concatenate([2 * np.flatnonzero(table.planes[side]) + side for side in Side])
