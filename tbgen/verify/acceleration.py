@@ -10,15 +10,9 @@ row. A move of another piece leads from every place of a row to the same place o
 innermost attacker blocks the move; `kept` holds the numbers there. The innermost attacker's own
 moves along lines are a running maximum. `--plain` takes one place at a time (`complete`, `passes`).
 
-    numbers          ranks or marks of all slots, with Red and then with Black to move
-    plane            start in `numbers` of the part with the opponent to move
-    within, image    first slot of the row, and of its mirror image, relative to the lead
-    at               start in `numbers` of a row after a move; before an attacker's move, without
-                     the term of its group, which `index.term_after[line, target]` adds
-
 A piece *hangs* if it can be chased and is attacked. Attacks by and on the innermost attacker are
 found by walking from the other piece. An attack between two other pieces is tested once for the
-row, and again for each place between them. Other parameters: the package's docstring.
+row, and again for each place between them. The package's docstring describes the parameters.
 """
 
 from __future__ import annotations

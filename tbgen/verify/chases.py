@@ -25,13 +25,11 @@ from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.chasers import copy_board, is_mirrored, list_attackers, loses_from, play
-from tbgen.verify.index import NOWHERE
 from tbgen.verify.moves import (
     has_bit,
     list_moves,
     load_key,
     new_row,
-    open_after,
     set_up,
     slot_after,
 )
@@ -104,7 +102,6 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
     `boards.after` holds the position after the chase, `boards.replied` a copy, which is restored.
 
     side : int, the chaser's side; attackers : int, the number of entries of `boards.attackers`
-    lists : Lists, inout
     """
     edges = lists.rows[EDGES]
     after, replied, squares = boards.after, boards.replied, boards.state.piece_squares
@@ -145,8 +142,11 @@ def _may_be_answered(node, listed, state, index, arrays):
     slot, side = node // 2, node % 2
     within, image = set_up(slot, state, index)
     for n in range(list_moves(side, slot - within, within, image, state, index)):
-        after = open_after(n, side, state, index, arrays)
-        if after != NOWHERE and has_bit(listed, after):
+        if (
+            state.board[state.targets[n]] == EMPTY
+            and is_open(load_key(1 - side, state.children[n], index, arrays))
+            and has_bit(listed, 2 * slot_after(n, state, index) + 1 - side)
+        ):
             return True
     return False
 

@@ -241,7 +241,9 @@ class CheckPatterns:
             goals = np.unique(more.edges[:, 1])
             keys = stored_keys(goals, self._arrays)
             wins = np.setdiff1d(goals[(keys != 0) & ~are_direct_wins(keys)], examined)
-            listed = _merge(listed, more)
+            nodes, orders, edges = map(np.concatenate, zip(listed, more, strict=True))
+            by_node = np.argsort(nodes)
+            listed = ListedEdges(nodes[by_node], orders[by_node], edges)
         return listed
 
     def _list(
@@ -276,13 +278,6 @@ class CheckPatterns:
         return ListedEdges(nodes[kept], orders[kept], edges)
 
 
-def _merge(some: ListedEdges, others: ListedEdges) -> ListedEdges:
-    """Return the edges of two disjoint sets of nodes together, nodes ascending."""
-    nodes, orders, edges = map(np.concatenate, zip(some, others, strict=True))
-    by_node = np.argsort(nodes)
-    return ListedEdges(nodes[by_node], orders[by_node], edges)
-
-
 def _number_edges(edges: Edges, sources: Numbers, goals: Numbers) -> Edges:
     """Return edges between nodes as pairs of indices in the ascending `sources` and `goals`."""
     return np.column_stack([sources.searchsorted(edges[:, 0]), goals.searchsorted(edges[:, 1])])
@@ -292,7 +287,7 @@ def _number_edges(edges: Edges, sources: Numbers, goals: Numbers) -> Edges:
 def _add(n, node, lists):
     """Append an edge to the only list of `lists`.
 
-    n : int, the index of the source; node : int, the goal; lists : Lists, inout
+    n : int, the index of the source; node : int, the goal
     """
     row = new_row(lists, 0)
     lists.rows[0, row, 0], lists.rows[0, row, 1] = n, node
@@ -307,7 +302,6 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
     win, and moves to confirmed direct losses; without any, the order is NEVER.
 
     n : int, the index of the node; count : int, the number of moves in `state`
-    lists : Lists, inout
     """
     values, there = arrays.values, (1 - side) * index.slots
     orders[n] = NEVER
@@ -334,7 +328,6 @@ def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
     listed, and NEVER + 1 is written.
 
     n : int, the index of the node; count : int, the number of moves in `state`
-    lists : Lists, inout
     """
     planes, slots = arrays.ranks, index.slots
     before, first_order = lists.counts[0], 1

@@ -5,7 +5,6 @@
     list_moves   sources and targets by `tbgen.rules`, and the child slots: the slots after them
     best_move    the largest number in the child slots, for one place of a row
     slot_after   the canonical slot after a quiet move
-    open_after   the node after a quiet move to an open position
     Ranges       lists of nodes for tasks; a list may be made when its task starts
     Lists        lists that a kernel writes
     bits         sets of numbers, eight to a byte
@@ -31,7 +30,7 @@ from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
 from tbgen.verify.index import EYE, FIRST_SLOT, MIRRORED, NOWHERE, SOURCE, TARGET, open_row
-from tbgen.verify.values import is_open, orders_of_keys
+from tbgen.verify.values import orders_of_keys
 
 
 @part
@@ -57,9 +56,6 @@ def list_moves(side, base, within, image, state, index):
 
     `sources` and `targets` get the squares, `children` the slots after the moves. A move is legal
     if the plane of the opponent to move is not 0 at its child slot.
-
-    base : int, the first slot of the lead; within, image : int, the slot of the position and that
-        of its mirror image, relative to the lead
     """
     count, k, last = 0, 0, index.attackers.size - 1
     place = within % index.row_slots
@@ -125,22 +121,6 @@ def slot_after(n, state, index):
     after = slot_of_squares(state.piece_squares, index.descriptor)
     state.piece_squares[mover] = state.sources[n]
     return after
-
-
-@part
-def open_after(n, side, state, index, arrays):
-    """Return the node after a legal, quiet move of `side` to an open position; else NOWHERE.
-
-    An open position is a draw, or decided by the repetition rules.
-
-    n : int, index of the move in `state.sources`
-    """
-    rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
-    if rank == 0 or state.board[state.targets[n]] != EMPTY:
-        return np.int64(NOWHERE)
-    if not is_open(arrays.values.keys[1 - side, rank]):
-        return np.int64(NOWHERE)
-    return np.int64(2 * slot_after(n, state, index) + 1 - side)
 
 
 @part

@@ -128,7 +128,9 @@ def _search(
         chases = ChasePatterns(arrays, index, candidates.chasers, compared.chase_claims, threads)
         searches.append(chases)
         chasers = len(chases.numbers)
-    orders = rule_set.orders or _last_order(arrays) + 1
+    # The keys of this table and its supporting tables; rank 0 is no position.
+    occurring = orders_of_keys(arrays.values.keys[:, 1:])
+    orders = rule_set.orders or int(occurring[occurring < NEVER].max(initial=0)) + 1
     refuted: list[Refuted] = []
     if rule_set.orders:
         refuted += [
@@ -195,13 +197,6 @@ def _make_report(
         chase_patterns=dict(zip(orders.tolist(), counts.tolist(), strict=True)),
         seconds=0.0,
     )
-
-
-def _last_order(arrays: Arrays) -> int:
-    """Return the highest order of any value of this table and its supporting tables."""
-    # Rank 0 is no position.
-    orders = orders_of_keys(arrays.values.keys[:, 1:])
-    return int(orders[orders < NEVER].max(initial=0))
 
 
 def _value(key: int) -> Value | None:
