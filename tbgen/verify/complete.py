@@ -203,7 +203,7 @@ def _fill_row(side, slot, counts, state, arrays, index):
     `state.masks` and `state.canonical` must hold the masks and the canonical slots of the row.
 
     slot : int, the first one of the row
-    counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE
+    counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE
     """
     masks, canonical, last = state.masks, state.canonical, state.piece_squares.size - 1
     hit, hit_other, facing = masks[RED_CHECKED + side], masks[RED_CHECKED + 1 - side], masks[FACING]
@@ -286,7 +286,7 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
     """Fill all slots of a range of leads: the slot that a move leads to then has the rank after it.
 
     plain : bool, whether to examine positions one by one
-    counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE
+    counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE
     """
     planes, slots = arrays.ranks, index.slots
     for lead in range(lead_0, lead_1):
