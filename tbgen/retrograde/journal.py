@@ -72,6 +72,26 @@ def _k_fill(data, codes, numbers):
                 hi &= hi - ONE
 
 
+@borrowing_kernel
+def _k_group(numbers, slots, ends, grouped):
+    """Order positions by their numbers; those of equal numbers keep their order.
+
+    numbers : unsigned (n,), in; the number of each position
+    slots : uint32 (n,), in; the positions
+    ends : int64 (all numbers,), inout; zeros, then the end of each number's group in `grouped`
+    grouped : uint32 (n,), out; the ordered positions
+    """
+    for i in range(numbers.size):
+        ends[numbers[i]] += 1
+    start = 0
+    for number in range(ends.size):
+        start += ends[number]
+        ends[number] = start - ends[number]
+    for i in range(numbers.size):
+        grouped[ends[numbers[i]]] = slots[i]
+        ends[numbers[i]] += 1
+
+
 class Journal:
     """Settled positions of one side to move, with their codes, as records in order of settling.
 
@@ -192,16 +212,15 @@ class Waiting:
         """
         if not len(numbers):
             return
-        order = np.argsort(numbers, kind="stable")
-        ordered = numbers[order]
-        changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-        starts = np.concatenate([[0], changes, [len(ordered)]])
-        codes = palette.codes.take(ordered[starts[:-1]]).tolist()
+        group_ends, grouped = np.zeros(len(palette.codes), np.int64), np.empty_like(slots)
+        _k_group(numbers, slots, group_ends, grouped)
+        occurring = np.flatnonzero(np.diff(group_ends, prepend=0))
+        starts = np.concatenate([[0], group_ends[occurring]])
         # A row of k squares takes at most k + 5 bytes; each square may have its own row.
-        out, ends = np.empty(6 * len(numbers), np.uint8), np.zeros(len(codes), np.int64)
-        k_record_lists(slots[order], starts, out, ends)
+        out, ends = np.empty(6 * len(numbers), np.uint8), np.zeros(len(occurring), np.int64)
+        k_record_lists(grouped, starts, out, ends)
         first = 0
-        for code, end in zip(codes, ends.tolist(), strict=True):
+        for code, end in zip(palette.codes[occurring].tolist(), ends.tolist(), strict=True):
             self.add(code, chunk, out[first:end])
             first = end
 
