@@ -201,7 +201,7 @@ def mirrored(lo, hi):
 
 
 @part
-def _slide_along_ranks(start, free):
+def slides_along_ranks(start, free):
     """Return the squares of `free` that rooks on `start` reach along their ranks, in one word.
 
     Steps of 1, 2, 4 and again 1 square in each direction cover the other eight squares of a rank.
@@ -241,22 +241,27 @@ def _fill_down(start, free):
 
 
 @part
-def slides(lo, hi, free_lo, free_hi):
-    """Return the free squares from which a rook, or a cannon without capturing, enters a set.
-
-    All squares of the path must be free. Slides from the set reach the same squares.
-    """
-    out_lo = _slide_along_ranks(lo, free_lo)
-    out_hi = _slide_along_ranks(hi, free_hi)
+def slides_along_files(lo, hi, free_lo, free_hi):
+    """Return the squares of `free` that rooks on a set reach along their files."""
     low = _fill_up(lo, free_lo)
     high = _fill_up(hi | ((low >> _36) & free_hi), free_hi)
-    out_lo |= (low << _9) & free_lo
-    out_hi |= ((high << _9) | (low >> _36)) & free_hi
+    out_lo = (low << _9) & free_lo
+    out_hi = ((high << _9) | (low >> _36)) & free_hi
     high = _fill_down(hi, free_hi)
     low = _fill_down(lo | (((high & FIRST_RANK) << _36) & free_lo), free_lo)
     out_hi |= (high >> _9) & free_hi
     out_lo |= ((low >> _9) | ((high & FIRST_RANK) << _36)) & free_lo
     return out_lo, out_hi
+
+
+@part
+def slides(lo, hi, free_lo, free_hi):
+    """Return the free squares from which a rook, or a cannon without capturing, enters a set.
+
+    All squares of the path must be free. Slides from the set reach the same squares.
+    """
+    out_lo, out_hi = slides_along_files(lo, hi, free_lo, free_hi)
+    return out_lo | slides_along_ranks(lo, free_lo), out_hi | slides_along_ranks(hi, free_hi)
 
 
 @part

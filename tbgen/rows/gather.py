@@ -38,7 +38,8 @@ from tbgen.rows.bitsets import (
     jumps_into,
     mirrored,
     pawn_steps_into,
-    slides,
+    slides_along_files,
+    slides_along_ranks,
 )
 from tbgen.rows.frame import COMPANIONS, EYE, FIRST_EXTEND, GROUP_STRIDE, KIND, MIRRORED, SIDE, SIZE
 
@@ -151,9 +152,10 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
             words[i + 1] |= hi
     else:
         for i in range(0, 2 * mids, 2):
-            lo, hi = slides(rows[i], rows[i + 1], free_lo & ~taken[i], free_hi & ~taken[i + 1])
-            words[i] |= lo
-            words[i + 1] |= hi
+            lo, hi = free_lo & ~taken[i], free_hi & ~taken[i + 1]
+            x, y = slides_along_files(rows[i], rows[i + 1], lo, hi)
+            words[i] |= x | slides_along_ranks(rows[i], lo)
+            words[i + 1] |= y | slides_along_ranks(rows[i + 1], hi)
 
 
 @part
