@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 
 from tbgen.compiling.jit import part
 from tbgen.indexing.groups import MIRROR as MIRROR
-from tbgen.indexing.squares import FILES, SQUARES, PieceType, Side, area
+from tbgen.indexing.squares import SQUARES, PieceType, Side, area
 from tbgen.rules.board import LEAPS, STEPS
 
 U64 = np.uint64
@@ -44,10 +44,8 @@ def _file_mask(*files: int) -> np.uint64:
 
 _NOT_A, _NOT_I = WORD & ~_file_mask(0), WORD & ~_file_mask(8)
 _NOT_AB, _NOT_HI = WORD & ~_file_mask(0, 1), WORD & ~_file_mask(7, 8)
-_FILE_A, _FILE_B, _FILE_C, _FILE_D, _FILE_E, _FILE_F, _FILE_G, _FILE_H, _FILE_I = (
-    _file_mask(file) for file in range(FILES)
-)
-_1, _2, _4, _6, _8, _9, _18, _36 = (U64(n) for n in (1, 2, 4, 6, 8, 9, 18, 36))
+_ABCD, _ABFG, _ACFH = _file_mask(0, 1, 2, 3), _file_mask(0, 1, 5, 6), _file_mask(0, 2, 5, 7)
+_1, _2, _4, _5, _9, _18, _36 = (U64(n) for n in (1, 2, 4, 5, 9, 18, 36))
 
 
 def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:
@@ -187,17 +185,22 @@ def _sideways(word):
 
 @part
 def _mirror_word(w):
-    return (
-        ((w & _FILE_A) << _8) | ((w & _FILE_B) << _6) | ((w & _FILE_C) << _4)
-        | ((w & _FILE_D) << _2) | (w & _FILE_E) | ((w & _FILE_F) >> _2)
-        | ((w & _FILE_G) >> _4) | ((w & _FILE_H) >> _6) | ((w & _FILE_I) >> _8)
-    )  # fmt: skip
+    """Return the mirror image of one word of a set; the off-board bit is kept.
+
+    Three exchanges of files reverse each rank: four and four, two and two, one and one.
+    """
+    x = (w ^ (w >> _5)) & _ABCD
+    w ^= x | (x << _5)
+    x = (w ^ (w >> _2)) & _ABFG
+    w ^= x | (x << _2)
+    x = (w ^ (w >> _1)) & _ACFH
+    return w ^ (x | (x << _1))
 
 
 @part
 def mirrored(lo, hi):
     """Return the mirror image of a set (file a becomes file i); the off-board bit is kept."""
-    return _mirror_word(lo) | (lo & OFF_BOARD), _mirror_word(hi)
+    return _mirror_word(lo), _mirror_word(hi)
 
 
 @part
