@@ -220,8 +220,8 @@ def _gather_lines(first, stride, front, reached, scratch):
         for _ in range(_LINES[number, 2]):
             passed = square
             square += step
-            target = mid_of[passed]
-            if target < 0:
+            target, source = mid_of[passed], mid_of[square]
+            if target < 0 or source < 0:
                 running = False
                 continue
             if not running:
@@ -230,14 +230,10 @@ def _gather_lines(first, stride, front, reached, scratch):
                 running = True
                 for i in range(2 * stride):
                     line[i] = EMPTY
-            behind, way = rows[2 * target :], inner_free[2 * target :]
+            behind, way, before = rows[2 * target :], inner_free[2 * target :], words[2 * source :]
             for i in range(2 * stride):
                 line[i] = (line[i] | behind[i]) & way[i]
-            source = mid_of[square]
-            if source >= 0:
-                before = words[2 * source :]
-                for i in range(2 * stride):
-                    before[i] |= line[i]
+                before[i] |= line[i]
 
 
 @part
