@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import math
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterable
@@ -61,6 +62,10 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
         return Attempt(error=error)
 
 
+_WAIT_SECONDS = 0.5
+"""Most seconds of one wait: on Windows, Ctrl-C is noticed only between two waits."""
+
+
 class Executor:
     """Base class of executors: `submit` starts a job, and returns a future for its result.
 
@@ -89,9 +94,14 @@ class Executor:
         if not futures:
             time.sleep(timeout or 0)
             return set()
-        return concurrent.futures.wait(
-            futures, timeout, return_when=concurrent.futures.FIRST_COMPLETED
-        ).done
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while True:
+            left = end - time.monotonic()
+            done = concurrent.futures.wait(
+                futures, min(left, _WAIT_SECONDS), return_when=concurrent.futures.FIRST_COMPLETED
+            ).done
+            if done or left <= _WAIT_SECONDS:
+                return done
 
     def now(self) -> float:
         """Return the time of the executor's clock, in seconds since an arbitrary moment."""

@@ -42,9 +42,9 @@ WINDOWS = fcntl is None
 _seeking = threading.Lock()
 """Lock for seek and read, which must not be separated, on systems without `os.pread`."""
 
-_LOCKED_BYTE = 1 << 40
-"""Offset of the byte that a lock covers on Windows: behind every content, since other processes
-cannot read a locked byte.
+_LOCKED_BYTE = (1 << 31) - 2
+"""Offset of the byte that a lock covers on Windows, the largest that `msvcrt.locking` takes. Other
+processes cannot read a locked byte, but they do not read the files that are locked.
 """
 
 _LOCK_SECONDS = 0.1
