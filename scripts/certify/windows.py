@@ -63,7 +63,7 @@ class Tried:
 
     def serve(self, *arguments: str) -> None:
         """Start the board, ask it for a position, and end it."""
-        with self.start("serve", "--port", "0", "--no-browser", *arguments) as process:
+        with self.start("serve", "--port", "0", "--no-open", *arguments) as process:
             assert process.stdout is not None
             try:
                 address = process.stdout.readline().split()[-1]

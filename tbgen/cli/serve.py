@@ -135,16 +135,16 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 
     entry : secret address that allows the browser to build tables, opened instead of `url`; None
         if pages may not build. Other users can read command lines, so the browser gets the name
-        of a private file that redirects to it, and that is removed at the end of the context
+        of a file that redirects to it, in a private folder that is removed at the end
     """
     if entry is None:
         webbrowser.open(url)
         yield
         return
-    with tempfile.NamedTemporaryFile("w", prefix="tbgen-", suffix=".html") as page:
-        page.write(f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={entry}">\n')
-        page.flush()
-        webbrowser.open(Path(page.name).as_uri())
+    with tempfile.TemporaryDirectory(prefix="tbgen-") as folder:
+        page = Path(folder, "board.html")
+        page.write_text(f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={entry}">\n')
+        webbrowser.open(page.as_uri())
         yield
 
 
