@@ -25,7 +25,7 @@ FEN = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 LARGE = "KRNKR"
 """Material whose build is killed: its build takes some seconds."""
 
-STEP_SECONDS, KILLED_AFTER = 900, 1.0
+STEP_SECONDS, KILLED_AFTER = 900, 0.3
 """Most seconds of a step; seconds after which the build is killed, counted from its first line."""
 
 

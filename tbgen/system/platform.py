@@ -102,7 +102,7 @@ def lock(file: BinaryIO, *, wait: bool) -> None:
         return
     while not _lock_byte(file.fileno()):
         if not wait:
-            raise BlockingIOError(errno.EWOULDBLOCK, os.strerror(errno.EWOULDBLOCK))
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         time.sleep(_LOCK_SECONDS)
 
 
@@ -112,7 +112,9 @@ def _lock_byte(descriptor: int) -> bool:
     os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
     try:
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    except PermissionError:
+    except OSError as error:
+        if error.errno not in (errno.EACCES, 0):  # 0 under Wine
+            raise
         return False
     finally:
         os.lseek(descriptor, position, os.SEEK_SET)
