@@ -147,8 +147,8 @@ def remove_and_close(file: BinaryIO, path: Path) -> None:
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Return whether a file belongs to this user; true on systems without user ids."""
-    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    """Return whether a file belongs to this user; always true on Windows."""
+    return WINDOWS or status.st_uid == os.geteuid()
 
 
 def read_at(descriptor: int, length: int, offset: int) -> bytes:
@@ -327,17 +327,17 @@ def interrupt_self(number: signal.Signals) -> None:
 
     On Windows, the handler runs once the main thread executes Python code again.
     """
-    if hasattr(signal, "pthread_kill"):
-        main = threading.main_thread().ident
-        assert main is not None, "the main thread has started"
-        signal.pthread_kill(main, number)
-    else:
+    if WINDOWS:
         _thread.interrupt_main(number)
+        return
+    main = threading.main_thread().ident
+    assert main is not None, "the main thread has started"
+    signal.pthread_kill(main, number)
 
 
 def lower_priority(niceness: int) -> None:
-    """Add to the niceness of this process, on systems that have it."""
-    if hasattr(os, "nice"):
+    """Add to the niceness of this process; does nothing on Windows."""
+    if not WINDOWS:
         os.nice(niceness)
 
 
