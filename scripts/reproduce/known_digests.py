@@ -36,9 +36,8 @@ def listed_names() -> list[TableName]:
     """Return the names of the tables that the list may have, all under `wxf`, in the list's order.
 
     Each material has two names: with distances to mate, then with those to conversion. Materials
-    are those of at most six men, those of at most two attackers and nine men, and those of one
-    attacker; also Table 1 of the paper, the classical endgames, KRNKRC and KRNBKRBB, each with all
-    materials that captures lead to.
+    are those of at most six men, and those of at most two attackers; also Table 1 of the paper, the
+    classical endgames, KRNKRC and KRNBKRBB, each with all materials that captures lead to.
     """
     with BOOKS.open(encoding="utf-8") as file:
         classical = [row["material"] for row in csv.DictReader(file)]
@@ -46,7 +45,7 @@ def listed_names() -> list[TableName]:
     sets = (
         materials_of((), 5), materials_of((), 8, attackers=2), materials_of((), attackers=1),
         *(material.closure() for material in largest), materials_of((), 6),
-        materials_of((), 9, attackers=2),
+        materials_of((), 9, attackers=2), materials_of((), attackers=2),
     )  # fmt: skip
     rules = RuleSet(Rules.WXF)
     return [
