@@ -24,7 +24,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.system.platform import anonymous_pages, release_pages, resident_bytes
+from tbgen.system.platform import allocate, anonymous_pages, release_pages, resident_bytes
 
 _HUGE_PAGES = 4 << 20
 """Size in bytes from which an array uses huge pages: two of them, on most machines."""
@@ -125,11 +125,7 @@ class DiskStorage(Storage):
         if size < _ON_DISK_FROM:
             return super()._pages(size)
         with self._new_file() as file, self._naming_directory():
-            # Allocate now: a full disk raises an error here, but would kill the process later.
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)
-            else:  # macOS, Windows
-                file.truncate(size)
+            allocate(file.fileno(), size)
             pages = mmap.mmap(file.fileno(), size)
         with self._lock:
             self._mapped.add(pages)

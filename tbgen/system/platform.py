@@ -223,6 +223,17 @@ def anonymous_pages(size: int) -> mmap.mmap:
     return mmap.mmap(-1, max(1, size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
+def allocate(descriptor: int, size: int) -> None:
+    """Give an empty file its size, with all its room on the disk where the system can reserve it.
+
+    Raises `OSError` if the disk is full; a page written later without room would end the process.
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, size)
+    else:  # macOS, Windows
+        os.ftruncate(descriptor, size)
+
+
 def release_pages(pages: mmap.mmap) -> None:
     """Return mapped pages to the system, where possible.
 

@@ -33,6 +33,7 @@ from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side
+from tbgen.system.platform import allocate
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, RuleSet
@@ -219,12 +220,13 @@ class PlaneAllocator:
         self._folder = folder
 
     def reserve(self, slots: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Return a plane of zeros for a number of slots."""
+        """Return a plane of zeros for a number of slots; raises `OSError` if the disk is full."""
         size = slots * np.dtype(dtype).itemsize
         if size <= self._left:
             self._left -= size
             return np.zeros(slots, dtype)
         with tempfile.TemporaryFile(dir=self._folder) as file:
+            allocate(file.fileno(), size)
             return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
 
 

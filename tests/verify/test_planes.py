@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -89,3 +92,15 @@ def test_planes_share_one_memory_budget(tmp_path):
     assert [plane.flags.owndata for plane in planes] == [True, False]
     assert not any(plane.any() for plane in planes)
     assert allocator.reserve(200, np.uint16).flags.owndata
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="needs posix_fallocate")
+def test_planes_need_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk raises an error at once; a page without room would end the process by SIGBUS."""
+
+    def full(descriptor: int, offset: int, size: int) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OSError, match="no space"):
+        PlaneAllocator(0, tmp_path).reserve(1_000, np.uint8)
