@@ -181,7 +181,7 @@ def work(number: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent
     jobs: SimpleQueue[bytes] = SimpleQueue()
     # The interruption may come before the first job.
-    with contextlib.suppress(OSError, KeyboardInterrupt), inherited(number) as connection:
+    with contextlib.suppress(ConnectionError, KeyboardInterrupt), inherited(number) as connection:
         take_signals()
         threading.Thread(target=_receive, args=(connection, jobs), daemon=True).start()
         while message := jobs.get():
@@ -200,13 +200,14 @@ def _receive(connection: Connection, jobs: SimpleQueue[bytes]) -> None:
 
     Exits after `GRACE_SECONDS` if the main thread has not ended the process.
     """
-    message = b" "
-    while message:
+    while True:
         try:
             message = connection.recv_bytes()
         except (EOFError, OSError):  # the parent was killed
             message = b""
         jobs.put(message)
+        if not message:
+            break
     interrupt_self(signal.SIGTERM)
     time.sleep(GRACE_SECONDS)
     os._exit(1)
