@@ -36,7 +36,7 @@ from tbgen.verify.arrays import (
     WINS_BY_RULES,
 )  # fmt: skip
 from tbgen.verify.index import FACING, NOWHERE, RED_CHECKED, RED_HANGS, open_row
-from tbgen.verify.moves import has_bit, set_bit
+from tbgen.verify.moves import has_bit, has_unique_slots, set_bit
 from tbgen.verify.values import CHECKED, DECIDED_BY_RULES, FREE, HANGING, NEVER, order_of_key
 
 _KING = int(PieceType.KING)
@@ -242,7 +242,7 @@ def _find_canonical_row(lead, at, image, state, index):
     canonical, last = state.canonical, state.piece_squares.size - 1
     for place in range(index.row_slots):
         canonical[place] = lead * index.lead_slots + at + place
-    if index.twin != NOWHERE or index.self_mirrored[lead]:
+    if not has_unique_slots(lead, index):
         for place in range(index.row_slots):
             square = index.square_of_place[place]
             if state.board[square] == EMPTY:
@@ -310,7 +310,7 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
                 place = index.place_of_square[square]
                 if place != NOWHERE:
                     _fill_shared(first + place, square, overlaps, x, y, state, arrays, index)
-            if index.twin == NOWHERE and not index.self_mirrored[lead]:
+            if has_unique_slots(lead, index):
                 continue
             for place in range(index.row_slots):
                 slot, canonical = first + place, state.canonical[place]

@@ -105,6 +105,15 @@ def best_move(side, place, base, at, image, numbers, state, index):
 
 
 @part
+def has_unique_slots(lead, index):
+    """Return whether no position of a lead has a further slot, by mirror image or exchanged pieces.
+
+    lead : int
+    """
+    return index.twin == NOWHERE and not index.self_mirrored[lead]
+
+
+@part
 def slot_after(n, state, index):
     """Return the canonical slot of the position after a quiet move, one without a capture.
 
@@ -114,7 +123,7 @@ def slot_after(n, state, index):
     n : int, index of the move in `state.sources`
     """
     after = state.children[n]
-    if index.twin == NOWHERE and not index.self_mirrored[after // index.lead_slots]:
+    if has_unique_slots(after // index.lead_slots, index):
         return after
     mover = state.piece_on[state.sources[n]]
     state.piece_squares[mover] = state.targets[n]

@@ -7,7 +7,7 @@ Also the progress callback, and positions whose stored value a pattern of repeti
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tbgen.indexing import Side
@@ -145,9 +145,8 @@ class VerifyReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `tbgen verify --json` prints for a material."""
-        fields = asdict(replace(self, histograms=({}, {}), chase_patterns={}))
-        del fields["histograms"], fields["chase_patterns"]
-        shown = {"ok": self.ok, "by": "proof", "positions": self.positions, **fields}
+        shown = {"ok": self.ok, "by": "proof", "positions": self.positions, **asdict(self)}
+        del shown["histograms"], shown["chase_patterns"]
         if self.first is not None:
             shown["first"] = asdict(self.first) | {
                 "stored": _value_to_json(self.first.stored),
