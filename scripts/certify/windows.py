@@ -94,7 +94,7 @@ def main() -> None:
         tried.run("probe", FEN, expected="loses by perpetual check, order 1, in 1 ply")
         tried.run("judge", FEN, "d2b1", "d0d1", "b1c3", "d1d0", "c3b1", expected="Black")
         tried.run("pack", "--men", "4", "--out", "packed", expected="40 files")
-        tried.run("index", expected="index.json: 80 files")
+        tried.run("index", "--dense", expected="index.json: 80 files")
         tried.run("fetch", "KRKN", "--from", "egtb", "--tables", "copy", expected="6 fetched")
         tried.run("ls", "--check", "--tables", "copy", expected="3 tables, 3 of them proven")
         tried.run("build", "KRKN", "--force", "--memory", "300MiB", expected="1 built")

@@ -83,7 +83,7 @@ def test_building_proving_and_publishing(tmp_path: Path) -> None:
     assert "3 tables: 3 as listed" in tbgen("verify", "--digests", "--tables", built)
     tbgen("build", "KRKN", "--force", "--memory", "160MiB", "--tables", built)
     assert "3 as listed" in tbgen("verify", "--digests", "--tables", built)
-    tbgen("index", "--tables", built)
+    tbgen("index", "--dense", "--tables", built)
     tbgen("fetch", "KRKN", "--from", built, "--tables", fetched)
     assert (fetched / "KRKN.wxf.dtm.xqt").read_bytes() == (built / "KRKN.wxf.dtm.xqt").read_bytes()
     tbgen("pack", "KRKN", "--out", tmp_path / "packed", "--tables", built)

@@ -20,7 +20,9 @@ def repacked(path: Path, planes: Planes, threads: int = 1) -> int:
     """Repack a table, check that its contents equal `planes`, and return its size in bytes."""
     with TableFile(path) as before:
         statistics = before.statistics
-        size = pack_densely(before, threads=threads)
+        with TableFile(path) as other:
+            size = pack_densely(before, threads=threads)
+            assert other.code(0, 0) == other.plane(0)[0], "another open file stays what it was"
     with TableFile(path) as after:
         after.check()
         assert after.header.digest == before.header.digest
