@@ -324,13 +324,13 @@ def gather(
     marks = make_marks(values.keys)
     dtype = np.min_scalar_type(max(values.keys.shape[1], marks.keys.shape[1]) - 1)
     ranks = allocator.reserve(len(Side) * layout.slots + SLACK, dtype)
+    captured = allocator.reserve(slots, dtype)
     palettes = tuple(
         Palette(codes, values.translate(side, keys))
         for side, (codes, keys) in zip(Side, own, strict=True)
     )
     for own_side, palette in zip(Side, palettes, strict=True):
         unpack(table, own_side, palette, ranks[own_side * layout.slots :])
-    captured = allocator.reserve(slots, dtype)
     captured[: len(Side)] = [values.translate(side, np.zeros(1, np.int64))[0] for side in Side]
     start = len(Side)
     for (number, side, here), (codes, keys) in zip(planes, others, strict=True):
