@@ -9,8 +9,10 @@ Modules that `tbgen.retrograde` or `tbgen.building` import as well are shared wi
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cache
 
 import architecture
@@ -63,7 +65,7 @@ def modules_of(*packages: str) -> list[str]:
 
 
 def table() -> str:
-    """Return the Markdown table of the trusted packages; lines of code are rounded to hundreds.
+    """Return the Markdown table of the trusted packages; numbers of lines are rounded to hundreds.
 
     Raises `ValueError` if `ROLES` lacks a package.
     """
@@ -75,24 +77,45 @@ def table() -> str:
     if unknown:
         raise ValueError(f"add roles to ROLES for: {', '.join(sorted(unknown))}")
     lines = [
-        "| package | is | files | lines | of them shared with the builder |",
-        "|---|---|---|---|---|",
+        "| package | is | files | lines | of them code | lines shared with the builder |",
+        "|---|---|---|---|---|---|",
     ]
     for package, role in ROLES.items():
         modules = of_package[package]
         lines.append(
-            f"| `{package}` | {role} | {len(modules)} | {hundreds(modules)} "
-            f"| {hundreds(modules & builder)} |"
+            f"| `{package}` | {role} | {len(modules)} | {hundreds(modules, all_lines)} "
+            f"| {hundreds(modules, code_lines)} | {hundreds(modules & builder, all_lines)} |"
         )
     return "\n".join(lines)
 
 
-def hundreds(modules: set[str]) -> str:
-    """Format the total number of lines of modules, rounded to hundreds."""
-    lines = sum(
-        len(architecture.sources()[module].read_text("utf-8").splitlines()) for module in modules
+def hundreds(modules: set[str], lines: Callable[[str], int]) -> str:
+    """Format the total of `lines` of the sources of modules, rounded to hundreds."""
+    total = sum(lines(architecture.sources()[module].read_text("utf-8")) for module in modules)
+    return f"{round(total, -2):,}"
+
+
+def all_lines(source: str) -> int:
+    """Return the number of lines of a source."""
+    return len(source.splitlines())
+
+
+def code_lines(source: str) -> int:
+    """Return the number of lines of a source that are not blank, a comment or part of a docstring.
+
+    As docstrings count all strings that are statements.
+    """
+    tree = ast.parse(source)
+    text = {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    return sum(
+        number not in text and bool(line.strip()) and not line.lstrip().startswith("#")
+        for number, line in enumerate(source.splitlines(), 1)
     )
-    return f"{round(lines, -2):,}"
 
 
 def page() -> str:
