@@ -21,17 +21,9 @@ from math import hypot
 from tbgen.board.drawing.pieces import even_path, piece_id, piece_path, strokes_path
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import piece_name, point_name
-from tbgen.indexing import Move, Position, Side, as_position
+from tbgen.indexing import Move, PieceType, Position, Side, as_position
 from tbgen.indexing.position import LETTERS_BY_CODE
-from tbgen.indexing.squares import (
-    FILES,
-    LETTERS,
-    SQUARES,
-    PieceType,
-    piece_code,
-    piece_kind,
-    square_name,
-)
+from tbgen.indexing.squares import FILES, LETTERS, SQUARES, piece_code, piece_kind, square_name
 from tbgen.notation.naming import file_number
 
 WIDTH, HEIGHT = 960, 1074
@@ -54,10 +46,7 @@ def place(square: int, flip: bool) -> tuple[int, int]:
 
 
 def empty_board(flip: bool, notation: str) -> str:
-    """Return the SVG of everything below the pieces; with `flip`, Black is at the bottom.
-
-    notation : move notation whose coordinates are shown, "" for none
-    """
+    """Return the SVG of everything below the pieces; `flip` and `notation` as in `Look`."""
     return _ground() + _coordinates(flip, notation)
 
 

@@ -27,9 +27,7 @@ PIECE_SETS = ("zh", "latin", "picture")
 _STROKES = dict(read_csv(Path(__file__).with_name("strokes.csv")))
 
 _Part = tuple[str, float, float, float, float]
-"""Part of a character: its name in `strokes.csv`, then left, top, width and height of the box that
-its strokes fill.
-"""
+"""Name of strokes in `strokes.csv`, then left, top, width and height of the box that they fill."""
 
 _ALL = (0, 0, 100, 100)
 _LEFT, _RIGHT = (4, 4, 34, 92), (38, 4, 58, 92)
@@ -69,8 +67,7 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 def strokes_path(*parts: _Part) -> tuple[str, str]:
     """Return the heavy and the thin strokes of a character, each as the `d` of an SVG path.
 
-    A part is a name in `strokes.csv`, then left, top, width and height of the box that its strokes
-    fill. The character is centred on the origin, 100 units wide. Near-horizontal lines are thin.
+    The character is centred on the origin, 100 units wide. Near-horizontal lines are thin.
     """
     heavy: list[str] = []
     thin: list[str] = []

@@ -13,8 +13,9 @@ loss of lower order: the next *rung*. The last rung is a loss by mate or convers
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from tbgen.board.knowledge.store import TableStore
 from tbgen.indexing import Move, Position, PositionError, Side
@@ -71,8 +72,10 @@ class Mistake:
     reply: RootMove | None
 
 
-def heat_map(store: TableStore, position: Position, square: int) -> dict[int, ProbeResult]:
-    """Return the values of a position with one piece moved, by the piece's new square.
+def heat_map(
+    store: TableStore, position: Position, square: int
+) -> dict[int, tuple[Position, ProbeResult]]:
+    """Return positions with one piece moved, and their values, by the piece's new square.
 
     The piece stands on `square`, which has an entry, too. Occupied squares, squares outside the
     area of the piece, and illegal positions are left out. Empty if no piece stands on `square`, or
@@ -93,7 +96,8 @@ def heat_map(store: TableStore, position: Position, square: int) -> dict[int, Pr
         values = store.tables.probe_many(found.values())
     except TablebaseError:
         return {}
-    return dict(zip(found, values, strict=True))
+    pairs = zip(found.items(), values, strict=True)
+    return {point: (moved, value) for (point, moved), value in pairs}
 
 
 def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> list[ProbeResult]:
@@ -138,30 +142,30 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
     ends in no loop that a side loses. Raises like `Tablebase.probe`.
     """
 
-    def find() -> list[Rung]:
-        found: list[Rung] = []
-        moves: tuple[Move, ...] = ()
-        position = start
-        while len(found) < MAX_RUNGS:
-            result = store.tables.probe(position)
-            plies, line = result.plies or 0, store.line(position) if result.order else None
-            if found and line is None and result.outcome != Outcome.DRAW:
-                found.append(Rung(moves, position, 0, plies, result.metric))
-            turn = _turning_point(store, line) if line else None
-            if line is None or turn is None:
-                break
-            number, keeps, leaves = turn
-            moves = (*moves, *(entry.choice.move for entry in line.moves[:number]))
-            at = line.moves[number].position
-            found.append(
-                Rung(moves, at, result.order, plies, result.metric, line, number, keeps, leaves)
-            )
-            if leaves is None:
-                break
-            moves, position = (*moves, leaves.move), leaves.after
-        return found
+    return store.cached(("ladder", start), lambda: list(islice(_rungs(store, start), MAX_RUNGS)))
 
-    return store.cached(("ladder", start), find)
+
+def _rungs(store: TableStore, position: Position) -> Iterator[Rung]:
+    """Yield the rungs of the ladder from a position, without a limit on their number."""
+    moves: tuple[Move, ...] = ()
+    while True:
+        result = store.tables.probe(position)
+        plies = result.plies or 0
+        if not result.order:
+            if moves and result.outcome != Outcome.DRAW:
+                yield Rung(moves, position, 0, plies, result.metric)
+            return
+        line = store.line(position)
+        turn = _turning_point(store, line)
+        if turn is None:
+            return
+        number, keeps, leaves = turn
+        moves = (*moves, *(entry.choice.move for entry in line.moves[:number]))
+        at = line.moves[number].position
+        yield Rung(moves, at, result.order, plies, result.metric, line, number, keeps, leaves)
+        if leaves is None:
+            return
+        moves, position = (*moves, leaves.move), leaves.after
 
 
 def _turning_point(

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from tbgen.indexing import Material
-from tbgen.indexing.squares import PieceType
+from tbgen.indexing import Material, PieceType
 
 
 @dataclass(frozen=True)

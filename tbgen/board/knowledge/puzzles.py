@@ -58,11 +58,7 @@ SEARCH_SECONDS = 20.0
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
-    """Return the level of a puzzle, one of `LEVELS`.
-
-    It depends on the number of legal moves, the length of the win, and whether repetition decides.
-    `result` is the value of `position`.
-    """
+    """Return the level of a puzzle with the value `result`, one of `LEVELS`."""
     choices = len(legal_moves(position))
     points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
     points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)
@@ -135,10 +131,7 @@ def _kinds(aim: Outcome, level: str) -> list[Query]:
 
 
 def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) -> bool:
-    """Return whether exactly one move keeps `aim`, is no capture, and `level` ("": any) fits.
-
-    False if the position has only one move, or if the value of a move is unknown.
-    """
+    """Return whether exactly one move keeps `aim`, is no capture, and `level` ("": any) fits."""
     if level and level_of(position, store.tables.probe(position)) != level:
         return False
     moves = store.tables.probe_root(position)
@@ -155,7 +148,6 @@ def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
     table or by the end of the game. Right: a win is kept so far. Solved: `human` has won the game,
     or a draw is kept after the first move.
 
-    facts : of the last position of the game
     human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
     """
@@ -190,7 +182,7 @@ def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> 
     if strength == "best":
         return facts.suggested.move
     chance = chance or random.Random()
-    allowed = [move for move in facts.moves if move.move not in (facts.forbidden or {})]
+    allowed = [move for move in facts.moves if move.move not in facts.forbidden]
     if strength == "beginner" and chance.random() < BEGINNER_SHARE:
         return chance.choice(allowed or [facts.suggested]).move
     keeping = [move for move in allowed if move.outcome == facts.suggested.outcome]

@@ -12,8 +12,8 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import inf
 from pathlib import Path
@@ -83,7 +83,7 @@ class Facts:
     still have values. `suggested` is the move to play, given the history of the game; None without
     a game, or if no move is known to be best. `judgement` is the referee's verdict if the position
     is a repetition, else None. `forbidden` maps each move that loses at once by repetition to the
-    judgement; None without a game. `rules` is the rule set of the judgements.
+    judgement; empty without a game. `rules` is the rule set of the judgements.
     """
 
     position: Position
@@ -92,7 +92,7 @@ class Facts:
     missing: MissingTableError | UnsupportedMaterialError | None = None
     suggested: RootMove | None = None
     judgement: Judgement | None = None
-    forbidden: dict[Move, Judgement] | None = None
+    forbidden: Mapping[Move, Judgement] = field(default_factory=dict)
     rules: Rules = Rules.WXF
 
     @property
@@ -101,10 +101,9 @@ class Facts:
         if not self.moves:
             why = "mate" if in_check(self.position) else "stalemate"
             return GameEnd(self.position.side.other, why)
-        verdict = Verdict.UNDECIDED if self.judgement is None else self.judgement.verdict
-        if verdict != Verdict.UNDECIDED:
+        if self.judgement is not None and self.judgement.verdict != Verdict.UNDECIDED:
             winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
-            return GameEnd(winners.get(verdict), "repetition")
+            return GameEnd(winners.get(self.judgement.verdict), "repetition")
         return None if self.position.material.needs_table else GameEnd(None, "barren")
 
     @property

@@ -31,8 +31,8 @@ _EITHER = dict(
 """Names of pieces in messages that do not name the side."""
 
 _PATTERNS = read_csv("error_messages.csv")
-"""Translations of error messages: pairs of a regular expression for a whole English message or
-hint, and a text in simplified Chinese, in which `{0}` is the first group of the expression.
+"""Pairs of a regular expression for a whole English message or hint, and a text in simplified
+Chinese, in which `{0}` is the first group of the expression.
 """
 
 _GENERAL_MESSAGE = "无法理解这个请求"
@@ -51,10 +51,7 @@ def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
 
 
 def _sentence(english: str) -> str:
-    """Capitalise the first letter of an English error message or hint.
-
-    A text that begins with a square, a parameter (`name=`) or a command is returned unchanged.
-    """
+    """Capitalise an English text, unless it begins with a square, a parameter or a command."""
     named = re.match(r"[a-i][0-9]|\w+=|pip |tbgen ", english)
     return english if named else english[:1].upper() + english[1:]
 

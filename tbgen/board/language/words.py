@@ -41,20 +41,14 @@ def piece_name(code: int, language: str) -> str:
 
 
 def point_name(square: int, language: str) -> str:
-    """Return the name of a square: `e4`, in Chinese `五路第5线`.
-
-    The Chinese name has file and rank as Red counts them, from 1; the first rank is `底线`.
-    """
+    """Return the name of a square: `e4`, in Chinese `五路第5线` or `五路底线`, as Red counts."""
     rank = square // 9 + 1
     line = "底线" if rank == 1 else f"第{rank}线"
     return localise(language, square_name(square), f"{file_name(Side.RED, square)}{line}")
 
 
 def file_name(side: Side, square: int) -> str:
-    """Return the Chinese name of a square's file as `side` counts it.
-
-    For example, `三路` for Red is `７路` for Black.
-    """
+    """Return the Chinese name of a square's file as `side` counts it: `三路`, for Black `７路`."""
     number = file_number(side, square)
     return f"{_DIGITS[number - 1] if side == Side.RED else chr(ord('０') + number)}路"
 

@@ -27,6 +27,8 @@ Parameters that most functions share:
     store       open tables, with caches of what is known about them
     view        `view.View`, the parsed address of the request
     facts       `knowledge.store.Facts`: a position, its value and its moves
+    figures     statistics of a table
+    order       of a value: 0 if mate or conversion decides, 1 or more if repetition does
     mechanism   the offence (perpetual check or chase) that decides a position of order 1 or above,
                 with its pieces; None if there is none
 

@@ -2,7 +2,7 @@
 
 `openapi` lists the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
 blanks. Moves are in ICCS; a field `text` has a move in `notation`, by default that of `lang`, the
-language of reasons. A `View` is a page's address, parsed.
+language of reasons.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ from tbgen.board.web.schemas import ENTRY
 from tbgen.board.web.search_page import fields_of
 from tbgen.board.web.view import View, number_of, position_text, read_view
 from tbgen.finding.query import LARGEST_NUMBER, read_query
-from tbgen.indexing import Material
-from tbgen.indexing.errors import InputError
+from tbgen.indexing import InputError, Material
 from tbgen.indexing.position import LETTERS_BY_CODE, START_FEN
 from tbgen.indexing.squares import piece_code
 from tbgen.notation import parse_position, read_material
@@ -282,7 +281,7 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
         move["fen"] = each.after.fen
         if view.notation != "iccs":
             move["text"] = view.move_name(position, each.move)
-        if facts.forbidden and each.move in facts.forbidden:
+        if each.move in facts.forbidden:
             move["forbidden"] = facts.forbidden[each.move].reason
         moves.append(move)
     if result is not None:

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from tbgen.board.drawing.diagram import style
 from tbgen.board.drawing.pieces import piece_path
-from tbgen.indexing import Side
-from tbgen.indexing.squares import PieceType
+from tbgen.indexing import PieceType, Side
 
 FOREVER = "public, max-age=31536000, immutable"
 """`Cache-Control` of addresses with the fingerprint of their content."""

@@ -5,7 +5,7 @@
 Changes are links to the changed arrangement. Without scripts the visitor chooses a piece or the
 eraser in the palette. With a piece, the empty points are links that place it; with the eraser, the
 occupied points are links that clear them. Typed text is kept even if it is malformed. A legal
-position is shown with its outcome. A `View` is a page's address, parsed.
+position is shown with its outcome.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import board_page, details, hidden_fields, link
 from tbgen.board.web.verdict import headline
 from tbgen.board.web.view import View, position_text
-from tbgen.indexing import Position, Side
-from tbgen.indexing.errors import PositionError
+from tbgen.indexing import PieceType, Position, PositionError, Side
 from tbgen.indexing.material import MAX_COUNT
 from tbgen.indexing.position import LETTER_ALIASES, LETTERS_BY_CODE
 from tbgen.indexing.squares import (
@@ -37,7 +36,6 @@ from tbgen.indexing.squares import (
     LETTERS,
     RANKS,
     SQUARES,
-    PieceType,
     area,
     piece_code,
     piece_kind,

@@ -4,7 +4,7 @@
     /embed?fen=&mode=line      best play as animated picture
     <meta property="og:...">   Open Graph tags: endgame, outcome, picture
 
-Any site may frame the page: it has no scripts, forms or token. A `View` is a parsed address.
+Any site may frame the page: it has no scripts, forms or token.
 """
 
 from __future__ import annotations
@@ -12,14 +12,7 @@ from __future__ import annotations
 from html import escape
 
 from tbgen.answers.reasons import explain_position
-from tbgen.board.drawing.animation import (
-    MOST_PLIES,
-    Frame,
-    animate,
-    frame_of,
-    frames_of_line,
-    repeat_loop,
-)
+from tbgen.board.drawing import animation
 from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import Marks, draw
 from tbgen.board.knowledge.store import Facts, TableStore
@@ -38,14 +31,13 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 
 
 def embed_page(store: TableStore, view: View) -> Answer:
-    """Return the page for an <iframe>: picture, title, outcome, link to the full page.
+    """Return the page for an <iframe>: picture (in mode `line` an animation), title, outcome, link.
 
-    In mode `line` the picture is an animation. Raises like `TableStore.probe`, and in mode `line`
-    also like `TableStore.line`.
+    Raises like `TableStore.probe`, and in mode `line` also like `TableStore.line`.
     """
     facts = store.probe_game(view.positions, view.moves)
     line = view.mode == "line"
-    shown = animate(*frames_of_view(store, view), view.look) if line else picture(view)
+    shown = animation.animate(*frames_of_view(store, view), view.look) if line else picture(view)
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     title, said = _title(facts, view), _description(store, facts, view)
     href = view.href(chosen=None, where=None)
@@ -86,19 +78,19 @@ def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
     )
 
 
-def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[Frame]]:
+def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[animation.Frame]]:
     """Return start position and frames of a game, one for each ply, at most `MOST_PLIES`.
 
     If the view has no moves, the frames show best play, with its loop repeated; this raises like
     `Tablebase.probe`.
     """
     if view.moves:
-        moves = view.moves[:MOST_PLIES]
+        moves = view.moves[: animation.MOST_PLIES]
         plies = store.judge(view.start, moves).plies
         game = zip(moves, view.positions[1:], plies, strict=False)
-        return view.start, [frame_of(*ply) for ply in game]
+        return view.start, [animation.frame_of(*ply) for ply in game]
     line = store.line(view.position)
-    return view.position, repeat_loop(frames_of_line(line), line.loop_start)
+    return view.position, animation.repeat_loop(animation.frames_of_line(line), line.loop_start)
 
 
 def _title(facts: Facts, view: View) -> str:
@@ -110,10 +102,7 @@ def _title(facts: Facts, view: View) -> str:
 
 
 def _description(store: TableStore, facts: Facts, view: View) -> str:
-    """Return outcome and reason of the position or game, as text.
-
-    In play mode, where values are hidden, return the visitor's task.
-    """
+    """Return outcome and reason of the game, or in play mode the visitor's task, as text."""
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
     if facts.over is not None:

@@ -4,9 +4,8 @@
                     piece type: class, longest win, shares, proof
 /endgames/KRKN      longest wins per order, results, distances, captures, files
 
-`tbgen.finding.handbook` determines whether an endgame is won, drawn or open. `figures` are the
-statistics of a table. A win has order 0 if mate or conversion ends it, 1 or more if repetition
-decides. A `View` is a page's address, parsed.
+`tbgen.finding.handbook` determines whether an endgame is won, drawn or open. A win has order 0 if
+mate or conversion ends it, 1 or more if repetition decides.
 """
 
 from __future__ import annotations
@@ -238,10 +237,7 @@ def _by_winner(figures: TableStatistics, side: Side) -> list[int]:
 
 
 def _captures(store: TableStore, view: View, material: Material) -> str:
-    """Return an HTML list of captures: the piece taken, and the material left.
-
-    The material is a link if its table is present.
-    """
+    """Return an HTML list of captures: the piece taken, and the material left."""
     present, items = set(store.materials()), ""
     for taken, child in material.captures().items():
         name = material_name(child, view.language)

@@ -11,7 +11,7 @@ attacker.
 /handbook/all    all attackers with diagrams, as one document
 
 `tbgen.finding.handbook` determines the classes. All pages can be printed. The order of a win is 0
-if it ends by mate or conversion, 1 or more if repetition decides. A `View` is a parsed address.
+if it ends by mate or conversion, 1 or more if repetition decides.
 """
 
 from __future__ import annotations
@@ -222,10 +222,7 @@ def _exceptions(
 
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions; return those with fewest captures, each with its outcome.
-
-    At most `EXCEPTIONS` wins of a drawn endgame, else `EXCEPTIONS` - 1 draws and as many losses.
-    """
+    """Search for exceptions; return those with fewest captures, each with its outcome."""
     shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     if entry.kind == "drawn":
         shares = {Outcome.WIN: entry.wins}

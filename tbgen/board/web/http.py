@@ -166,8 +166,7 @@ class EndpointRunner:
         self._free = {
             lane: Semaphore(MAX_WAITING if lane is Lane.PROMPT else MAX_LONG) for lane in Lane
         }
-        self._searching: set[str] = set()
-        self._clients: Counter[str] = Counter()
+        self._clients: Counter[tuple[str, Lane]] = Counter()
         self._at_work = local()
         self._waiting: set[asyncio.Future[None]] = set()
         self.closed = False
@@ -240,21 +239,17 @@ class EndpointRunner:
         Raises `RequestError` in these cases, and like `_run`.
         """
         client = request.client.host if request.client is not None else ""
-        if self._clients[client] >= MAX_OF_CLIENT:
+        if sum(self._clients[client, each] for each in Lane) >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")
-        if lane is Lane.SEARCH and client in self._searching:
+        if lane is Lane.SEARCH and self._clients[client, lane]:
             hint = "wait for your other search, or stop it"
             raise RequestError(503, "one search at a time", hint)
-        running = Counter([client])
+        running = Counter([(client, lane)])
         self._clients += running
-        if lane is Lane.SEARCH:
-            self._searching.add(client)
         try:
             return await self._run(lane, work, request)
         finally:
             self._clients -= running  # drops counts of zero
-            if lane is Lane.SEARCH:
-                self._searching.remove(client)
 
     async def _run(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
         """Run `work` in a thread of the lane, and return the answer that it computes.

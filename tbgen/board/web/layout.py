@@ -3,7 +3,7 @@
     wide_page, board_page    ->  <head>, <header> with links to modes and pages, <main>, settings
     link, table, ...         ->  elements with texts and attributes escaped
 
-The script replaces <main> when a link is followed. A `View` is a page's address, parsed.
+The script replaces <main> when a link is followed.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ A *film* is a game that the board plays ply by ply, with a caption and arrows fo
 
 At each *rung* of a ladder the loser leaves a loop for a loss of lower order; the last one, of order
 0, leads to mate or conversion (`knowledge.analysis`). Each ply is a link to the board after it
-(`at=`). `View` is a page's address, parsed; `Facts` are the value and moves of a position.
+(`at=`).
 """
 
 from __future__ import annotations
@@ -262,8 +262,5 @@ def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Ar
 
 
 def _lost_in(view: View, rung: Rung, plies: int) -> str:
-    """Return a phrase on a loss in `plies`: `mated in 5 moves`, or one on conversion.
-
-    `rung.metric` decides whether distances count to mate or to conversion.
-    """
+    """Return a phrase on a loss in `plies`: `mated in 5 moves`, or one on conversion."""
     return view.text(f"lost_{rung.metric}", n=moves_in_words(plies, view))

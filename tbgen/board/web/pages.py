@@ -1,6 +1,6 @@
 """Endpoints of the HTML pages: each takes a request and returns a page or a redirect.
 
-Other modules make the contents; `routes` has the addresses. A `View` is an address, parsed.
+Other modules make the contents; `routes` has the addresses.
 """
 
 from __future__ import annotations
@@ -198,8 +198,7 @@ class Pages:
         material = read_material(asked)
         if material is not None:
             return _redirect(with_settings(f"/endgames/{material}", view))
-        attacker = read_attacker(asked)
-        if attacker is not None:
+        if attacker := read_attacker(asked):
             known = any(material.first == attacker for material in self._store.materials())
             path = f"/handbook/{attacker.name}" if known else f"/endgames/{attacker.name}K"
             return _redirect(with_settings(path, view))

@@ -1,8 +1,7 @@
 """Panels beside a position: sections of a page as HTML, each an empty string without content.
 
 A heat map shows the value of a position for each square that one piece might stand on. The order of
-a value is 0 if mate or conversion decides, 1 or more if repetition does. `View` is a page's
-address, parsed; `Facts` are the value and moves of a position.
+a value is 0 if mate or conversion decides, 1 or more if repetition does.
 """
 
 from __future__ import annotations
@@ -120,8 +119,6 @@ def rules_boards(
 
     They are a table's longest wins of the highest orders, with the winner to move, at most
     `RULES_BOARDS`. Empty without such wins, or without a table of other rules.
-
-    figures : statistics of the table
     """
     if material not in comparable(store):
         return ""
@@ -169,13 +166,12 @@ def heat_points(store: TableStore, view: View) -> dict[int, Point]:
     """
     if view.where is None:
         return {}
-    code, found = view.position.board[view.where], {}
-    for square, result in heat_map(store, view.position, view.where).items():
-        board = bytearray(view.position.board)
-        board[view.where], board[square] = 0, code
-        href = view.at(Position(bytes(board), view.position.side)).href()
-        found[square] = Point(href, outcome_name(result.outcome), short_value(result.exact))
-    return found
+    return {
+        square: Point(
+            view.at(position).href(), outcome_name(result.outcome), short_value(result.exact)
+        )
+        for square, (position, result) in heat_map(store, view.position, view.where).items()
+    }
 
 
 def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
@@ -239,7 +235,6 @@ def longest_boards(
     no win of order 0 among these positions, the table is searched for one, unless the table has
     more than `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
 
-    figures : statistics of the table
     most : maximum number of boards; None for all
     """
     limit = MAX_SLOTS if most is None else QUICK_SLOTS

@@ -7,8 +7,7 @@
 
 Every move is a link to the position after it, so pages work without scripts. A piece on the board
 is a link that selects it (`from=`). With a selected piece, the squares to which it can move are
-links, each with the value of the move. In play mode values of moves are not shown. `View` is a
-page's address, parsed; `Facts` are the value and moves of a position.
+links, each with the value of the move. In play mode values of moves are not shown.
 """
 
 from __future__ import annotations
@@ -28,14 +27,7 @@ from tbgen.board.language.words import explain_judgement, piece_name, result_nam
 from tbgen.board.web.building import missing_card, running_build, starter_cards
 from tbgen.board.web.embed import open_graph_tags
 from tbgen.board.web.http import Answer
-from tbgen.board.web.layout import (
-    board_page,
-    details,
-    link,
-    page_link,
-    turn_buttons,
-    with_settings,
-)
+from tbgen.board.web.layout import board_page, details, link, page_link, turn_buttons, with_settings
 from tbgen.board.web.panels import (
     endgame_panel,
     game_record,
@@ -61,8 +53,7 @@ from tbgen.board.web.verdict import (
     side_to_move,
 )
 from tbgen.board.web.view import MAX_MOVES, STRENGTHS, View
-from tbgen.indexing import Side
-from tbgen.indexing.errors import MoveTextError
+from tbgen.indexing import MoveTextError, Side
 from tbgen.indexing.squares import square_name
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
@@ -85,7 +76,7 @@ def reading_page(
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
     known = rules_known(store, facts)
-    welcome, build, chosen = "", "", ""
+    welcome = build = chosen = ""
     if not view.moves and view.start == store.first_position:
         welcome = f'<p class="welcome">{view.message("start_here")}</p>'
         chosen = first_page_boards(store, view)
@@ -250,13 +241,10 @@ def _back_href(view: View) -> str:
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
     """Return attributes `data-NAME`, by NAME, for the script: addresses, moves with values."""
+    moves = {move.move.iccs: _effect(view, move) for move in facts.moves}
     data = {
         "mode": view.mode,
-        "moves": json.dumps(
-            {move.move.iccs: _effect(view, move) for move in facts.moves},
-            separators=(",", ":"),
-            ensure_ascii=False,
-        ),
+        "moves": json.dumps(moves, separators=(",", ":"), ensure_ascii=False),
         "last": view.moves[-1].iccs if view.moves else "",
         "flip": view.href(flip=not view.flip),
         "stuck": view.text("stuck_check" if in_check(facts.position) else "stuck"),
@@ -391,7 +379,7 @@ def _plain_moves(facts: Facts, view: View) -> str:
     links = [move_link(facts, view, move) + forbidden(facts, view, move.move) for move in moves]
     heading = view.aside(view.text("moves"), len(moves))
     warnings = ""
-    for move, judgement in (facts.forbidden or {}).items():
+    for move, judgement in facts.forbidden.items():
         why = explain_judgement(judgement, facts.rules, view.language)
         said = escape(view.pair(view.move_name(facts.position, move), why))
         name = view.pair(view.message("referee"), "")

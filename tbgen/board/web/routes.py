@@ -48,19 +48,13 @@ from tbgen.board.web.http import (
     failure,
 )
 from tbgen.board.web.layout import board_page, link, page_link, with_settings
-from tbgen.board.web.middleware import (
-    MAX_QUERY,
-    SECURITY_HEADERS,
-    ForwardedHeaders,
-    RequestLimits,
-)
+from tbgen.board.web.middleware import MAX_QUERY, SECURITY_HEADERS, ForwardedHeaders, RequestLimits
 from tbgen.board.web.openapi import ENDPOINTS, api_page, description, refuse_parameters
 from tbgen.board.web.pages import Pages, requested_view
 from tbgen.board.web.search_processes import SearchProcesses
 from tbgen.board.web.view import SETTINGS, VIEW, View
 from tbgen.finding.query import FIELDS
-from tbgen.indexing import Position
-from tbgen.indexing.errors import InputError
+from tbgen.indexing import InputError, Position
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
 
@@ -68,9 +62,7 @@ POLL_SECONDS = 5
 """Seconds between scans of the directory while it has no tables."""
 
 _PROMPT_GAME = 500
-"""Most characters of the moves of a game (about 100 moves) that is answered in lane `PROMPT`: its
-verdict takes some 30 ms.
-"""
+"""Most characters of the moves of a game in lane `PROMPT`: about 100 moves, judged in 30 ms."""
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Position used for the links of an error page if the request names no readable position."""

@@ -5,61 +5,39 @@ They are the schemas of the command line (`tbgen.answers.schema`) with the board
 
 from __future__ import annotations
 
-from tbgen.answers.schema import (
-    FEN,
-    JUDGEMENT,
-    LIMIT,
-    LINE,
-    MATERIAL,
-    METRIC,
-    MINOR,
-    MOVE,
-    POSITION,
-    PROOF,
-    RULES,
-    SIDE,
-    STATS,
-    Schema,
-    array,
-    boolean,
-    counted,
-    integer,
-    nullable,
-    number,
-    record,
-    string,
-)
+from tbgen.answers import schema
+from tbgen.answers.schema import array, boolean, counted, integer, nullable, number, record, string
 
 TEXT = string("the move in `notation`")
 ERROR, HINT = string("what failed, in one line"), string("what to do about it")
 
 
-def with_optional(schema: Schema, **fields: Schema) -> Schema:
+def with_optional(base: schema.Schema, **fields: schema.Schema) -> schema.Schema:
     """Return a copy of an object schema with further optional fields."""
-    return schema | {"properties": schema["properties"] | fields}
+    return base | {"properties": base["properties"] | fields}
 
 
-def without(schema: Schema, *names: str) -> Schema:
+def without(base: schema.Schema, *names: str) -> schema.Schema:
     """Return a copy of an object schema without the fields `names`; all others are required."""
-    kept = {name: field for name, field in schema["properties"].items() if name not in names}
-    return schema | {"properties": kept, "required": list(kept)}
+    kept = {name: field for name, field in base["properties"].items() if name not in names}
+    return base | {"properties": kept, "required": list(kept)}
 
 
-def position(meaning: str, **fields: Schema) -> Schema:
+def position(meaning: str, **fields: schema.Schema) -> schema.Schema:
     """Return the schema of an answer about a position and its moves, optionally after a game.
 
     `meaning` is its description; `fields` are added to the fields of a position, or replace them.
     """
     move = with_optional(
-        record("a move", **MOVE, fen=FEN | {"description": "the position after it"}),
+        record("a move", **schema.MOVE, fen=schema.FEN | {"description": "the position after it"}),
         text=TEXT,
         forbidden=string("the referee's reason, if the move loses by repetition"),
     )
-    judgement = JUDGEMENT | {"description": "with `moves`: of a repetition, else null"}
+    judgement = schema.JUDGEMENT | {"description": "with `moves`: of a repetition, else null"}
     return with_optional(
         record(
             meaning,
-            **(POSITION | fields),
+            **(schema.POSITION | fields),
             terminal=boolean("true if there is no legal move"),
             moves=array("every legal move, best first", move),
         ),
@@ -68,15 +46,15 @@ def position(meaning: str, **fields: Schema) -> Schema:
     )
 
 
-_MOVES = LINE["properties"]["moves"]
+_MOVES = schema.LINE["properties"]["moves"]
 
 ENTRY = record(
     "a table",
-    material=MATERIAL,
-    rules=RULES,
-    minor_chases=MINOR,
-    metric=METRIC,
-    orders_limit=LIMIT,
+    material=schema.MATERIAL,
+    rules=schema.RULES,
+    minor_chases=schema.MINOR,
+    metric=schema.METRIC,
+    orders_limit=schema.LIMIT,
     legal=nullable(integer("legal positions")),
     red_to_move=nullable(counted("Red")),
     black_to_move=nullable(counted("Black")),
@@ -84,10 +62,10 @@ ENTRY = record(
     rule_decided=nullable(integer("positions of order 1 and above")),
     bytes_on_disk=nullable(integer("bytes of the file")),
     build_seconds=nullable(number("null without a build record")),
-    proof=nullable(PROOF),
+    proof=nullable(schema.PROOF),
 )
 
-SCHEMAS: dict[str, Schema] = {
+SCHEMAS: dict[str, schema.Schema] = {
     "probe": position("a position, after `moves` if there are any"),
     "missing": position(
         "a position whose table is missing, with what is known of its moves",
@@ -98,22 +76,22 @@ SCHEMAS: dict[str, Schema] = {
         order=nullable(integer("null")),
     ),
     "mainline": with_optional(
-        LINE, moves=_MOVES | {"items": with_optional(_MOVES["items"], text=TEXT)}
+        schema.LINE, moves=_MOVES | {"items": with_optional(_MOVES["items"], text=TEXT)}
     ),
-    "judgement": JUDGEMENT,
+    "judgement": schema.JUDGEMENT,
     "tables": record(
         "the tables; an unreadable one has nulls, `error` and `hint`",
         tables=array("their figures", with_optional(ENTRY, error=ERROR, hint=HINT)),
     ),
-    "table": without(STATS, "file", "values", "checked"),
+    "table": without(schema.STATS, "file", "values", "checked"),
     "histogram": record(
         "number of positions with each value",
-        material=MATERIAL,
+        material=schema.MATERIAL,
         histogram=array(
             "one entry per value",
             record(
                 "a value",
-                side=SIDE,
+                side=schema.SIDE,
                 outcome=string("for the side to move", "win", "draw", "loss"),
                 order=integer("order"),
                 plies=nullable(integer("distance in plies; null for a draw")),
@@ -124,32 +102,32 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "search": record(
         "positions of a table: all if `share` is 1, but with `sort` the first `limit` of them",
-        material=MATERIAL,
+        material=schema.MATERIAL,
         candidates=integer("positions with a wanted value"),
         share=number("share of the table that the positions come from, 0 to 1"),
         positions=array(
             "as in `probe`, without `moves`",
             with_optional(
-                record("a position", **POSITION),
+                record("a position", **schema.POSITION),
                 length=integer("plies of the unique line; only of studies"),
             ),
         ),
     ),
     "graph": record(
         "materials reachable by captures",
-        material=MATERIAL,
+        material=schema.MATERIAL,
         nodes=array(
             "bottom-up",
             record(
                 "a material",
-                material=MATERIAL,
+                material=schema.MATERIAL,
                 present=boolean("true if its table is present"),
                 captures=array(
                     "captures from it",
                     record(
                         "a capture",
                         taken=string("FEN letter of the piece"),
-                        material=MATERIAL,
+                        material=schema.MATERIAL,
                         needs_table=boolean("false if all positions are drawn"),
                     ),
                 ),

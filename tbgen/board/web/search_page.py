@@ -3,7 +3,8 @@
 /search/KRNKR?outcome=win&only=1&least=20      form, positions as small boards, share searched
 /search/KRNKR?outcome=win&only=1&sheet=1       exercises to print, with the solutions folded
 
-`knowledge.search` finds the positions. A `View` is a page's address, parsed.
+Parameters of most functions: `asked` are the search fields of the query, `seed` is the number that
+selects the sample of a large table. `knowledge.search` finds the positions.
 """
 
 from __future__ import annotations
@@ -21,15 +22,8 @@ from tbgen.board.knowledge.puzzles import comparable
 from tbgen.board.knowledge.search import can_search_studies, search
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import material_name, percent
-from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import (
-    details,
-    figures_link,
-    hidden_fields,
-    link,
-    page_link,
-    wide_page,
-)
+from tbgen.board.web.http import Answer
+from tbgen.board.web.layout import details, figures_link, hidden_fields, link, page_link, wide_page
 from tbgen.board.web.panels import pairs
 from tbgen.board.web.small_boards import small_boards
 from tbgen.board.web.verdict import moves_in_words
@@ -62,7 +56,6 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
     path = f"/search/{material}"
     asked = fields_of(query)
     seed = number_of(query.get("seed", ""), 0)
-    store.tables.table(material)  # raises if missing, even without a query
     if asked and query.get("sheet") == "1":
         return _sheet(store, view, material, asked, seed)
     results, complete = "", True
@@ -94,8 +87,6 @@ def _sheet(
     """Return the page of the positions found as numbered exercises, without their values.
 
     Solutions are folded, and printed (from a new page on) only if the visitor has unfolded them.
-
-    asked : search fields of the query; seed : number that selects the sample of a large table
     """
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     shown, solutions = [], []
@@ -122,18 +113,12 @@ def _sheet(
 
 
 def fields_of(query: QueryParams) -> dict[str, str]:
-    """Return the search fields in the query of an address; several values of `at` are joined.
+    """Return the non-empty search fields in the query of an address; values of `at` are joined.
 
-    Raises `RequestError` for any other field that is given twice.
+    Routes refuse any other field that is given twice (`openapi.refuse_parameters`).
     """
-    found = {}
-    for name in FIELDS:
-        values = [value for value in query.getlist(name) if value]
-        if len(values) > 1 and name != "at":
-            raise RequestError(400, f"{name} is given {len(values)} times", "give it once")
-        if values:
-            found[name] = ",".join(values)
-    return found
+    found = {name: ",".join(filter(None, query.getlist(name))) for name in FIELDS}
+    return {name: value for name, value in found.items() if value}
 
 
 def _results(
@@ -142,8 +127,6 @@ def _results(
     """Return the positions found, their share of all that match, and links to more, as HTML.
 
     The second result is false if the time limit has cut the search short.
-
-    asked : search fields of the query; seed : number that selects the sample of a large table
     """
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     captions = [_caption(store, position, view) for position in found.positions]

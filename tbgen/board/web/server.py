@@ -1,7 +1,4 @@
-"""Server of the board: the application of `routes` on uvicorn, with a timeout for request heads.
-
-tables directory  ->  create_app  ->  BoardServer on 127.0.0.1
-"""
+"""Server of the board: the application of `routes` on uvicorn, with a timeout for request heads."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
                 longest wins of three endgames, wins of the highest orders of three
 
 A rare value needs a scan of the whole table, so bars of a table are links only up to `MAX_SLOTS`.
-The order of a win is 0 if mate or conversion ends it, 1 or more if repetition decides. `figures`
-are the statistics of a table. A `View` is a page's address, parsed.
+The order of a win is 0 if mate or conversion ends it, 1 or more if repetition decides.
 """
 
 from __future__ import annotations
@@ -14,7 +13,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from heapq import nlargest
 from html import escape
+from operator import attrgetter
 
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.drawing.diagram import thumbnail
@@ -173,7 +174,7 @@ so later requests show boards of more tables.
 
 
 def first_page_boards(store: TableStore, view: View) -> str:
-    """Return the boards of the first page as HTML.
+    """Return the boards of the first page as HTML: the day's position, and wins of `_chosen`.
 
     Empty if there is no position of the day and fewer than `FEWEST` wins are known.
     """
@@ -207,17 +208,15 @@ def _chosen(
     The longest of all is not among them, because the board shows it. Then come at most `DEEPEST`
     wins of highest order whose offence is found. A table has at most one win of each kind.
     """
-    of_tables = ([win for win in longest_wins(figures) if win.has_move] for figures in tables)
-    wins = list(filter(None, of_tables))
-    unordered = filter(None, ([win for win in found if win.order == 0] for found in wins))
-    plain = [max(found, key=lambda win: win.plies) for found in unordered]
-    plain.sort(key=lambda win: -win.plies)
+    plain, deep = list[ExtremeWin](), list[ExtremeWin]()
+    for figures in tables:
+        wins = [win for win in longest_wins(figures) if win.has_move]
+        plain += nlargest(1, (win for win in wins if win.order == 0), attrgetter("plies"))
+        deep += nlargest(1, wins, attrgetter("order"))
     # Skip the longest one: it is the board's first position.
-    chosen: list[tuple[ExtremeWin, Offence | None]] = [
-        (win, None) for win in plain[1 : 1 + LONGEST]
-    ]
-    deep = [max(found, key=lambda win: win.order) for found in wins]
-    for win in sorted(deep, key=lambda win: -win.order)[:DEEPEST]:
+    longest = nlargest(1 + LONGEST, plain, attrgetter("plies"))[1:]
+    chosen: list[tuple[ExtremeWin, Offence | None]] = [(win, None) for win in longest]
+    for win in nlargest(DEEPEST, deep, attrgetter("order")):
         with contextlib.suppress(TablebaseError, OSError):
             mechanism = find_mechanism(store.tables, win.position) if win.order else None
             if mechanism is not None:

@@ -2,8 +2,7 @@
 
 `headline` is the outcome, `move_groups` the moves by outcome with a folded section of orders and
 stored values, `referee` the verdict on a repetition. The order of a value is 0 if mate or
-conversion decides, 1 or more if repetition does. `View` is a page's address, parsed; `Facts` are
-the value and moves of a position; `Mechanism` is the offence (check or chase) that decides it.
+conversion decides, 1 or more if repetition does.
 """
 
 from __future__ import annotations
@@ -210,7 +209,7 @@ def move_link(facts: Facts, view: View, move: RootMove) -> str:
 
 def forbidden(facts: Facts, view: View, move: Move) -> str:
     """Return a mark with the referee's reason, as HTML, if a move loses by repetition; else ""."""
-    judgement = (facts.forbidden or {}).get(move)
+    judgement = facts.forbidden.get(move)
     if judgement is None:
         return ""
     reason = escape(explain_judgement(judgement, facts.rules, view.language))

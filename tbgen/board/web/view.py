@@ -26,8 +26,7 @@ from tbgen.board.drawing.diagram import BOARDS, Look, position_address
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES, text
 from tbgen.board.language.words import WORDS
-from tbgen.indexing import Move, Position, Side
-from tbgen.indexing.errors import InputError, PositionError
+from tbgen.indexing import InputError, Move, Position, PositionError, Side
 from tbgen.indexing.squares import parse_square, square_name
 from tbgen.notation import MOVE_NOTATIONS, format_move, read_position
 from tbgen.rules import play
@@ -205,9 +204,7 @@ class View:
 
 
 _MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False, "hint": ""}
-"""Default values of the fields of `View` that concern one position only, such as the selected
-square. They are reset when another position is shown.
-"""
+"""Defaults of the fields of `View` that are reset when another position is shown."""
 
 
 def default_notation(language: str) -> str:

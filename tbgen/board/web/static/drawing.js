@@ -40,41 +40,24 @@ export function pieceOn(name) {
 
 // Pieces by square: { e0: "K", ... }
 export function cells() {
-  const found = {};
-  for (const use of board().querySelectorAll(".pieces use")) {
-    found[use.dataset.square] = use.getAttribute("href").slice(3);
-  }
-  return found;
+  const uses = [...board().querySelectorAll(".pieces use")];
+  return Object.fromEntries(uses.map((use) => [use.dataset.square, use.getAttribute("href").slice(3)]));
 }
 
+// Pieces by square of a FEN, as far as `_`. Each blank square becomes a 1.
 export function fromFen(fen) {
   const found = {};
-  fen.split("_")[0].split("/").forEach((row, at) => {
-    let file = 0;
-    for (const letter of row) {
-      if (letter >= "1" && letter <= "9") file += Number(letter);
-      else found[square(file++, 9 - at)] = letter;
-    }
-  });
+  const rows = fen.split("_")[0].replace(/\d/g, (blanks) => "1".repeat(blanks)).split("/");
+  rows.forEach((row, at) => [...row].forEach((letter, file) => {
+    if (letter !== "1") found[square(file, 9 - at)] = letter;
+  }));
   return found;
 }
 
+// Placement of a FEN. A blank square is a 1 until runs of blanks are counted.
 export function toFen(found) {
-  const rows = [];
-  for (let rank = 9; rank >= 0; rank -= 1) {
-    let row = "";
-    let blanks = 0;
-    for (let file = 0; file < 9; file += 1) {
-      const piece = found[square(file, rank)];
-      if (!piece) blanks += 1;
-      else {
-        row += (blanks || "") + piece;
-        blanks = 0;
-      }
-    }
-    rows.push(row + (blanks || ""));
-  }
-  return rows.join("/");
+  const row = (rank) => [..."abcdefghi"].map((file) => found[file + rank] || "1").join("");
+  return [..."9876543210"].map(row).join("/").replace(/1+/g, (blanks) => blanks.length);
 }
 
 export function showPieces(found) {
