@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -102,7 +102,6 @@ class Thinker:
         self._answered = True
         self._timer: threading.Timer | None = None
         self._began = self._started = 0.0
-        self._pondering = False
         self._limits = Limits()
 
     def prepare(self) -> None:
@@ -112,8 +111,8 @@ class Thinker:
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
         """Wait for the kernels, open the tables, allocate the hash table; then call `on_ready`.
 
-        Returns at once: a thread does the work. During a search this work is left out, and only
-        `on_ready` is called. A search that is begun meanwhile waits for the thread.
+        Returns at once: a thread does the work, and a search that is begun meanwhile waits for it.
+        During a search only `on_ready` is called.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -154,7 +153,7 @@ class Thinker:
         self._stopped.clear()
         self._may_answer.clear()
         self._answered = False
-        self._limits, self._pondering = limits, limits.ponder
+        self._limits = limits
         if not (limits.infinite or limits.ponder):
             self._may_answer.set()
         preparation = self._preparation
@@ -177,10 +176,9 @@ class Thinker:
 
         `draw_offered` means that a draw was offered with it. Does nothing unless pondering.
         """
-        if self._pondering:
-            self._pondering = False
+        if self._limits.ponder:
             draw_offered |= self._limits.draw_offered
-            self._limits = replace(self._limits, draw_offered=draw_offered)
+            self._limits = replace(self._limits, ponder=False, draw_offered=draw_offered)
             self._start_clock()
             if not self._limits.infinite:
                 self._may_answer.set()
@@ -210,7 +208,7 @@ class Thinker:
             self._timer.cancel()
             self._timer = None
         budget = self._limits.budget()
-        if budget is not None and not self._pondering:
+        if budget is not None and not self._limits.ponder:
 
             def time_up() -> None:
                 if self._timer is timer:  # neither replaced, nor that of an earlier search
@@ -313,28 +311,27 @@ class Thinker:
         from tbgen.tables.names import RuleSet
 
         tables = self._tables.tables
+        rule_set = RuleSet(Rules(options.rules)) if tables is None else tables.rule_set
         think = partial(
-            searcher.think,
-            game.positions,
-            game.moves,
-            rule_set=RuleSet(Rules(options.rules)) if tables is None else tables.rule_set,
-            only=limits.only,
+            searcher.think, game.positions, game.moves, rule_set=rule_set, only=limits.only
         )
-        best: Iteration | None = None
-        for found in think(depth=limits.depth, nodes=limits.nodes, lines=options.multipv):
-            best = found
-            self._report(found)
-            if self._is_enough(found):
-                break
+        best = self._last(think(depth=limits.depth, nodes=limits.nodes, lines=options.multipv))
         if best is None:
             searcher.clear_stop()
-            for found in think(depth=1, nodes=_FALLBACK_NODES):
-                best = found
-                self._report(found)
+            best = self._last(think(depth=1, nodes=_FALLBACK_NODES))
         if best is None:
             return Answer(_move_without_search(game.position, limits.only))
         line = best.lines[0]
         return Answer.of_line(line, accepts_draw=line.score < 0)
+
+    def _last(self, iterations: Iterable[Iteration]) -> Iteration | None:
+        """Report iterations up to one that `_is_enough`; return the last, or None without any."""
+        last = None
+        for last in iterations:
+            self._report(last)
+            if self._is_enough(last):
+                break
+        return last
 
     def _set_up(self, options: Options) -> None:
         """Apply the options and the open tables to the searcher.
@@ -378,14 +375,13 @@ class Thinker:
         plies = scores.mate_plies(found.lines[0].score)
         if limits.mate is not None and plies is not None and 0 < plies <= 2 * limits.mate:
             return True
-        if budget is None or self._pondering:
+        if budget is None or limits.ponder:
             return False
         if plies is not None and abs(plies) <= found.depth:
             return True
         return time.monotonic() - self._started > budget.soft
 
     def _report(self, found: Iteration) -> None:
-        """Report an iteration with the seconds since the search began."""
         self._on_report(found, time.monotonic() - self._began)
 
     def _load(self) -> None:

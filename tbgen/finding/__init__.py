@@ -14,4 +14,13 @@ query, before its other conditions are tested.
 
 `query`, `value_filter` and `handbook` need no numba: pages of the board use them. Nothing here
 draws or prints.
+
+Parameters of kernels, unless a kernel says otherwise:
+    buffers : Buffers, the tables of the material and of all after one capture
+    boards : int8 (n, 90), legal positions; restored
+    side : int, the side to move in all of them
+    pending : int64 (m,), the indices of the positions to process
+    statuses : int8 (n,), out, written for `pending`: `OK`, or `COLD` if blocks are not loaded
+    descriptor : int64 (words,), `Layout.descriptor`
+    codes : uint8 (pieces,), `Layout.piece_codes`
 """

@@ -1,9 +1,5 @@
 """Classes of practical endgames, as in handbooks, from the statistics of tables.
 
-    statistics of a table            ->  class, shares of outcomes, longest win, and share of
-                                         positions that the rules of repetition decide
-    statistics under other rules     ->  class and share of wins under those rules
-
     won    例胜   the attacker, to move, wins more than 98 % of the positions
     drawn  例和   more than 98 % of the positions are drawn with the attacker to move
     open   不定   all others
@@ -16,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 from tbgen.indexing import Material, Side
 from tbgen.tables import Outcome, TableStatistics
@@ -93,7 +90,7 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
 
 
 def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]:
-    """Group entries by the attacking army, named by its letters (`KRN`), into a dictionary.
+    """Group entries by the attacking army, named by its letters (`KRN`).
 
     Armies with fewer pieces come first. The entries of an army are sorted by class (best for the
     attacker first), then by the defending army (fewer pieces first).
@@ -104,7 +101,5 @@ def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]
         kind = CLASSES.index(entry.kind)
         return sum(first.strength), first.strength, kind, sum(second.strength), second.strength
 
-    found: dict[str, list[HandbookEntry]] = {}
-    for entry in sorted(entries, key=place):
-        found.setdefault(entry.material.first.name, []).append(entry)
-    return found
+    armies = groupby(sorted(entries, key=place), lambda entry: entry.material.first.name)
+    return {army: list(chapter) for army, chapter in armies}

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +41,7 @@ def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
     moves are included in the number. The status is `OK` if `most` such moves were found or all
     probes succeeded, else the greatest status of a probe, such as `COLD`.
 
-    buffers : Buffers, the tables of the material and of all after one capture
     board : int8 (90,), a legal position; restored
-    side : int, the side to move
     outcome : int, for the side that moves: 1 win, 0 draw; any number above 1 to try all moves
     most : int, number of moves with that outcome after which the search stops
     sources, targets : int64 (moves,), out: squares of each move
@@ -75,17 +75,12 @@ def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
 
 
 @kernel
-def find_only_moves(buffers, boards, side, outcomes, least, pending, moves, statuses):
+def find_only_moves(buffers, boards, side, outcomes, least, moves, pending, statuses):
     """Write, for each position, the only legal move that keeps its outcome.
 
-    buffers : Buffers, the tables of the material and of all after one capture
-    boards : int8 (n, 90), legal positions; restored
-    side : int, the side to move in all of them
     outcomes : int8 (n,), the outcome of each position: 1 win, 0 draw
     least : int, required number of legal moves: positions with fewer get `NO_MOVE`
-    pending : int64 (m,), the indices of the positions to process
     moves : int16 (n,), out: the move, or `NO_MOVE`; arbitrary unless the status is `OK`
-    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are not loaded
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
@@ -129,35 +124,36 @@ def only_moves(
     boards = np.ascontiguousarray(boards).view(np.int8)
     moves = np.full(len(boards), NO_MOVE, np.int16)
     turn = int(side)  # numba would compile the kernels again for an enumeration member
-
-    def work(part: NDArray[np.int64], statuses: NDArray[np.int8]) -> None:
-        find_only_moves(tables.buffers, boards, turn, outcomes, least, part, moves, statuses)
-
-    run_until_loaded(tables, len(boards), work, pool, threads)
+    run_until_loaded(
+        find_only_moves, tables, boards, turn, outcomes, least, moves, pool=pool, threads=threads
+    )
     return moves
 
 
 def run_until_loaded(
+    work: Callable[..., None],
     tables: NumbaTables,
-    count: int,
-    work: Callable[[NDArray[np.int64], NDArray[np.int8]], None],
+    boards: NDArray[Any],
+    *arguments: Any,
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> None:
-    """Run `work` for the numbers 0 to `count` - 1, and again where blocks were not loaded.
+    """Run a kernel, `work`, for all positions `boards`, and again where blocks were not loaded.
 
-    In each pass `threads` tasks in `pool` share the numbers. A task calls `work(part, statuses)`,
-    which must set `statuses[number]` for each number in `part`: to `COLD` if a block that it needs
-    is not loaded. Such blocks are loaded after the pass, and the next pass has only those numbers.
-    Raises like `NumbaTables.load_wanted` and `NumbaTables.raise_if_cancelled`.
+    In each pass `threads` tasks in `pool` share the positions. A task calls the kernel with the
+    buffers of `tables`, `boards`, `arguments`, and its `pending` and `statuses`
+    (`tbgen.finding`). Missing blocks are loaded after the pass, and the next pass has only the
+    positions with status `COLD`. Raises like `NumbaTables.load_wanted` and
+    `NumbaTables.raise_if_cancelled`.
     """
-    statuses = np.full(count, COLD, np.int8)
-    pending = np.arange(count)
+    statuses = np.full(len(boards), COLD, np.int8)
+    pending = np.arange(len(boards))
     while len(pending):
         tables.raise_if_cancelled()
-        parts = [each for each in np.array_split(pending, threads) if len(each)]
-        for each in [pool.submit(work, part, statuses) for part in parts]:
-            each.result()
+        parts = [part for part in np.array_split(pending, threads) if len(part)]
+        run = partial(pool.submit, work, tables.buffers, boards, *arguments)
+        for task in [run(part, statuses) for part in parts]:
+            task.result()
         pending = np.flatnonzero(statuses == COLD)
         if len(pending):
             tables.load_wanted()

@@ -178,14 +178,11 @@ class Search:
 
     def chunks(self) -> Iterator[TableColumns]:
         """Yield the rows of the positions in parts, some of which are empty."""
-        if self._sort is None:
-            yield from self._limited(self.unsorted())
-        else:
+        if self._sort is not None:
             yield self._sorted(self._sort)
-
-    def _limited(self, parts: Iterator[TableColumns]) -> Iterator[TableColumns]:
+            return
         left = self._limit
-        for part in parts:
+        for part in self.unsorted():
             if left is not None:
                 part = part.take(np.arange(min(left, part.rows)))
                 left -= part.rows
@@ -252,7 +249,7 @@ class Search:
         """Yield side, number of slots and rows (`_part`) of each chunk, searched in threads."""
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
-        chunks = self._chunks_of_slots(value_filter.sides)
+        chunks = iter(self._chunks_of_slots(value_filter.sides))
         while True:
             for side, numbers in itertools.islice(chunks, 2 * self._threads + 1 - len(waiting)):
                 part = pool.submit(self._part, value_filter, side, numbers)
@@ -263,21 +260,21 @@ class Search:
             done, slots, part = waiting.popleft()
             yield done, slots, part.result()
 
-    def _chunks_of_slots(self, sides: Sequence[Side]) -> Iterator[tuple[Side, range]]:
-        """Yield the chunks: a side to move, and the range of slots that one task searches."""
-        slots = self._file.header.slots
+    def _chunks_of_slots(self, sides: Sequence[Side]) -> list[tuple[Side, range]]:
+        """Return the chunks: a side to move, and the range of slots that one task searches."""
+        slots, size = self._file.header.slots, CHUNK
         if self._seed is not None:
             size = min(SAMPLE_CHUNK, -(-slots // SAMPLE_CHUNKS))
-            chunks = [(side, first) for side in sides for first in range(0, slots, size)]
+        after, slot = self._after or (Side.RED, -1)
+        chunks = [
+            (side, range(first, min(first + size, slots)))
+            for side in sides
+            if side >= after
+            for first in range(slot + 1 if side == after else 0, slots, size)
+        ]
+        if self._seed is not None:
             random.Random(self._seed).shuffle(chunks)
-            for side, first in chunks:
-                yield side, range(first, min(first + size, slots))
-            return
-        for side in sides:
-            after, slot = self._after or (Side.RED, -1)
-            if side >= after:
-                for first in range(slot + 1 if side == after else 0, slots, CHUNK):
-                    yield side, range(first, min(first + CHUNK, slots))
+        return chunks
 
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
         """Return the rows of the slots `numbers` that match the query, with `side` to move.
@@ -298,10 +295,7 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """Return a function (side, slots) -> codes of the slots.
-
-        If the codes of one side fit in the cache, those of each side needed are decompressed first.
-        """
+        """Return `TableFile.codes`, or a look-up in memory if a side's codes fit in the cache."""
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
@@ -327,10 +321,7 @@ class Search:
     def _studies(
         self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the slots of all studies that `side` wins, ascending, and their lengths in plies.
-
-        Both have shape (n,).
-        """
+        """Return the slots, ascending, and lengths in plies of all studies that `side` wins."""
         threads, cache_bytes = self._threads, self._cache_bytes
         query = Query(turn=side, outcome=Outcome.WIN)
         search = Search(
@@ -349,9 +340,7 @@ class Search:
         return wins["slot"][unique].astype(np.int64), lengths[unique]
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-        """Return squares, and a mask of the rows that have the query's pieces on their squares.
-
-        squares : uint8 (n, pieces); squares of the pieces of each position; not changed
+        """Return squares (n, pieces), and a mask (n,) of the rows that have the query's pieces.
 
         If only the mirror image of a position has the pieces, its squares are returned mirrored.
         """
@@ -372,21 +361,14 @@ class Search:
 def _studies_of(
     part: TableColumns, slots: NDArray[np.int64], lengths: NDArray[np.int32]
 ) -> TableColumns:
-    """Return the rows of `part` that are studies, with their length as column `length`.
-
-    slots : int64 (n,), ascending; the slots of all studies with the same side to move
-    lengths : int32 (n,), their lengths in plies
-    """
+    """Return the rows of `part` that are studies (`Search._studies`), with the column `length`."""
     at, behind = (np.searchsorted(slots, part["slot"], side) for side in ("left", "right"))
     there = at < behind
     return part.take(there) | {"length": lengths[at[there]].astype(np.uint16)}
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """Return the first `limit` rows (all for None), sorted by a column, then by side and slot.
-
-    sort : name of the column; with `-` before the name, the order is descending
-    """
+    """Return the first `limit` rows (None: all), sorted by one of `SORTS`, then side and slot."""
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])

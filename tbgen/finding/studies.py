@@ -39,8 +39,6 @@ def _slot_of_board(board, codes, descriptor, places):
     """Return the slot (number in the table) of a position, given as a board.
 
     board : int8 (90,), with the pieces `codes` and no others
-    codes : uint8 (pieces,), `Layout.piece_codes`
-    descriptor : int64 (words,), `Layout.descriptor`
     places : int64 (pieces,), scratch
     """
     for p in range(len(codes)):
@@ -63,6 +61,7 @@ def _length_of(slot, slots, known):
     slots : int64 (m,), ascending
     known : int32 (m,), the lengths of the lines from these slots
     """
+    # np.searchsorted would take a second longer to compile.
     low, high = 0, len(slots)
     while low < high:
         middle = (low + high) // 2
@@ -77,28 +76,23 @@ def _length_of(slot, slots, known):
 
 @kernel
 def measure_studies(
-    buffers, boards, side, converts, moves, descriptor, codes, slots, known, pending, lengths,
+    buffers, boards, side, converts, moves, descriptor, codes, slots, known, lengths, pending,
     statuses,
 ):  # fmt: skip
     """Write the length in plies of the unique line from each `pending` position.
 
-    buffers : Buffers, the tables of the material and of all after one capture
-    boards : int8 (n, 90), a level: positions of equal order and plies, in which `side` has one
-        winning move; restored
-    side : int, the winner, who is to move in all of them
+    The positions are a level: all have equal order and plies. In all of them `side`, the winner, is
+    to move and has one winning move.
+
     converts : int, 1 if the table's distances count to conversion, so that a capture by the loser
         counts as a loss in 2 plies; else 0
     moves : int16 (n,), the winning moves, 90 * source + target
-    descriptor : int64 (words,), `Layout.descriptor`
-    codes : uint8 (pieces,), `Layout.piece_codes`
     slots : int64 (m,), ascending: the slots of all m positions of the table, at any level, in which
         `side` has one winning move
     known : int32 (m,), lengths of the lines from these slots, complete for all nearer levels;
         `NO_STUDY` if a line is not unique, and at levels not yet measured
-    pending : int64 (k,), indices into `boards`; `lengths` and `statuses` change only there
     lengths : int32 (n,), out: plies to the end of the line, `NO_STUDY` if it is not unique;
         arbitrary unless the status is `OK`
-    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are not loaded
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
@@ -158,9 +152,9 @@ def lengths_of_studies(
 
     wins : all positions (n rows, in order of slots) in which `side` is to move and has exactly one
         winning move, which is in the column `move`
-    converts : whether distances count to conversion
 
-    Works in `threads` tasks in `pool`. Raises like `run_until_loaded`.
+    `converts` is as for `measure_studies`. Works in `threads` tasks in `pool`. Raises like
+    `run_until_loaded`.
     """
     layout = wins.layout
     slots, orders, plies = (wins[name].astype(np.int64) for name in ("slot", "order", "plies"))
@@ -168,19 +162,11 @@ def lengths_of_studies(
     codes = np.array(layout.piece_codes, np.uint8)
     for level in _levels(orders, plies):
         boards = wins.take(level).boards().view(np.int8)
-        chosen, lengths = wins["move"][level], np.zeros(len(level), np.int32)
-
-        def work(
-            part: NDArray[np.int64], statuses: NDArray[np.int8],
-            boards: NDArray[np.int8] = boards, chosen: NDArray[np.int16] = chosen,
-            lengths: NDArray[np.int32] = lengths,
-        ) -> None:  # fmt: skip
-            measure_studies(
-                tables.buffers, boards, int(side), int(converts), chosen, layout.descriptor, codes,
-                slots, known, part, lengths, statuses,
-            )  # fmt: skip
-
-        run_until_loaded(tables, len(level), work, pool, threads)
+        lengths = np.zeros(len(level), np.int32)
+        run_until_loaded(
+            measure_studies, tables, boards, int(side), int(converts), wins["move"][level],
+            layout.descriptor, codes, slots, known, lengths, pool=pool, threads=threads,
+        )  # fmt: skip
         known[level] = lengths
     return known
 
@@ -189,7 +175,7 @@ def _levels(orders: NDArray[np.int64], plies: NDArray[np.int64]) -> Iterator[NDA
     """Group positions of equal order and plies; yield their indices, nearest to the end first.
 
     Positions that the rules decide at once (an order above 0, no plies) are left out: their line
-    has ended. Both arrays have the shape (n,).
+    has ended.
     """
     nearest = np.lexsort([plies, orders])
     nearest = nearest[(orders[nearest] == 0) | (plies[nearest] > 0)]

@@ -1,9 +1,5 @@
 """Selection of the slots of a table by their values, a chunk at a time, in NumPy.
 
-    Query  ->  codes, from the histogram  ->  slots with such a code
-                                          ->  zugzwang: each side does worse if it is to move
-                                          ->  differs: another outcome under another rule set
-
 A slot may be a hole of the index or hold no legal position: the caller tests that.
 """
 

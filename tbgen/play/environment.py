@@ -1,8 +1,5 @@
 """A game against the table, for programs that learn or are measured.
 
-    reset  ->  position          step(move)  ->  the table's reply, and the result
-                                 legal_moves, result, positions between moves
-
 The table plays its best move (`GameTablebase.best_move`). The referee judges repetitions by the
 rule set of the tables, once a position has occurred three times.
 """
@@ -28,7 +25,7 @@ class Step:
     """Result of one move of the player: position, reply of the table, and result of the game.
 
     `reply` is the table's move, None if the player's move has ended the game. `result` is the
-    game's result for the player, None while the game goes on. `reward` is the result as a number.
+    game's result for the player, None while the game goes on.
     """
 
     position: Position
@@ -37,7 +34,7 @@ class Step:
 
     @property
     def reward(self) -> int:
-        """1 for a win, -1 for a loss, else 0."""
+        """The result as a number: 1 for a win, -1 for a loss, else 0."""
         return int(self.result or 0)
 
 

@@ -25,9 +25,7 @@ from tbgen.tables import MissingTableError, Outcome, ProbeResult
 from tbgen.tables.reader import as_html
 
 MAX_OCCURRENCES = 4
-"""Maximum number of times that a position may occur in a line. The next occurrence ends the line,
-even if the referee has given no verdict.
-"""
+"""Maximum occurrences of a position in a line; the next one ends it, even without a verdict."""
 
 
 class Ending(StrEnum):

@@ -143,13 +143,8 @@ class RootMove:
         The third matters for captures that convert: their worth does not depend on that value.
         """
         child = None if self.result is None else worth_of_move(self.result.exact, False)
-        return (
-            self.preference,
-            not self.ends_game,
-            not self.capture,
-            Preference.of(child),
-            self.move.iccs,
-        )
+        later = Preference.of(child)
+        return self.preference, not self.ends_game, not self.capture, later, self.move.iccs
 
 
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:

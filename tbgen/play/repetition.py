@@ -1,8 +1,5 @@
 """Verdicts of the referee on repetitions in a game given by its positions.
 
-    positions, oldest first  ->  moves between them  ->  tbgen.referee.judge
-    a game and moves to try  ->  TrialMoves, which read the game once  ->  verdicts
-
 A table's value "draw" or "direct win" holds for any history. In a game, the repeated moves of both
 sides decide the verdict.
 """
@@ -86,10 +83,7 @@ def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
 
 
 def move_between(before: Position, after: Position) -> Move | None:
-    """Return the move from one position to the next; None if no single move leads there.
-
-    The move is not tested for legality.
-    """
+    """Return the move, legal or not, from one position to the next; None if no single move does."""
     changed = [s for s, code in enumerate(before.board) if code != after.board[s]]
     sources = [square for square in changed if after.board[square] == EMPTY]
     if len(changed) != 2 or len(sources) != 1 or after.side == before.side:

@@ -1,9 +1,4 @@
-"""Tablebase for play: values, moves and lines of positions.
-
-    probe    `prober`      choose    `choice`      follow    `mainline`
-
-Plain Python over the scalar rules, without numba and without output.
-"""
+"""Tablebase for play: values (`prober`), moves (`choice`) and lines (`mainline`) of positions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Verdicts under the Chinese rules (CXA 2020), where they are certain.
 
-    judge_chinese(game)  ->  Judgement: one side must vary, or undecided
-
 The Chinese rules forbid any mixture of checks, threats of mate and chases on every move, and weigh
 exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels:
 

@@ -1,10 +1,4 @@
-"""A game as the record that the referee's scalar functions read.
-
-    position, moves  ->  Game.read  ->  boards, ids, log  ->  the chases of each ply
-    push, pop        ->  the game with other moves at its end; cached chases are kept
-
-`verdict` finds repetitions and judges them.
-"""
+"""A game as the record that the referee's scalar functions read."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """The compiled referee: push and pop moves, and return the verdict at any moment.
 
-    boards  int8 [capacity, 90]           position p in row p, p = 0 .. plies
-    ids     int8 [capacity, 90]           ids of the pieces by square (`record`)
-    log     int64[capacity, LOG_FIELDS]   moves, checks and keys (`record`)
-
 Only this module of the package imports numba: import it on demand. A history must not be shared
 between threads. `tbgen.referee` describes the parameters of kernels.
 """
@@ -32,16 +28,13 @@ FIRST_CAPACITY = 512
 
 @kernel
 def _k_start(boards, ids, log, side):
-    """Write piece ids and log of the first position, whose board is in row 0 of `boards`."""
+    """Start a record by `record.start_record`."""
     record.start_record(boards, ids, log, side)
 
 
 @kernel
 def _k_push(boards, ids, log, ply, side, source, target):
-    """Play a move in the position of row `ply`, and write the next position into row `ply + 1`.
-
-    Returns False, and changes nothing, if the move is illegal.
-    """
+    """Play a ply by `record.append_ply`; return False, and change nothing, if it is illegal."""
     if not is_legal_move(boards[ply], side, source, target):
         return False
     record.append_ply(boards, ids, log, ply, side, source, target)

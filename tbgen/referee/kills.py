@@ -1,20 +1,14 @@
 """Forced mates by checks, and forced gains by checks and captures, for a side that is to move.
 
-    board, side  ->  can_mate    is there a run of checks that ends in mate against every reply?
-                 ->  can_gain    is there a run of checks and captures that mates or wins material?
-
 The referee searches the position after a ply as if the same side moved again. A ply is a *kill* if
 its side could then mate by a run of checks.
 
-A board is 90 piece codes, by square. The search builds a graph of positions with the side to move.
-A position is won if all replies to one of its moves lead to won positions; after a mate there is no
-reply. For `can_gain`, a position in which the side may have gained material is won, too. The
-replies to a move are searched one at a time: the next one only when the position after the previous
-one is known to be won. When the worklist is empty, every move from the first position has a reply
-to a position that is not won. So True and False are both exact. At the limit on positions the
-answer is None.
-
-Plain Python. Repetitions are not considered.
+The search builds a graph of positions with the side to move. A position is won if all replies to
+one of its moves lead to won positions; after a mate there is no reply. For `can_gain`, a position
+in which the side may have gained material is won, too. The replies to a move are searched one at a
+time: the next one only when the position after the previous one is known to be won. When the
+worklist is empty, every move from the first position has a reply to a position that is not won. So
+True and False are both exact. Repetitions are not considered.
 """
 
 from __future__ import annotations
@@ -23,6 +17,7 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind, piece_side
 from tbgen.rules import attacks, moves
@@ -130,12 +125,12 @@ class _Search:
         With `takes`, the side's captures are included. Replies that capture come last in a list,
         and so are searched first.
         """
-        for source, target in _pseudo_legal(board, self.side):
-            after = _after(board, source, target)
-            forces = attacks.in_check(after, 1 - self.side)
-            forces = forces or (self.takes and board[target] != EMPTY)
+        other = 1 - self.side
+        for captures, after in _successors(board, self.side):
+            forces = attacks.in_check(after, other) or (self.takes and captures)
             if forces and not attacks.in_check(after, self.side):
-                yield list(_positions_after(after, 1 - self.side))
+                replies = sorted(_successors(after, other), key=itemgetter(0))
+                yield [bytes(reply) for _, reply in replies if not attacks.in_check(reply, other)]
 
     def _has_gained(self, board: bytes) -> bool:
         """Return whether the side may have gained material since the start (see `can_gain`)."""
@@ -152,23 +147,10 @@ def _count(board: bytes | bytearray) -> Counter[int]:
     return Counter(code for code in board if code != EMPTY)
 
 
-def _pseudo_legal(board: Board, side: int) -> list[tuple[int, int]]:
-    """Return the (source, target) pairs of a side's pseudo-legal moves."""
+def _successors(board: Board, side: int) -> Iterator[tuple[bool, bytearray]]:
+    """Yield, for each pseudo-legal move of a side, whether it captures, and the board after it."""
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
-    count = moves.generate_moves(board, side, sources, targets)
-    return list(zip(sources[:count], targets[:count], strict=True))
-
-
-def _after(board: Board, source: int, target: int) -> bytearray:
-    after = bytearray(board)
-    after[target], after[source] = after[source], EMPTY
-    return after
-
-
-def _positions_after(board: Board, side: int) -> Iterator[bytes]:
-    """Yield the board after each legal move of a side, captures last."""
-    order = sorted(_pseudo_legal(board, side), key=lambda move: board[move[1]] != EMPTY)
-    for move in order:
-        after = _after(board, *move)
-        if not attacks.in_check(after, side):
-            yield bytes(after)
+    for i in range(moves.generate_moves(board, side, sources, targets)):
+        after = bytearray(board)
+        after[targets[i]], after[sources[i]] = after[sources[i]], EMPTY
+        yield board[targets[i]] != EMPTY, after

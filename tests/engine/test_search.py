@@ -80,7 +80,8 @@ def test_a_search_can_be_stopped_before_it_begins(searcher):
     searcher.stop()
     assert list(searcher.think([Position.from_fen(START_FEN)], [])) == []
     searcher.clear_stop()
-    assert think(searcher, Position.from_fen(START_FEN), depth=2).complete
+    found = searcher.think([Position.from_fen(START_FEN)], [], depth=3)
+    assert [iteration.depth for iteration in found] == [1, 2, 3]
 
 
 def test_several_lines_begin_with_different_moves(searcher):
@@ -178,7 +179,8 @@ def test_threads_change_no_decision(krkn):
             if scores.is_decided(score):
                 assert (score > 0) == (krkn.probe(position).outcome == Outcome.WIN)
     together.use_threads(1)
-    assert think(together, Position.from_fen(MATE_IN_ONE), depth=2).complete
+    found = together.think([Position.from_fen(MATE_IN_ONE)], [], depth=3)
+    assert [iteration.depth for iteration in found] == [1, 2, 3]
 
 
 def cases() -> list[dict[str, str]]:

@@ -11,10 +11,8 @@
     exchange       static exchange evaluation of a capture
     generation     pseudo-legal captures and quiet moves
     safety         legality of moves (king safety) and detection of checks
-    evaluation     output of the network, scaled down where tables show that most positions of the
-                   material are drawn (`outcomes.csv`, written by a script)
+    evaluation     output of the network, scaled down for materials that are mostly drawn in tables
     network        evaluation network: sums updated with every move, and the output
-                   (`weights.json`, written by a script)
     transposition  the hash table (transposition table)
     geometry       look-up tables of lines, leaps and legs; piece codes and the game phase
     state          memory of one search as one record, and making a move
@@ -26,7 +24,8 @@ that it is optimised and compiled as a whole. Recursive parts do not pass litera
 (`tbgen.compiling.jit.recursive_part`).
 
 Parameters of kernels, unless a kernel says otherwise:
-    state : `State`, inout; the memory of this search, a record of `state.STATE`
+    states : `State` (1,), inout; the memory of this search, a record of `state.STATE`
+    state : `State`, inout; its one element
     shared : `Shared`, inout; hash table and tables
     row : int64; row of the position in the record
     ply : int64; plies from the root of the search, `row - state.root`
@@ -51,7 +50,7 @@ Parameters of kernels, unless a kernel says otherwise:
     bonus : int64; positive for the move that caused a cutoff, negative for moves tried before it
     graph : `Graph`, inout; graph of a proof
     number : int64; number of a node of the graph
-    path : int64 (MAX_PLY,), scratch; nodes of the current path
+    path : int64 (MAX_PLY,), scratch; nodes of the current path; place p is path[p - 1]
     inside : int8 (N,), scratch; 1 for nodes of a candidate set of perpetual checks
     winner : int64; the attacker: the side whose win is to be proven
     in_check, defender : int64; 1 if the side to move is in check, and if it is the defender

@@ -1,10 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Static evaluation of a quiet position: network output, scaled by known outcomes.
 
-    sums updated with every move            ->  output of the network
-    share of decided positions of material  ->  factor of the evaluation
-
-Kernels get the record `state` of a search, and the `row` of the position in it.
 The evaluation of a side without attacking pieces (rooks, knights, cannons, pawns) is never
 positive. The unit is about a hundredth of a pawn; a rook is worth about 650.
 """
@@ -56,10 +52,7 @@ that is not in `OUTCOMES`. Index: codes of the pieces without kings, sorted, fou
 
 @part
 def _decided_share(state, row):
-    """Return the material's share of decided positions, in thousandths (`DECIDED`).
-
-    It is 1000 with more than `KNOWN_MEN` pieces on the board.
-    """
+    """Return the material's entry in `DECIDED`; 1000 with more than `KNOWN_MEN` pieces."""
     if state.men_left[row] > KNOWN_MEN:
         return np.int64(1_000)
     number = np.int64(0)

@@ -1,9 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Generation of pseudo-legal moves, captures and quiet moves separately.
 
-Kernels get the record `state` of a search, and the `row` of the position in it. The search tests
-king safety later. The moves equal those of `tbgen.rules.moves.generate_moves`, but come from piece
-lists and look-up tables; a test compares both.
+The search tests king safety later. The moves equal those of `tbgen.rules.moves.generate_moves`, but
+come from piece lists and look-up tables; a test compares both.
 """
 
 from __future__ import annotations
@@ -53,10 +52,7 @@ def _slide(state, row, ply, count, source, code, captures):
 
 @part
 def generate(state, row, side, ply, count, captures):
-    """Append the pseudo-legal captures, or quiet moves, of a side to `moves[ply]`.
-
-    Returns the new count.
-    """
+    """Append pseudo-legal captures, or quiet moves, to `moves[ply]`; return the new count."""
     board = state.boards[row]
     for man in range(state.men_count[side]):
         number = state.men[side, man]

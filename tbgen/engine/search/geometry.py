@@ -1,15 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Look-up tables of the squares that pieces reach and attack from each square.
 
-    LENGTHS, STEPS    number of squares in each direction, and the step of a direction
-    DIRECTION_TO      direction from one square to another on the same line
-    SIGHTS            distances of the next two pieces on a line, by its mask of occupied squares
-    TARGETS, LEGS     squares that a short-range piece attacks, and the squares that block it
-    SOURCES           squares from which a short-range piece attacks a square
-    DISTANCES         distance of two squares in king's steps, diagonal ones included
-    EXPOSES_KING      pairs of a changed square and a king's square, where the king may be exposed
-    KING, ... PHASES  piece codes as plain numbers, and the game phase
-
 A *line* is a file or a rank. A *sight* describes what lies on a line from a square in one
 direction: the empty squares, then the first and the second piece. A *short-range piece* is any
 piece but rook and cannon. The tables are computed from the rules in `tbgen.rules.attacks`.
@@ -30,9 +21,7 @@ KING, ADVISOR, ELEPHANT, ROOK, KNIGHT, CANNON, PAWN = (piece_code(0, kind) for k
 """Codes of Red's pieces in ascending order; from `ROOK` on, pieces can cross the river."""
 
 FULL_PHASE = 32
-"""Game phase of the starting position, the largest one. The phase is the sum of `PHASES` over all
-pieces, and 0 in an endgame without rooks, knights and cannons.
-"""
+"""Game phase of the starting position. The phase is the sum of `PHASES` over all pieces."""
 PHASES = np.zeros(16, np.int64)
 """int64 (16,): weight of a piece code in the game phase; 0 for all but rook, knight and cannon."""
 for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
@@ -40,8 +29,6 @@ for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
 
 MAX_TARGETS = 8
 """Maximum moves of a short-range piece: a knight has eight, all others at most four."""
-
-SHORT_RANGE = set(PieceType) - {PieceType.ROOK, PieceType.CANNON}
 
 _RANK_OF, _FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES), FILES))
 
@@ -74,7 +61,7 @@ def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Compute `TARGETS` and `LEGS`: squares by [piece code, source, number], -1 for none."""
     targets, legs = np.full((2, 16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     for side in Side:
-        for kind in SHORT_RANGE:
+        for kind in set(PieceType) - {PieceType.ROOK, PieceType.CANNON}:
             code = piece_code(side, kind)
             for source in area(side, kind):
                 board = bytearray(SQUARES)

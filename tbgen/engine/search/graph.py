@@ -63,20 +63,13 @@ _NOWHERE = 1 << 20
 class Graph(NamedTuple):
     """Positions and moves of a proof. Shapes: N nodes, E edges, H hash slots."""
 
-    keys: NDArray[np.int64]
-    """int64 (N,): hash keys of the positions."""
-    nodes: np.recarray[Any, Any]
-    """`NODE` (N,): the nodes."""
-    expanded: NDArray[np.int32]
-    """int32 (N,): the expanded nodes, in order of expansion."""
-    children: NDArray[np.int32]
-    """int32 (E,): the node to which each edge leads; the edges of a parent are consecutive."""
-    moves: NDArray[np.int16]
-    """int16 (E,): move of each edge."""
-    buckets: NDArray[np.int32]
-    """int32 (H,): hash table by key, H a power of two: 1 + the node's number, 0 in a free slot."""
-    counts: NDArray[np.int64]
-    """int64 (4,): the counters of the graph, at the indices `NODES` to `CLOCK`."""
+    keys: NDArray[np.int64]  # (N,), hash keys of the positions
+    nodes: np.recarray[Any, Any]  # (N,), of type `NODE`
+    expanded: NDArray[np.int32]  # (N,), the expanded nodes, in order of expansion
+    children: NDArray[np.int32]  # (E,), the node after each edge; edges of a parent are adjacent
+    moves: NDArray[np.int16]  # (E,), move of each edge
+    buckets: NDArray[np.int32]  # (H,), by key, H a power of two: 1 + the node's number, 0 if free
+    counts: NDArray[np.int64]  # (4,), counters, at the indices `NODES` to `CLOCK`
 
 
 def new_graph(nodes: int) -> Graph:
@@ -110,10 +103,7 @@ def number_of(graph, key):
 
 @part
 def add(graph, key, in_check, defender):
-    """Return the number of a position's node; creates the node if the graph has none.
-
-    in_check, defender : int64; 1 if the side to move is in check, and 1 if it is the defender
-    """
+    """Return the number of a position's node; creates the node if the graph has none."""
     at = find_bucket(graph, key)
     if graph.buckets[at] != 0:
         return np.int64(graph.buckets[at] - 1)
@@ -192,7 +182,7 @@ def find_patterns(state, graph, inside):
 
     The set begins with the open expanded nodes in which the attacker is in check, or the defender
     is to move and not in check. Nodes that break the conditions are removed until none does.
-    `inside` marks the nodes of the set. Returns 0, with nothing settled, once `state.stop` is set.
+    Returns 0, with nothing settled, once `state.stop` is set.
     """
     count = graph.counts[EXPANDED]
     for i in range(count):
@@ -250,13 +240,8 @@ def estimate(graph, path, number, place, loop):
     """Compute an open node's proof numbers and basis from its children; return the edge to follow.
 
     The edge leads to the child that is easiest to prove for the attacker, or to disprove for the
-    defender; -1 if every child is settled against the side to move.
-
-    path : int64 (plies,), the nodes of the current path; place p is path[p - 1]
-    number, place : int64; the node, and its place; place 0 ignores the path
-    loop : int64, the first place from which on all moves of the defender, up to this node, are
-        checks and none of the attacker's is; a move back to this place or a later one wins if it is
-        a check by the defender, or no check by the attacker
+    defender; -1 if every child is settled against the side to move. With place 0
+    the path is ignored.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

@@ -4,7 +4,6 @@
     repeated?        find_span    ->  judge_record  ->  won, lost, drawn by the rules
     just captured?   probe_board  ->  table value, exact: no position can have been repeated
 
-Kernels get the record `state` of a search, and the `row` of the position in it.
 The verdict of `tbgen.referee` comes first, as in Tan & Watkinson Medina, section 5.1. Its use
 depends on where the repetition began:
 
@@ -74,8 +73,8 @@ def verdict_score(state, row, side, beta):
 def table_score(state, shared, row, side):
     """Return the score by the table right after a capture or a pawn's advance, else `UNKNOWN`.
 
-    Right after such a move no position can have been repeated, so the value does not depend on the
-    path. At the root, and without a table, the result is `UNKNOWN`, too.
+    Right after such a move the value does not depend on the path. At the root, and without a table,
+    the result is `UNKNOWN`, too.
     """
     may_repeat = state.log[row, record.FIRST] != row or row == state.root
     if may_repeat or state.men_left[row] > state.table_pieces:

@@ -117,10 +117,7 @@ def _squared(value):
 
 @part
 def network_output(state, row, side):
-    """Return the network's evaluation of the position in a row, for the side to move.
-
-    In units of the score, about a hundredth of a pawn.
-    """
+    """Return the network's evaluation for the side to move, in units of the score."""
     sums = state.accumulator[row]
     own, other = side * VIEW_SIZE, (1 - side) * VIEW_SIZE
     # 32 bits, for more numbers per vector: `train.py` keeps the totals within them.

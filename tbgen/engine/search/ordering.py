@@ -1,8 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Move ordering: the moves of a position one by one, the most promising first.
 
-Kernels get the record `state` of a search, and the `row` and the `ply` of the position in it.
-
     hash move  ->  captures that lose nothing, most valuable victim by least valuable attacker
     ->  quiet moves: killers of the ply, countermove, then by history
     ->  losing captures
@@ -77,10 +75,7 @@ def _rank_captures(state, row, side, ply):
 
 @part
 def history_of(state, row, ply, move):
-    """Return the sum of a quiet move's history counters, each within +-`HISTORY_LIMIT`.
-
-    They count the move itself, as a reply, and, after ply 0, as a follow-up (see the module).
-    """
+    """Return the sum of a quiet move's history counters, each within +-`HISTORY_LIMIT`."""
     code, target = np.int64(state.boards[row, move >> 7]), move & 127
     place = (code & 7) * SQUARES + target
     known = np.int64(state.history[code, target]) + state.followups[0, state.played[ply], place]

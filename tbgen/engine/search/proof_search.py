@@ -64,7 +64,7 @@ _PASSES = 2
 
 @part
 def _mover(graph, number, winner):
-    """Return the side to move in the position of a node; `winner` is the attacker."""
+    """Return the side to move in the position of a node."""
     return 1 - winner if graph.nodes[number].defender != 0 else winner
 
 

@@ -1,10 +1,6 @@
 # mypy: allow-untyped-calls
 """Driver of proofs that the side to move wins: start, continue, and use of a finished proof.
 
-    begin  ->  continue_proof, between iterations of the search  ->  the winning move
-    least_to_prove  ->  the move with the smallest proof number, if no other move has the same
-    known           ->  the move of the last finished proof, while the game stays in its graph
-
 Proofs are tried with few pieces on the board: there wins by the repetition rules are frequent and
 proofs are small. The graph of a finished proof is kept for the later moves of the game. The move
 from a won node leads to the won child that was settled first, so play comes nearer to the win. In

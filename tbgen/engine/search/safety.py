@@ -1,7 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """King safety after a move (legality), and detection of checks.
 
-Kernels get the record `state` of a search, the `row` of the position in it, and a king's square.
 Results equal those of `tbgen.rules.moves.is_safe_after` and `tbgen.rules.attacks.in_check`, but
 are looked up outward from the king's square. Advisors and elephants never attack a king.
 

@@ -54,7 +54,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """Result of a search to one depth; `complete` unless the search was stopped before its end.
+    """Result of a search to one depth.
 
     `lines` are the best lines, the best first. `deepest` is the maximum ply reached; `filled` the
     number of used entries among the first thousand of the hash table. `judged` is the number of
@@ -68,7 +68,6 @@ class Iteration:
     nodes: int
     table_hits: int
     filled: int
-    complete: bool = True
     judged: int = 0
     spared: int = 0
 

@@ -1,8 +1,6 @@
 # mypy: allow-untyped-calls
 """Driver of the search: iterative deepening until `stop`, or a limit on depth or nodes.
 
-    Searcher.think(game, ...)  ->  one Iteration after another, each with its best lines
-
 Plain Python around kernels that run without the GIL. Table blocks that a search did not find in
 memory are loaded before the next iteration. Further threads search the same root, each in its own
 record and some one ply deeper, and share only the hash table (lazy SMP). The first thread gives the
@@ -213,18 +211,11 @@ class Searcher:
         return line if self._preferred is None else Line(line.score, (self._preferred,))
 
     def _iteration(self, depth: int, found: Sequence[Line]) -> Iteration:
-        states = self._states
-        return Iteration(
-            depth,
-            int(states["deepest"].max()),
-            tuple(found),
-            self.nodes,
-            int(states["table_hits"].sum()),
-            int(np.count_nonzero(self._table[:1000, 1])),
-            not states["stop"][0],
-            int(states["judged"].sum()),
-            int(states["spared"].sum()),
-        )
+        names = ("nodes", "table_hits", "judged", "spared")
+        sums = {name: int(self._states[name].sum()) for name in names}
+        deepest = int(self._states["deepest"].max())
+        filled = int(np.count_nonzero(self._table[:1000, 1]))
+        return Iteration(depth, deepest, tuple(found), filled=filled, **sums)
 
     def _begin(
         self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet

@@ -1,11 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Reductions and pruning by the estimate of a node (`state.estimate`).
 
-The estimate is the static evaluation, or a closer score from the hash table.
-In check there is no estimate: then only `reduction` applies. In a full-width search
-(`state.full_width`) none applies. Decided scores overrule estimates: no move is pruned before a
-move has been searched that does not lose by force. So a mate or a verdict never depends on a move
-that was not searched.
+The estimate is the static evaluation, or a closer score from the hash table. In check there is
+none: then only `reduction` applies. In a full-width search (`state.full_width`) nothing applies.
+Decided scores overrule estimates: no move is pruned before a move has been searched that does not
+lose by force. So a mate or a verdict never depends on a move that was not searched.
 """
 
 from __future__ import annotations

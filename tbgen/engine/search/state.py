@@ -104,10 +104,8 @@ STATE = np.dtype(
 class Shared(NamedTuple):
     """Memory shared by all threads of a search."""
 
-    table: NDArray[np.int64]
-    """The hash table (`transposition`)."""
-    buffers: Buffers
-    """The tables, empty where there are none."""
+    table: NDArray[np.int64]  # the hash table (`transposition`)
+    buffers: Buffers  # the tables, empty where there are none
 
 
 def packed(moves: Iterable[Move]) -> NDArray[np.int32]:

@@ -32,10 +32,7 @@ _LINE_NUMBERS = 8
 
 
 def new_table(mebibytes: int) -> NDArray[np.int64]:
-    """Return an empty table of at most `mebibytes`; for 0 the table has one bucket.
-
-    The table is aligned to cache lines, so that no bucket crosses two of them.
-    """
+    """Return an empty table of at most `mebibytes` (0: one bucket), aligned to cache lines."""
     entries = max(2, 1 << ((mebibytes << 20) // ENTRY_BYTES).bit_length() - 1) if mebibytes else 2
     memory = np.zeros(2 * entries + _LINE_NUMBERS, np.int64)
     first = -memory.ctypes.data // memory.itemsize % _LINE_NUMBERS
@@ -59,7 +56,7 @@ def prefetch_bucket(shared, key):
 
 @part
 def look_up(state, shared, row):
-    """Return the data of the hash table's entry for the position in a row; 0 if there is none."""
+    """Return the data of the entry for the position in a row; 0 if there is none."""
     table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
     for entry in range(at, at + 2):
@@ -111,9 +108,7 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
             return UNKNOWN
     elif depth_of(data) < depth and abs(score) <= MAX_EVALUATION:
         return UNKNOWN
-    if score >= beta and bound & LOWER:
-        return score
-    if score <= alpha and bound & UPPER:
+    if (score >= beta and bound & LOWER) or (score <= alpha and bound & UPPER):
         return score
     return UNKNOWN
 

@@ -1,8 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Principal variation search over positions that are judged first.
 
-Kernels get the record `state` of a search, and the `row` of the position in it.
-
     known value      a verdict or a table's value ends the line (`judging`)
     depth 0          quiescence search: captures, or all evasions of a check, until a position is
                      quiet enough for a static evaluation; in check the depth is one ply more
@@ -95,10 +93,7 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
 
 @part
 def play(state, row, side, move):
-    """Make a move, `source << 7 | target`; store `90 * kind + target` in `played[ply + 1]`.
-
-    `kind` is the kind of the moved piece (piece code & 7); the histories use the stored number.
-    """
+    """Make a move, and store its piece and target for the histories in `played[ply + 1]`."""
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
@@ -271,7 +266,6 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
 def search_root(states, shared, moves, first, depth, low, high):
     """Search the root moves from index `first` on to `depth` plies; return the score, fail-soft.
 
-    states : `State` (1,), inout
     moves : int32 (n,), inout; legal moves; the best move is moved to index `first`, followed by
         earlier best moves; its line is stored in `pv[0]`
     first : int64; moves before this index are left out (they have lines of their own)
