@@ -47,7 +47,7 @@ def dump(
 ) -> None:
     """Write every legal position of a table with its value, or a sample of them, as columns.
 
-    Mirror images are written once; Red has the pieces that the material names first. Columns:
+    Mirror images are written once; Red has the stronger army, as in the table's name. Columns:
     slot (docs/format.md), side to move (0 Red, 1 Black), the square of each piece (9 * rank +
     file), outcome for the side to move (1, 0, -1), order, plies. --json describes what was
     written, on stdout; `tbgen find` writes FENs.

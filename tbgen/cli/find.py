@@ -15,7 +15,7 @@ from tbgen.cli.command import Command
 from tbgen.cli.streams import json_text
 from tbgen.finding.query import SORTS, read_range
 from tbgen.indexing import Material
-from tbgen.notation import parse_material
+from tbgen.notation import parse_material, require_stronger_first
 
 # Numba and the tables package are imported when a table is searched.
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def find(
 ) -> None:  # fmt: skip
     """List all positions of a table that meet conditions.
 
-    Mirror images count once; Red has the pieces that the material names first. Positions are
+    Mirror images count once; Red has the stronger army, as in the table's name. Positions are
     sorted by side to move and slot (docs/format.md): an interrupted search resumes with --after
     and its last FEN. CSV has the columns fen, side, outcome for the side to move (1, 0, -1),
     order, plies, slot; with --study also length, the plies of the unique line.
@@ -76,6 +76,8 @@ def find(
     if style and (as_json or counted):
         raise click.UsageError(f"use only one of --format and {'--json' if as_json else '--count'}")
     wanted = parse_material(material)
+    if asked["turn"] or asked["pieces"]:
+        require_stronger_first(material)
     from tbgen.finding.search import find as search
 
     with selection.open() as opened:

@@ -98,7 +98,7 @@ class Query:
                 raise InputError(
                     f"in {name.material} {owner} has {codes.count(code)} of the piece "
                     f"{LETTERS_BY_CODE[code]}, not {asked.count(code)}",
-                    "Red has the pieces that the material names first",
+                    f"Red has {name.material.first.name}",
                 )
         if self.study and self.outcome not in (None, Outcome.WIN):
             raise InputError("studies are won positions", "leave out the outcome, or ask for wins")

@@ -17,7 +17,12 @@ on tables, and does not import numba or numpy. `tbgen.answers` explains values i
 """
 
 from tbgen.notation.games import GameText, begins_with_moves, read_game, split_games
-from tbgen.notation.materials import parse_material, read_attacker, read_material
+from tbgen.notation.materials import (
+    parse_material,
+    read_attacker,
+    read_material,
+    require_stronger_first,
+)
 from tbgen.notation.moves import MOVE_NOTATIONS, format_move, parse_move
 from tbgen.notation.positions import (
     POSITION_STYLES,
@@ -42,5 +47,6 @@ __all__ = [
     "read_game",
     "read_material",
     "read_position",
+    "require_stronger_first",
     "split_games",
 ]

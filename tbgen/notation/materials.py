@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from tbgen.indexing import Army, Material
+from tbgen.indexing import Army, Material, MaterialError
+from tbgen.indexing.errors import excerpt
 from tbgen.indexing.squares import LETTERS
 from tbgen.notation.chinese import is_chinese
 
@@ -53,22 +54,42 @@ def read_material(words: str) -> Material | None:
     Examples: `KRNKR`, `krn-kr`, `KRNvKR`, `KRN v KR`, `rn/r`, `车马对车`, `車馬對車`,
     `马兵對士象全`, `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
     """
+    letters = _spelling(words)
+    return None if letters is None else _material(letters)
+
+
+def require_stronger_first(words: str) -> None:
+    """Raise `MaterialError` if a text names the weaker army first, as `KNKR` does.
+
+    Such a text names a table, in this case KRKN, in which Red has the other army. Call this where
+    the colour of pieces matters. The text must be one that `parse_material` can read.
+    """
+    material, letters = parse_material(words), _spelling(words) or words.upper()
+    if Material.parse(f"{letters[: letters.rfind('K')]}K").first != material.first:
+        raise MaterialError(
+            f"{excerpt(words)} names the table {material}, in which Red has {material.first.name}",
+            f"write {material}, and choose colours as in that table",
+        )
+
+
+def _spelling(words: str) -> str | None:
+    """Return the letters of both armies in the order of a text, such as `KNKR`; None if unknown."""
     plain = words.strip()
     if is_chinese(plain):
         halves = _AGAINST.split(plain)
         spelt = [_letters(half) for half in halves]
         if len(spelt) != 2 or None in spelt:
             return None
-        return _material(f"K{spelt[0]}K{spelt[1]}")
+        return f"K{spelt[0]}K{spelt[1]}"
     armies = [_army(half) for half in re.split(r" (?:against|versus|vs?\.?) |/", plain.lower())]
     if len(armies) == 2 and None not in armies:
-        return _material(f"K{armies[0]}K{armies[1]}")
+        return f"K{armies[0]}K{armies[1]}"
     letters = re.sub(r"(?:[\s_:/+-]|[Vv]s?\.?)+", "/", plain).strip("/").upper()
     if not re.fullmatch(r"[A-Z]*/?[A-Z]*", letters) or not letters:
         return None
     if "/" in letters:
         letters = "".join(f"K{half.removeprefix('K')}" for half in letters.split("/"))
-    return _material(letters)
+    return letters
 
 
 def read_attacker(words: str) -> Army | None:

@@ -3,7 +3,7 @@
     file  ->  slots, chunk by chunk  ->  squares, legal ones  ->  codes  ->  `TableColumns`
 
     slot          index of the position (docs/format.md), the same for both sides to move
-    side          0: the side that the material names first, Red, is to move; 1: Black
+    side          0: Red, who has the stronger army, is to move; 1: Black
     red_king ...  9 * rank + file of each piece; identical ones are red_pawn_1, red_pawn_2, ...
     outcome       1 win, 0 draw, -1 loss for the side to move
     order         0 mate or conversion, k >= 1 decided by the repetition rules

@@ -289,6 +289,23 @@ def test_a_field_given_twice(client: TestClient) -> None:
     assert client.get("/search/KRKN?turn=red&turn=black").status_code == 400
 
 
+@pytest.mark.parametrize("condition", ["turn=red", "at=R@e5"])
+def test_colours_of_a_material_named_weaker_first(client: TestClient, condition: str) -> None:
+    """KNKR is the table KRKN, in which Red has the rook: a condition on colours is refused."""
+    for path in ("/search/KNKR", "/v1/tables/KNKR/search"):
+        answer = client.get(f"{path}?{condition}")
+        assert answer.status_code == 400
+        assert "names the table KRKN" in answer.text
+    answer = client.get("/v1/tables/KNKR/search?outcome=win&order=1")
+    assert answer.json()["material"] == "KRKN"
+
+
+def test_a_full_sorted_page_has_the_first_positions(client: TestClient) -> None:
+    """The page says that it lists the first positions, not that there are no others."""
+    asked = {"turn": "red", "outcome": "win", "only": "1", "sort": "-plies"}
+    assert "The first 24 positions" in page(client, "/search/KRKN", **asked)
+
+
 def test_the_api_agrees_with_the_page(client: TestClient) -> None:
     asked = {"outcome": "win", "only": "1", "turn": "black", "least": "3"}
     answer = client.get("/v1/tables/KRKN/search", params=asked).json()

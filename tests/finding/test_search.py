@@ -89,6 +89,17 @@ def has_one_move(tables: GameTablebase, position: Position) -> bool:
     return value.outcome != Outcome.LOSS and len(kept) == 1 and len(moves) > 1
 
 
+@pytest.mark.parametrize("condition", [("--turn", "red"), ("--at", "N@d2")])
+def test_colours_of_a_material_named_weaker_first(condition: tuple[str, str]) -> None:
+    """KNKR is the table KRKN, in which Red has the rook: a condition on colours is refused."""
+    refused = command("KNKR", *condition)
+    assert refused.exit_code == 2
+    assert "'KNKR' names the table KRKN, in which Red has KR" in refused.stderr
+    assert command("KNKR", "--order", "1-", "--count").stdout == (
+        command("KRKN", "--order", "1-", "--count").stdout
+    )
+
+
 @pytest.mark.parametrize(
     ("material", "metric", "least"), [("KRKN", None, 20), ("KNKP", "dtc", 20), ("KNKP", None, 20)]
 )

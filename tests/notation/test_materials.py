@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from tbgen.indexing.material import MaterialError
-from tbgen.notation import parse_material
+from tbgen.notation import parse_material, require_stronger_first
 from tests.helpers.paths import DOCS
 
 
@@ -35,6 +35,17 @@ def test_names_in_books_are_read() -> None:
 )
 def test_spellings_name_one_material(words: str, name: str) -> None:
     assert str(parse_material(words)) == name
+
+
+@pytest.mark.parametrize("words", ["KRKN", "rn/r", "KR-N-KR", "车对马", "KRKR", "KRKAAN"])
+def test_the_stronger_army_may_be_named_first(words: str) -> None:
+    require_stronger_first(words)
+
+
+@pytest.mark.parametrize("words", ["KNKR", "r/rn", "KR-K-RN", "马对单车", "knight against rook"])
+def test_the_weaker_army_named_first_is_refused(words: str) -> None:
+    with pytest.raises(MaterialError, match="in which Red has KR"):
+        require_stronger_first(words)
 
 
 @pytest.mark.parametrize(

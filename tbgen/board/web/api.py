@@ -35,7 +35,7 @@ from tbgen.board.web.http import (
     failure,
 )
 from tbgen.board.web.schemas import ENTRY
-from tbgen.board.web.search_page import fields_of
+from tbgen.board.web.search_page import fields_of, require_clear_colours
 from tbgen.board.web.view import View, number_of, position_text, read_view
 from tbgen.finding.query import LARGEST_NUMBER, read_query
 from tbgen.indexing import InputError, Material
@@ -160,6 +160,7 @@ class Api:
         """Return positions of a table that meet the query, as JSON, CSV or PGN."""
         material, query = _material(request), request.query_params
         fields, view = fields_of(query), read_view(query, parse_position(START_FEN))
+        require_clear_colours(request.path_params["material"], fields)
         limit = _number(request, "limit", SHOWN, (1, MOST_SHOWN))
         seed = _number(request, "seed", 0, (0, LARGEST_NUMBER))
         wanted, sort = read_query(fields), fields.get("sort")

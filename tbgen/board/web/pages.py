@@ -31,7 +31,7 @@ from tbgen.board.web.layout import with_settings
 from tbgen.board.web.line_page import film_page
 from tbgen.board.web.middleware import HOST
 from tbgen.board.web.position_page import playing_page, reading_page
-from tbgen.board.web.search_page import search_page
+from tbgen.board.web.search_page import fields_of, require_clear_colours, search_page
 from tbgen.board.web.small_boards import gallery_page
 from tbgen.board.web.view import MAX_MOVES, MAX_POSITION_TEXT, SETTINGS, VIEW, View, read_view
 from tbgen.indexing import Material, Position, Side
@@ -125,6 +125,7 @@ class Pages:
         """Return the search page of an endgame: the form, and the positions that meet its query."""
         view = self._settings_only(request)
         material = Material.parse(request.path_params["material"])
+        require_clear_colours(request.path_params["material"], fields_of(request.query_params))
         return search_page(self._store, view, material, request.query_params)
 
     def search_or_missing(self, search: Callable[[Request], Answer], request: Request) -> Answer:

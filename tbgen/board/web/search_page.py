@@ -19,7 +19,7 @@ from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Offence
 from tbgen.answers.reasons import explain_line
 from tbgen.board.knowledge.puzzles import comparable
-from tbgen.board.knowledge.search import can_search_studies, search
+from tbgen.board.knowledge.search import SHOWN, can_search_studies, search
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import material_name, percent
 from tbgen.board.web.http import Answer
@@ -30,6 +30,7 @@ from tbgen.board.web.verdict import moves_in_words
 from tbgen.board.web.view import View, number_of
 from tbgen.finding.query import FIELDS, SORTS, read_query
 from tbgen.indexing import Material, Position
+from tbgen.notation import require_stronger_first
 from tbgen.tables import Outcome
 
 PRESETS: dict[str, dict[str, str]] = {
@@ -121,6 +122,15 @@ def fields_of(query: QueryParams) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
+def require_clear_colours(name: str, asked: Mapping[str, str]) -> None:
+    """Raise `MaterialError` if a query names colours, and `name` the weaker army first.
+
+    name : material in the address; asked : search fields of the query
+    """
+    if {"turn", "at"} & asked.keys():
+        require_stronger_first(name)
+
+
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> tuple[str, bool]:
@@ -132,8 +142,13 @@ def _results(
     captions = [_caption(store, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):
         captions[number] += view.text("find_length", n=length)
-    key = "find_none" if not found.candidates else "find_all" if found.share == 1 else "find_sample"
     shown, whole = len(found.positions), f"{found.candidates:,}"
+    if not found.candidates:
+        key = "find_none"
+    elif found.share < 1:
+        key = "find_sample"
+    else:
+        key = "find_first" if shown == SHOWN else "find_all"
     parts = [view.message(key, n=shown, share=percent(found.share), candidates=whole)]
     path, listed, css = f"/search/{material}", {**asked, "seed": str(seed)}, "button small"
     if found.share < 1:
