@@ -31,19 +31,25 @@ from tbgen.rules import check_legal, play
 _GAP = r"\s,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
 """Blanks and punctuation between moves, written as part of a regular expression's `[...]`."""
 
+_LABELS = "[标標][题題]|棋局|[红紅黑]方?|[赛賽]事|比[赛賽]|日期|[时時][间間]|地[点點]|[轮輪]次|作者|出[处處]|[开開]局"
+"""Labels of Chinese records, whose lines name the players or the event; written as alternatives of
+a regular expression.
+"""
+
 _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
 
 _TOKEN = re.compile(
     rf"""
     (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]* | (?m:^)%[^\n]* | \$\d+ | \[/?DhtmlXQ\]
-        | [红紅黑]方?先[行走手]?(?![胜勝负負和]) )
+        | [红紅黑]方?先[行走手]?(?![胜勝负負和]) | [.\uff0e\u2026\u2014]+
+        | (?m:^) \s* (?: {_LABELS} ) \s*[:\uff1a][^\n]* | (?m:^) \s* [结結]果 \s*[:\uff1a] )
     | \[DhtmlXQ_ (?P<part>\w+) \]
     | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
     | (?P<bracket> [({{（《【] )
     | (?P<number> 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
-        | \d{{1,3}} (?: \s*[.\uff0e]+(?!\d) | [\u3001)\uff09] | (?=\s) ) )
+        | \d{{1,3}} (?: \s*[.\uff0e\u2026]+(?!\d) | [\u3001)\uff09] | (?=\s) ) )
     | (?P<result> (?:1-0 | 0-1 | 1/2(?:-1/2)? | \*) (?=[{_GAP}]|$)
-        | [红紅黑][方先棋]?[胜勝负負和] | [成作]?和[棋局] )
+        | [红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定? | [成作]?和[棋局] )
     | (?P<fen> [0-9A-Za-z]+/[0-9A-Za-z/]+ (?:[\s_+]+[A-Za-z](?![^\s_+;,]))? )
         (?: [\s_+]+-[\s_+]+- (?:[\s_+]+\d+[\s_+]+\d+(?![^\s_+;,]))? )? \s*;?
     | (?P<move> [^{_GAP}]{{2,4}}? [进進退平上下] [{_NUMERALS}] )
@@ -276,6 +282,7 @@ def _result(text: str) -> str:
     """Return the result 1-0, 0-1 or 1/2-1/2 that a text such as 红先胜 states; "" if none."""
     if text in ("1-0", "0-1"):
         return text
+    text = text.removesuffix("定")
     if text.startswith("1/2") or "和" in text:
         return "1/2-1/2"
     if not text or text[-1] not in "胜勝负負":

@@ -13,6 +13,7 @@ Fairy-Stockfish's if they contain a rank 10. Marks after a move, as in h2e2+ or 
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt
@@ -42,6 +43,8 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
     """
     position = as_position(position)
     text = text.rstrip(_MARKS).strip() or text
+    if not chinese.is_chinese(text):
+        text = unicodedata.normalize("NFKC", text)  # full-width letters and digits
     notation = notation or _detect(text)
     if notation == "iccs":
         move = Move.from_iccs(text)
