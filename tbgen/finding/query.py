@@ -47,6 +47,7 @@ class Query:
     """Conditions on a position; by default every position matches.
 
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
+    A range of plies excludes draws, unless `outcome` asks for them: then they have 0 plies.
     `only`: exactly one move, of several, keeps the win or the draw; with `quiet` it is no capture.
     `zugzwang`: each side does worse if it is to move. `offence`: a direct win (docs/values.md),
     in which the loser has just committed this offence. `differs`: the outcome under another rule
@@ -75,6 +76,7 @@ class Query:
             and self.outcome in (None, outcome)
             and self.orders[0] <= line.order <= self.orders[1]
             and self.plies[0] <= plies <= self.plies[1]
+            and not (self.outcome is None and outcome == Outcome.DRAW and self.plies != (0, NO_END))
             and not (self.only and outcome == Outcome.LOSS)
             and not (self.study and outcome != Outcome.WIN)
             and not (self.offence is not None and not (line.order and line.plies == 0))

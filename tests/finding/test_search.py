@@ -89,6 +89,16 @@ def has_one_move(tables: GameTablebase, position: Position) -> bool:
     return value.outcome != Outcome.LOSS and len(kept) == 1 and len(moves) > 1
 
 
+def test_draws_have_no_plies(krkn: GameTablebase) -> None:
+    """A range of plies leaves out draws, unless draws are asked for."""
+    mated, drawn = places(krkn, outcome=Outcome.LOSS, plies=0), places(krkn, outcome=Outcome.DRAW)
+    won = places(krkn, outcome=Outcome.WIN, plies=0)
+    assert places(krkn, plies=0) == mated | won
+    assert mated
+    assert places(krkn, outcome=Outcome.DRAW, plies=0) == drawn
+    assert drawn
+
+
 @pytest.mark.parametrize("condition", [("--turn", "red"), ("--at", "N@d2")])
 def test_colours_of_a_material_named_weaker_first(condition: tuple[str, str]) -> None:
     """KNKR is the table KRKN, in which Red has the rook: a condition on colours is refused."""
