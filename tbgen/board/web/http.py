@@ -194,6 +194,7 @@ class EndpointRunner:
         on_error: Callable[[Request, Answer], Answer] = lambda request, answer: answer,
         *,
         cached: bool = True,
+        media: str = "",
         lane: Lane | Callable[[Request], Lane] = Lane.PROMPT,
     ) -> Callable[[Request], Any]:
         """Return a Starlette endpoint that runs `function` in the pool of its lane.
@@ -201,6 +202,8 @@ class EndpointRunner:
         name : name under which requests are counted in `requests`
         on_error : converts the JSON answer of an error, for example into a page
         cached : whether complete answers have an ETag and may be stored by browsers
+        media : media type of all complete answers, if there is only one; answers with status 304
+            then have the same headers
         lane : the lane, or a function that returns the lane of a request
         """
 
@@ -208,7 +211,8 @@ class EndpointRunner:
             tag = self._etag(request) if cached else None
             if tag and tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
-                return Response(status_code=304, headers={"etag": tag, "vary": _VARY})
+                headers = _stored(tag, media) if media else {"etag": tag, "vary": _VARY}
+                return Response(None, 304, headers, media or None)
             queue = lane if isinstance(lane, Lane) else lane(request)
 
             def work(abandoned: Event) -> Answer:  # set once the answer is not needed
@@ -227,8 +231,7 @@ class EndpointRunner:
             self.requests[name, answer.status] += 1
             headers = {"cache-control": "no-store"}
             if tag and answer.status == 200 and answer.complete:
-                kept = "no-cache" if answer.media_type == HTML else f"public, max-age={MAX_AGE}"
-                headers = {"etag": tag, "cache-control": kept, "vary": _VARY}
+                headers = _stored(tag, answer.media_type)
             return answer.response(headers)
 
         return respond
@@ -286,6 +289,12 @@ class EndpointRunner:
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
+
+
+def _stored(tag: str, media: str) -> dict[str, str]:
+    """Return the headers of a complete answer of a media type, which browsers may store."""
+    kept = "no-cache" if media == HTML else f"public, max-age={MAX_AGE}"
+    return {"etag": tag, "cache-control": kept, "vary": _VARY}
 
 
 async def body_of(request: Request) -> bytes:

@@ -82,9 +82,9 @@ class RequestLimits:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                # An answer 304 has no media type; the browser keeps its stored headers.
+                # A file's answer 304 has no media type; the browser keeps its stored headers.
                 kind = headers.get("content-type", "")
-                own = kind.startswith(SAME_ORIGIN) or message["status"] == 304
+                own = kind.startswith(SAME_ORIGIN) or (message["status"] == 304 and not kind)
                 for name, value in (SECURITY_HEADERS | ({} if own else OPEN_HEADERS)).items():
                     headers.setdefault(name, value)
             await send(message)
