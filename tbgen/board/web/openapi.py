@@ -229,3 +229,14 @@ def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> 
             raise RequestError(400, f"{path} has no parameter {excerpt(name)}", hint)
         if name != "at" and (times := len(asked.getlist(name))) > 1:
             raise RequestError(400, f"{name} is given {times} times", "give it once")
+
+
+def refuse_values(endpoint: Endpoint, asked: QueryParams) -> None:
+    """Raise `RequestError` if a parameter of an endpoint has none of its listed values.
+
+    An empty value counts as none given.
+    """
+    for name in endpoint.parameters:
+        listed = _PARAMETERS[name][0].get("enum")
+        if listed and asked.get(name) and asked[name] not in listed:
+            raise RequestError(400, f"{name} is none of {', '.join(listed)}", f"{name}={listed[0]}")

@@ -39,6 +39,7 @@ from tbgen.board.web.files import ADDRESS, CompressionExceptFiles, FileEndpoint
 from tbgen.board.web.handbook import handbook_page
 from tbgen.board.web.http import (
     INTERNAL,
+    JSON,
     TEXT,
     Answer,
     EndpointRunner,
@@ -49,7 +50,14 @@ from tbgen.board.web.http import (
 )
 from tbgen.board.web.layout import board_page, link, page_link, with_settings
 from tbgen.board.web.middleware import MAX_QUERY, SECURITY_HEADERS, ForwardedHeaders, RequestLimits
-from tbgen.board.web.openapi import ENDPOINTS, api_page, description, refuse_parameters
+from tbgen.board.web.openapi import (
+    ENDPOINTS,
+    Endpoint,
+    api_page,
+    description,
+    refuse_parameters,
+    refuse_values,
+)
 from tbgen.board.web.pages import Pages, requested_view
 from tbgen.board.web.search_processes import SearchProcesses
 from tbgen.board.web.view import SETTINGS, VIEW, View
@@ -169,7 +177,7 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
         shown("/embed", "embed", pages.embed, known=VIEW),
         shown("/build", "build", pages.of_settings(build_page), lane=Lane.PROMPT),
         shown("/api", "api", pages.of_settings(lambda _, view: api_page(view)), lane=Lane.PROMPT),
-        _route(runner, "/openapi.json", "openapi", _openapi, ()),
+        _route(runner, "/openapi.json", "openapi", _openapi, (), media=JSON),
         Route("/endgame.cgi", _redirect_from_pai),
         Route("/play.cgi", _redirect_from_pai),
     ]
@@ -222,10 +230,23 @@ def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) ->
     for endpoint in ENDPOINTS:
         name = endpoint.name
         function = searchers.endpoint("json") if name == "search" else getattr(api, name)
-        how = {"lane": lanes.get(name, Lane.LONG), "cached": name not in ("health", "metrics")}
+        how = {
+            "lane": lanes.get(name, Lane.LONG),
+            "cached": name not in ("health", "metrics"),
+            "media": endpoint.media,
+        }
+        checked = partial(_check_values, endpoint, function)
         counted = name.partition("_")[0]
-        routes.append(_route(runner, endpoint.path, counted, function, endpoint.known, **how))
+        routes.append(_route(runner, endpoint.path, counted, checked, endpoint.known, **how))
     return routes
+
+
+def _check_values(
+    endpoint: Endpoint, function: Callable[[Request], Answer], request: Request
+) -> Answer:
+    """Call `function`; raise `RequestError` first for a value that the description excludes."""
+    refuse_values(endpoint, request.query_params)
+    return function(request)
 
 
 def _static(request: Request) -> Answer:
