@@ -243,8 +243,9 @@ def _shorten(figure: object) -> str:
 def certify(proof: FileProof) -> list[str]:
     """Write the certificate of a proven table, or remove that of a refuted table.
 
-    A certificate for other contents is kept. Returns notes for the user, as lines, if a certificate
-    was removed, or could not be written or removed.
+    A certificate that states the same is kept, so that published copies of it stay equal; so is
+    one for other contents if the table is refuted. Returns notes for the user, as lines, if a
+    certificate was removed, or could not be written or removed.
     """
     path = certificate_path(proof.path)
     try:
@@ -257,8 +258,12 @@ def certify(proof: FileProof) -> list[str]:
                 tbgen=__version__,
                 seconds=round(proof.report.seconds, 3),
             )
-            write_certificate(proof.path, certificate, proof.modified)
-        elif _claims(proof):
+            found = _certificate_of(proof)
+            if found and found == replace(certificate, tbgen=found.tbgen, seconds=found.seconds):
+                set_certificate_time(proof.path, proof.modified)
+            else:
+                write_certificate(proof.path, certificate, proof.modified)
+        elif _certificate_of(proof) is not None:
             path.unlink(missing_ok=True)
             return [f"{path.name} claimed a proof of these contents, and has been removed"]
     except OSError as error:
@@ -268,13 +273,13 @@ def certify(proof: FileProof) -> list[str]:
     return []
 
 
-def _claims(proof: FileProof) -> bool:
-    """Return whether the certificate beside a table names the digest that this proof computed."""
+def _certificate_of(proof: FileProof) -> Certificate | None:
+    """Return the certificate beside a table if it names the digest that this proof computed."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:
-        return False
-    return found is not None and found.digest == proof.digest
+        return None
+    return found if found is not None and found.digest == proof.digest else None
 
 
 _PROCESS = 300 << 20
