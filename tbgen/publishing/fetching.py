@@ -197,8 +197,9 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     earlier = have
     if have < entry.bytes:
         with source.reading(entry.file, have) as (stream, begin):
-            if begin != have:
-                have = earlier = _truncate(part)
+            # A server without ranges sends the whole file: pass over what is here.
+            while begin < have and (chunk := stream.read(min(CHUNK, have - begin))):
+                begin += len(chunk)
             while chunk := stream.read(min(CHUNK, entry.bytes - have + 1)):
                 if have + len(chunk) > entry.bytes:
                     _truncate(part)
