@@ -116,6 +116,8 @@ def _system_hint(error: OSError) -> str:
         return "choose another directory or file, one that you may use"
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return "close other programs, or raise the limit that was set (ulimit -n)"
+    if error.errno == errno.ENOLCK:
+        return "use a directory on a local disk, or on a file system with locks, as NFS 4"
     if error.errno == errno.EBADF:
         return "standard input or output is closed"
     if error.errno == errno.ENOTDIR:

@@ -40,7 +40,7 @@ def index(
 
     A server that serves the directory as files is then a source for `tbgen fetch`.
 
-    Exit status: 0 ok, 1 missing table, 2 no such directory, 3 a corrupt file.
+    Exit status: 0 ok, 1 missing table, 2 no such directory or no space, 3 a corrupt file.
     """
     # Imported here to keep `--help` fast.
     from tbgen.publishing.index import index_of, pack_all_densely, table_of, write_index
@@ -60,4 +60,6 @@ def index(
         show_json({"index": str(path), "files": [asdict(entry) for entry in entries]})
         return
     total = sum(entry.bytes for entry in entries)
-    click.echo(f"{path}: {len(entries)} files, {format_bytes(total)}")
+    click.echo(
+        f"{path}: {len(entries)} {'file' if len(entries) == 1 else 'files'}, {format_bytes(total)}"
+    )

@@ -44,6 +44,8 @@ def pack(
     probe inside their search. If such a file is present, outcomes are read from it. A file that was
     derived from the same table is kept.
 
+    Materials must be named, or selected by --men or --attackers.
+
     Exit status: 0 ok, 1 missing table, 2 bad input or no space, 3 corrupt file.
     """
     if not choice:

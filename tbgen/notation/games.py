@@ -31,7 +31,10 @@ from tbgen.rules import check_legal, play
 _GAP = r"\s,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
 """Blanks and punctuation between moves, written as part of a regular expression's `[...]`."""
 
-_LABELS = "[标標][题題]|棋局|[红紅黑]方?|[赛賽]事|比[赛賽]|日期|[时時][间間]|地[点點]|[轮輪]次|作者|出[处處]|[开開]局"
+_LABELS = (
+    "[标標][题題]|棋局|[红紅黑]方?|[赛賽]事|比[赛賽]|日期|[时時][间間]|地[点點]|[轮輪]次|作者|出[处處]"
+    "|[开開]局"
+)
 """Labels of Chinese records, whose lines name the players or the event; written as alternatives of
 a regular expression.
 """
@@ -49,7 +52,8 @@ _TOKEN = re.compile(
     | (?P<number> 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
         | \d{{1,3}} (?: \s*[.\uff0e\u2026]+(?!\d) | [\u3001)\uff09] | (?=\s) ) )
     | (?P<result> (?:1-0 | 0-1 | 1/2(?:-1/2)? | \*) (?=[{_GAP}]|$)
-        | [红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定? | [成作]?和[棋局] )
+        | [红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定?
+        | [成作]?和[棋局] )
     | (?P<fen> [0-9A-Za-z]+/[0-9A-Za-z/]+ (?:[\s_+]+[A-Za-z](?![^\s_+;,]))? )
         (?: [\s_+]+-[\s_+]+- (?:[\s_+]+\d+[\s_+]+\d+(?![^\s_+;,]))? )? \s*;?
     | (?P<move> [^{_GAP}]{{2,4}}? [进進退平上下] [{_NUMERALS}] )
