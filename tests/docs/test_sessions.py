@@ -26,7 +26,7 @@ ELSEWHERE = {
 }  # fmt: skip
 PAGES = [
     path.relative_to(ROOT).as_posix()
-    for path in (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+    for path in (ROOT / "README.md", *sorted(DOCS.glob("*.md")), DOCS / "zh" / "lesson.md")
     if "```console" in path.read_text("utf-8") and path.name not in ELSEWHERE
 ]
 WITH_PYTHON = [
@@ -95,7 +95,7 @@ def test_python_examples(page: str) -> None:
 
 def test_pages_with_sessions_are_listed() -> None:
     assert "docs/the-index.md" in WITH_PYTHON
-    assert {"README.md", "docs/tutorial.md", "docs/repetition.md"} <= set(PAGES)
+    assert {"README.md", "docs/repetition.md", "docs/zh/lesson.md"} <= set(PAGES)
     assert all((DOCS / page).exists() for page in ELSEWHERE)
 
 
