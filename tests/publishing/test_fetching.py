@@ -86,6 +86,21 @@ def test_a_server_without_ranges_restarts_the_transfer(server: Server, tmp_path:
     assert (tmp_path / KRK.file).read_bytes() == CONTENT
 
 
+def test_a_server_without_ranges_costs_no_bytes_that_are_here(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "TRIES", 1)
+    part(tmp_path).write_bytes(CONTENT[:3_000_000])
+    server.ranges, server.cut_at = False, 2_000_000
+    with pytest.raises(FetchError, match=r"ended after 3,000,000 of 5,120,000 bytes"):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert part(tmp_path).read_bytes() == CONTENT[:3_000_000]
+    server.cut_at = 4_000_000
+    with pytest.raises(FetchError, match=r"ended after 4,000,000 of 5,120,000 bytes"):
+        fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert part(tmp_path).read_bytes() == CONTENT[:4_000_000]
+
+
 @pytest.mark.parametrize("content", [b"", CONTENT[:-1] + b"x", CONTENT + b"x", b"<html>"])
 @pytest.mark.parametrize("ranges", [True, False])
 def test_wrong_content_gets_no_final_name(

@@ -78,6 +78,18 @@ def test_a_certificate_holds_once_its_supporting_tables_are_proven(tables: Path)
     assert "\nproof             proven\nproven in         " in tbgen(tables, "stats", "KRK").stdout
 
 
+def test_another_proof_keeps_a_certificate_that_states_the_same(tables: Path) -> None:
+    """Published copies of a certificate stay equal to the one in the directory."""
+    path = certificate_path(tables / "KRK.none.dtm.xqt")
+    tbgen(tables, "verify", "KRK")
+    stated = path.read_text().replace(__version__, "0.1")
+    path.write_text(stated)
+    os.utime(tables / "KRK.none.dtm.xqt", ns=(10**18, 10**18))
+    tbgen(tables, "verify", "KRK")
+    assert path.read_text() == stated
+    assert states(tables)["KRK"] == "proven"
+
+
 def test_fields_of_a_certificate(tables: Path) -> None:
     (table,) = answer(tables, "verify", "KRKN")["tables"]
     path = tables / "KRKN.none.dtm.xqt"
