@@ -1,4 +1,4 @@
-"""Unknown parameters of an address are refused, and the nearest known one is named."""
+"""Unknown parameters and values are refused, and the nearest known parameter is named."""
 
 from __future__ import annotations
 
@@ -115,3 +115,22 @@ def test_a_view_and_its_links_are_known(client: TestClient) -> None:
             asked = parse_qs(urlsplit(view.href(mode=mode, **point)).query)
             assert set(asked) <= set(VIEW)
     assert client.get("/", params={"fen": LOOP, "mode": "line", "play": "1"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        (
+            f"/v1/probe?fen={LOOP}&notation=foo",
+            "notation is none of iccs, fairy, wxf, zh, zh-hant",
+        ),
+        (f"/v1/probe?fen={LOOP}&lang=fr", "lang is none of en, zh-Hans, zh-Hant"),
+        (f"/v1/probe?fen={LOOP}&explain=true", "explain is none of 1"),
+        (f"/v1/render.svg?fen={LOOP}&flip=yes", "flip is none of 1"),
+        (f"/export.pgn?fen={LOOP}&notation=foo", "notation is none of"),
+    ],
+)
+def test_values_that_the_description_excludes(client: TestClient, path: str, error: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 400
+    assert error in answer.json()["error"]
