@@ -15,7 +15,7 @@ from tbgen.cli.command import Command
 from tbgen.cli.streams import json_text
 from tbgen.finding.query import SORTS, read_range
 from tbgen.indexing import Material
-from tbgen.notation import parse_material, require_stronger_first
+from tbgen.notation import parse_material
 
 # Numba and the tables package are imported when a table is searched.
 if TYPE_CHECKING:
@@ -76,14 +76,12 @@ def find(
     if style and (as_json or counted):
         raise click.UsageError(f"use only one of --format and {'--json' if as_json else '--count'}")
     wanted = parse_material(material)
-    if asked["turn"] or asked["pieces"]:
-        require_stronger_first(material)
     from tbgen.finding.search import find as search
 
     with selection.open() as opened:
         orders = None if order is None else read_range(order, "orders")
         lengths = None if plies is None else read_range(plies, "plies")
-        found = search(wanted, opened, orders=orders, plies=lengths, **asked)
+        found = search(material, opened, orders=orders, plies=lengths, **asked)
         if as_json:
             _write_json(wanted, opened, found.count() if counted else found)
         elif counted:

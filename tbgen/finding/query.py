@@ -91,7 +91,12 @@ class Query:
         return lines
 
     def refuse_impossible(self, file: TableFile) -> None:
-        """Raise `InputError`, with the reason, for some queries that no position can match."""
+        """Raise `InputError`, with the reason, for some queries that no position can match.
+
+        These are queries for pieces that the table lacks, for studies that are not wins, for only
+        moves in lost positions, and for an offence in a table without rule-decided values. Other
+        queries without a match raise no error.
+        """
         name, codes = file.header.spec.name, list(file.layout.piece_codes)
         asked = [code for code, _ in self.pieces]
         for code in asked:

@@ -28,6 +28,7 @@ from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
 from tbgen.indexing.errors import enum_member, excerpt
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square
+from tbgen.notation import parse_material, require_stronger_first
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
 from tbgen.probing.columns import TableColumns, columns_of_codes
@@ -117,7 +118,9 @@ class Search:
             raise InputError(f"a limit of {limit} positions", "give 1 or more")
         if threads < 1:
             raise InputError(f"{threads} threads", "give 1 or more")
-        self.material = Material.parse(material) if isinstance(material, str) else material
+        if isinstance(material, str) and (query.turn is not None or query.pieces):
+            require_stronger_first(material)
+        self.material = parse_material(material) if isinstance(material, str) else material
         if not self.material.needs_table:
             raise InputError(
                 f"{self.material} is always a draw", "name an endgame with an attacker"

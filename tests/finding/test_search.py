@@ -105,6 +105,8 @@ def test_colours_of_a_material_named_weaker_first(condition: tuple[str, str]) ->
     refused = command("KNKR", *condition)
     assert refused.exit_code == 2
     assert "'KNKR' names the table KRKN, in which Red has KR" in refused.stderr
+    with pytest.raises(InputError, match="names the table KRKN, in which Red has KR"):
+        find("马对车", built("KRKN", rules="wxf"), turn="red")
     assert command("KNKR", "--order", "1-", "--count").stdout == (
         command("KRKN", "--order", "1-", "--count").stdout
     )
