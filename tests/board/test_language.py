@@ -44,6 +44,18 @@ def test_articles_are_those_of_the_asian_rules() -> None:
     assert explain_judgement(judged(*CANNON), Rules.UNPROTECTED, "zh-Hans").endswith("（第18条）")
 
 
+@pytest.mark.parametrize(
+    ("fen", "said"),
+    [
+        ("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", "最后局面此前没有出现过"),
+        ("3k5/3R5/3R5/9/9/9/9/9/9/4K4 b", "黑方无着可走：红方胜"),
+        ("4k4/9/9/9/9/9/9/5r3/5r3/5K3 w", "红方无着可走：黑方胜"),
+    ],
+)
+def test_positions_without_repetition_are_judged(fen: str, said: str) -> None:
+    assert explain_judgement(judge(fen, []), Rules.WXF, "zh-Hans") == said
+
+
 def test_all_articles_of_a_draw_are_named() -> None:
     """A verdict of a draw cites two articles, one for the moves of each side.
 

@@ -184,7 +184,7 @@ class TableStore:
         suggested = judgement = None
         if plain.result is not None and any(move.best for move in plain.moves):
             suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
-        rules, forbidden = self._rules, {}
+        rules, forbidden = self.rules, {}
         game = Game.read(positions[0], moves, self.tables.rule_set.chase_rules)
         if plain.position in history:
             judgement = judge_game(game, rules=rules)
@@ -262,10 +262,11 @@ class TableStore:
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
         """Return the referee's judgement of a game by the tables' rules, `wxf` until known."""
         minor_chases = self.tables.rule_set.minor_chases
-        return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
+        return judge(start, moves, rules=self.rules, minor_chases=minor_chases)
 
     @property
-    def _rules(self) -> Rules:
+    def rules(self) -> Rules:
+        """Repetition rules of the tables; `wxf` until known."""
         return self.tables.rule_set.rules or Rules.WXF
 
     # -- tables ------------------------------------------------------------------------------

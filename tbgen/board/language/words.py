@@ -126,10 +126,10 @@ WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
 
 
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
-    """Return the referee's sentence on a repetition under `rules`, in a language.
+    """Return the referee's sentence on the last position of a game under `rules`, in a language.
 
-    It has the conduct of each side, the verdict, and the article of the rules, if one applies. The
-    conduct of a side is what it does in the loop, such as a perpetual check.
+    On a repetition it has the conduct of each side, the verdict, and the article of the rules, if
+    one applies. The conduct of a side is what it does in the loop, such as a perpetual check.
     """
     if language == "en":
         return judgement.reason
@@ -138,6 +138,11 @@ def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
 
 def _judged(judgement: Judgement, rules: Rules) -> str:
     """Return the sentence of `explain_judgement` in simplified Chinese."""
+    if judgement.span is None:
+        if judgement.verdict == Verdict.UNDECIDED:
+            return "最后局面此前没有出现过"
+        black_lost = judgement.verdict == Verdict.RED_WINS
+        return "黑方无着可走：红方胜" if black_lost else "红方无着可走：黑方胜"
     if rules == Rules.NONE:
         return "局面重复；不计循环规则，判和"
     red, black = judgement.conducts

@@ -21,6 +21,7 @@ from tbgen.board.knowledge.builds import closure_bound
 from tbgen.board.knowledge.games import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
 from tbgen.board.knowledge.store import MAX_LINE, Facts, TableStore
+from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.embed import frames_of_view, picture
 from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.http import (
@@ -42,6 +43,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.indexing.position import LETTERS_BY_CODE, START_FEN
 from tbgen.indexing.squares import piece_code
 from tbgen.notation import parse_position, read_material
+from tbgen.referee import Judgement, Rules
 from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName
 
@@ -97,8 +99,9 @@ class Api:
 
     def judge(self, request: Request) -> Answer:
         """Return the referee's verdict on a game, under the rules of the tables."""
-        view = _view(request)
-        return Answer(self._store.judge(view.start, view.moves).as_json())
+        view, store = _view(request), self._store
+        judgement = store.judge(view.start, view.moves)
+        return Answer(judgement_answer(judgement, store.rules, view.language))
 
     def render(self, request: Request) -> Answer:
         """Return a position as SVG."""
@@ -281,7 +284,8 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
         if view.notation != "iccs":
             move["text"] = view.move_name(position, each.move)
         if each.move in facts.forbidden:
-            move["forbidden"] = facts.forbidden[each.move].reason
+            judgement = facts.forbidden[each.move]
+            move["forbidden"] = explain_judgement(judgement, facts.rules, view.language)
         moves.append(move)
     if result is not None:
         answer = position_answer(position, result, mechanism, view.words)
@@ -297,8 +301,14 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
     answer["terminal"] = not moves
     if view.moves:
         answer["suggested"] = facts.suggested.move.iccs if facts.suggested else None
-        answer["judgement"] = facts.judgement.as_json() if facts.judgement else None
+        judged = facts.judgement
+        answer["judgement"] = judged and judgement_answer(judged, facts.rules, view.language)
     return answer | {"moves": moves}
+
+
+def judgement_answer(judgement: Judgement, rules: Rules, language: str) -> dict[str, Any]:
+    """Return the JSON of the referee's judgement, with its reason in a language."""
+    return judgement.as_json() | {"reason": explain_judgement(judgement, rules, language)}
 
 
 def _view(request: Request) -> View:

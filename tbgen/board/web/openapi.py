@@ -105,7 +105,7 @@ _PICTURE = ("fen", "moves", "pieces", "flip", "board", "notation", "lang")
 ENDPOINTS = (
     Endpoint("/v1/probe", "probe", ("fen", "moves", "notation", "lang", "explain")),
     Endpoint("/v1/mainline", "mainline", ("fen", "plies", "notation", "lang")),
-    Endpoint("/v1/judge", "judge", ("fen", "moves")),
+    Endpoint("/v1/judge", "judge", ("fen", "moves", "lang")),
     Endpoint("/v1/render.svg", "render", _PICTURE, SVG),
     Endpoint("/v1/render.png", "render_png", (*_PICTURE, "width"), PNG),
     Endpoint("/v1/animation.svg", "animation", _PICTURE, SVG),
