@@ -1,8 +1,9 @@
 """Text on the standard streams and in files, with any content and in any locale; a live line.
 
 Input is decoded as UTF-8, with or without byte order mark, else in the locale's encoding, else as
-GB 18030, else with replacement characters. Python decodes invalid bytes of arguments to lone
-surrogates, which JSON must not contain. A live line is overwritten on a terminal.
+GB 18030 or Big5, whichever gives more characters of moves, else with replacement characters. Python
+decodes invalid bytes of arguments to lone surrogates, which JSON must not contain. A live line is
+overwritten on a terminal.
 """
 
 from __future__ import annotations
@@ -118,10 +119,16 @@ def _refuse_utf_16(data: bytes) -> None:
 
 def _decode(data: bytes) -> str:
     """Decode bytes of input by the first encoding that fits (see the module's docstring)."""
-    for encoding in ("utf-8-sig", sys.stdin.encoding, "gb18030"):
+    for encoding in ("utf-8-sig", sys.stdin.encoding):
         with contextlib.suppress(UnicodeDecodeError):
             return data.decode(encoding)
-    return data.decode(sys.stdin.encoding, "replace")
+    from tbgen.notation.chinese import count_characters  # rarely needed
+
+    texts = []
+    for encoding in ("gb18030", "big5hkscs"):
+        with contextlib.suppress(UnicodeDecodeError):
+            texts.append(data.decode(encoding))
+    return max(texts, key=count_characters, default=data.decode(sys.stdin.encoding, "replace"))
 
 
 class LiveLine:

@@ -53,6 +53,11 @@ def is_chinese(text: str) -> bool:
     return bool(re.search(r"[\u4e00-\u9fff]", unicodedata.normalize("NFKC", text)))
 
 
+def count_characters(text: str) -> int:
+    """Return the number of characters of a text that occur in Chinese moves."""
+    return sum(ord(character) in _READ for character in text)
+
+
 def split(text: str) -> tuple[str, Displacement] | None:
     """Split a move's text into the piece's name and the displacement; None for other text.
 

@@ -166,9 +166,11 @@ def test_a_file_may_begin_with_a_fen_on_a_line_of_its_own(tmp_path):
     assert "Verdict: black wins" in run(str(file)).stdout
 
 
-def test_gb_18030_is_read_and_utf_16_is_named(tmp_path):
+def test_gb_18030_and_big5_are_read_and_utf_16_is_named(tmp_path):
     file = tmp_path / "game"
     file.write_bytes("1. 炮二平五 马8进7".encode("gb18030"))
+    assert json.loads(run(str(file), "--json").stdout)["moves"] == ["h2e2", "h9g7"]
+    file.write_bytes("（紅先）\n1. 炮二平五 馬8進7".encode("big5"))
     assert json.loads(run(str(file), "--json").stdout)["moves"] == ["h2e2", "h9g7"]
     file.write_bytes("1. 炮二平五 马8进7".encode("utf-16"))
     result = run(str(file))
