@@ -30,7 +30,7 @@ _READ_FLAGS = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 
 _NO_LINK = open_flags("NOFOLLOW")
 
-_TEMPORARY = re.compile(r"\.(.+)\.[0-9]+\.tmp", re.DOTALL)
+_TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]+\.tmp", re.DOTALL)
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Values of `errno` for a full disk, an exceeded quota, a too large file: errors of writing."""
@@ -85,12 +85,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     A link at `path` is replaced, too. On any error the new file is removed, and an existing file
     stays unchanged. Temporary files of killed processes for the same `path` are removed. Raises
     `OSError`, which names `path` if the disk is full or the folder is missing; errors in the `with`
-    block pass through. Two threads of one process must not replace the same `path` at once.
+    block pass through.
     """
     remove_leftovers(path.parent, (path.name,))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    # A file with the id of this process was left by an ended process.
-    temporary.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     try:
         with open_to_write(temporary, os.O_EXCL) as file:
             # Marks the file as being written; not every file system has locks.

@@ -24,6 +24,7 @@ from tbgen.tables.blocks import (
     safe_slots,
 )
 from tbgen.tables.cache import BlockCache
+from tbgen.tables.files import replacing
 from tbgen.tables.header import _HEADER, HEADER_BYTES
 from tbgen.tables.writer import PackedBlock, Packing, write_table
 from tests.helpers.random_tables import (
@@ -97,6 +98,18 @@ def test_the_bytes_do_not_depend_on_threads(tmp_path: Path, width: int, distinct
     }
     assert len(images) == 1
     check_reading(tmp_path / spec.name.filename, planes)
+
+
+def test_two_writers_of_one_file_do_not_share_a_temporary_file(tmp_path: Path) -> None:
+    """The last writer to end wins, and no other bytes are in the file."""
+    path = tmp_path / "file"
+    with replacing(path) as first:
+        first.write(b"first" * 9)
+        with replacing(path) as second:
+            second.write(b"second")
+        assert path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first" * 9
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_the_arrangement_follows_the_codes(tmp_path: Path) -> None:
