@@ -47,6 +47,9 @@ _thread = threading.local()
 
 _BLOCKS_PER_TASK = 16
 
+READ_BYTES = 1 << 26
+"""Most bytes of one read, apart from a larger block; Linux reads at most 2 GiB at once."""
+
 
 class _Descriptor:
     """An open file, closed when the last reference to this object is dropped.
@@ -260,11 +263,17 @@ class BlockFile(Generic[Spec]):
 
     def contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
         """Yield (number, content) of the blocks first to end - 1, after checking their bytes."""
-        offsets = self._offsets[first : end + 1].tolist()
-        start = offsets[0]
-        data = self._read(start, offsets[-1] - start)
-        for number, (low, high) in enumerate(itertools.pairwise(offsets), start=first):
-            yield number, self._content(number, data[low - start : high - start])
+        while first < end:
+            # As many blocks as one read may take, but at least one.
+            most = self._offsets[first] + READ_BYTES
+            stop = int(self._offsets[: end + 1].searchsorted(most, "right")) - 1
+            stop = max(first + 1, stop)
+            offsets = self._offsets[first : stop + 1].tolist()
+            start = offsets[0]
+            data = self._read(start, offsets[-1] - start)
+            for number, (low, high) in enumerate(itertools.pairwise(offsets), start=first):
+                yield number, self._content(number, data[low - start : high - start])
+            first = stop
 
     # -- the rest of the file ----------------------------------------------------------------
 

@@ -193,6 +193,20 @@ def test_boards_of_many_materials_at_once(tmp_path: Path) -> None:
         assert tablebase.probe_wdl_boards(boards[:0], np.zeros(0, np.int64)).size == 0
 
 
+def test_held_outcomes_do_not_depend_on_the_size_of_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes = random_outcomes("KRK", 2, empty=0)
+    write_outcomes(tmp_path, "KRK", outcomes)
+    monkeypatch.setattr("tbgen.tables.blockfile.READ_BYTES", 1)
+    with Tablebase.open(tmp_path) as tablebase:
+        tablebase.hold_wdl("KRK")
+        file = tablebase.wdl_file("KRK")
+        assert file is not None
+        for side, plane in enumerate(outcomes):
+            assert agrees(file.codes(side, np.arange(len(plane))), plane)
+
+
 def test_files_are_held_within_the_memory_limit(tmp_path: Path) -> None:
     for material in ("KRK", "KNK", "KPK"):
         outcomes = random_outcomes(material, 2, empty=0)
