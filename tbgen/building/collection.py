@@ -229,7 +229,11 @@ class Collection:
         """
         keys = {job.key for job in jobs}
         finished = [task for task in self.work if task.material.name not in keys]
-        outcome = run(jobs_of(finished), InProcess(self.table_builder(1)), observer)
+        here = InProcess(self.table_builder(1))
+        outcome = run(jobs_of(finished), here, observer, keep_going=keep_going)
+        if outcome.failures and not keep_going:
+            outcome.left_out += keys
+            return outcome
         rest = run(jobs, executor, observer, keep_going=keep_going)
         download(rest.results.values())
         there = set(os.listdir(self.directory)) if self.directory.exists() else set()

@@ -90,6 +90,21 @@ def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
     assert len(digests(tmp_path)) == 3
 
 
+@pytest.mark.parametrize("keep_going", [False, True])
+def test_a_damaged_finished_table_stops_a_build_unless_it_is_to_keep_going(
+    tmp_path: Path, keep_going: bool
+) -> None:
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK"), Material.parse("KCK")])
+    (tmp_path / "KCK.none.dtm.xqt").write_bytes(b"damaged")
+    collection = Collection([Material.parse("KCK"), KRKN], tmp_path, NO_RULES)
+    jobs = collection.jobs(2, floor=TWO_COMPILERS_BYTES)
+    executor = InProcess(collection.table_builder(2))
+    outcome = collection.build(jobs, executor, Observer(), keep_going=keep_going)
+    assert list(outcome.failures) == ["KCK"]
+    assert list(outcome.results) == (["KRK", "KNK", "KRKN"] if keep_going else [])
+    assert sorted(outcome.left_out) == ([] if keep_going else ["KNK", "KRK", "KRKN"])
+
+
 def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
     here = Collection([Material.parse("KRK")], tmp_path / "here", NO_RULES)
     theirs = InProcess(replace(here.table_builder(1), directory=tmp_path / "theirs"))
