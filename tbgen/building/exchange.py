@@ -121,6 +121,8 @@ class Exchange:
                 f"{excerpt(self.address)} is no address to exchange tables by: {error}",
                 "use one like s3://bucket/folder, and install its fsspec package on every machine",
             ) from error
+        except Exception as error:  # of a file system that connects at once
+            raise ExchangeError(0, f"{excerpt(self.address)}: {error or type(error)}") from error
         system.invalidate_cache()
         try:
             yield system, folder

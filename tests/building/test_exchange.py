@@ -130,6 +130,18 @@ def test_an_incomplete_table_gets_no_final_name(exchange: Exchange, tmp_path: Pa
         exchange.get(TableName(KRKN, CHECK, Metric.DTC), tmp_path)
 
 
+def test_a_file_system_that_cannot_connect_is_an_error_of_one_line() -> None:
+    class Unreachable(MemoryFileSystem):  # type: ignore[misc]
+        protocol = "unreachable"
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            raise RuntimeError("no route")
+
+    fsspec.register_implementation("unreachable", Unreachable, clobber=True)
+    with pytest.raises(ExchangeError, match="no route"):
+        Exchange("unreachable://host/folder").names()
+
+
 def test_invalid_addresses() -> None:
     with pytest.raises(InputError, match="is no address to exchange tables by"):
         Exchange("nothing://there").names()
