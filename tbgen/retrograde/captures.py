@@ -116,10 +116,12 @@ class Captures:
         ready(self.palette)
         self._searches: list[FindCaptures] = []
         for kind, table, swapped, to_move, capture_codes in kinds:
-            conversion = np.zeros(table.code_space.top + 1, self.palette.dtype)
-            conversion[list(capture_codes)] = self.palette.numbers(capture_codes.values())
+            numbers = self.palette.numbers(capture_codes.values()).tolist()
+            number_of_code = dict(zip(capture_codes, numbers, strict=True))
             table_frame = make_frame(table.layout, with_moves=False)
-            plane = load_plane(table, to_move, conversion, table_frame, workers)
+            plane = load_plane(
+                table, to_move, number_of_code, self.palette.dtype, table_frame, workers
+            )
             for view in layout.views(victim_side, kind):
                 maker = ViewMaker(view, table.layout, table_frame, swapped, plane)
                 if kind.is_attacker:

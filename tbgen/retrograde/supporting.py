@@ -13,12 +13,12 @@ If a table is `swapped`, its colours are exchanged: Red is the parent's Black.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.groups import FLIP, MIRROR, Group
@@ -39,7 +39,7 @@ from tbgen.rows.frame import (
     make_frame,
 )
 from tbgen.rows.workers import Workers
-from tbgen.tables.blocks import NumbersOf
+from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
 
@@ -123,13 +123,19 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
 
 
 def load_plane(
-    table: SupportingTable, side: int, conversion: Plane, frame: Frame, workers: Workers
+    table: SupportingTable,
+    side: int,
+    numbers: Mapping[int, int],
+    dtype: DTypeLike,
+    frame: Frame,
+    workers: Workers,
 ) -> Plane:
     """Load one side of a supporting table, as values of the captures that lead to it.
 
     side : to move after the capture, in the table's colours
-    conversion : unsigned (codes of the table,), for each code the number (in the palette of
-        captures) of a capture that leads to it; 0 for codes that should not occur
+    numbers : for each code of the table that should occur the number (in the palette of captures)
+        of a capture that leads to it
+    dtype : unsigned, of the numbers and of the result
     frame : of the table
 
     Returns an array by row and square, (rows * 90,), or (rows,) if the table has no inner piece;
@@ -137,9 +143,14 @@ def load_plane(
     occurs that should not.
     """
     layout = table.layout
-    plane: Plane = workers.storage.zeros(
-        layout.rows * (STRIDE if layout.inner else 1), conversion.dtype
-    )
+    plane: Plane = workers.storage.zeros(layout.rows * (STRIDE if layout.inner else 1), dtype)
+    codes = np.array([*sorted(numbers), np.iinfo(np.int64).max])
+    number_of_code = np.array([*(numbers[code] for code in sorted(numbers)), 0], dtype)
+
+    def numbers_of(found: Codes) -> Plane:
+        places = codes.searchsorted(found)
+        return np.where(codes[places] == found, number_of_code[places], number_of_code[-1])
+
     slot_of_square = np.full(STRIDE, -1, np.int64)
     if layout.inner:
         slot_of_square[list(layout.inner.area)] = np.arange(layout.inner_size)
@@ -147,7 +158,7 @@ def load_plane(
 
     def unpack(tile_0: int, tile_1: int, _: int) -> None:
         for tile in range(tile_0, tile_1):
-            for first, source in table.tile(side, tile, conversion.take):
+            for first, source in table.tile(side, tile, numbers_of):
                 lead_0, leads = first // per_lead, len(source) // per_lead
                 if not _k_unpack(
                     lead_0, lead_0 + leads, int(side), source, slot_of_square, frame, plane

@@ -71,6 +71,27 @@ def test_wide_codes_hold_the_same_values() -> None:
                 assert (wide.plane(side)[slots] == wide.code_space.encode(value)).all()
 
 
+def test_captures_lead_into_tables_with_wide_codes() -> None:
+    wide = {
+        name: solve(
+            Material.parse(name),
+            lambda child: solution(child.name, Rules.CHECK),
+            rule_set=RuleSet(Rules.CHECK),
+            code_space=CodeSpace(4, 16383),
+        )
+        for name in ("KRK", "KNK")
+    }
+    narrow = solution("KRKN", Rules.CHECK)
+    again = solve(
+        Material.parse("KRKN"),
+        lambda child: wide[child.name],
+        rule_set=RuleSet(Rules.CHECK),
+        code_space=narrow.code_space,
+    )
+    for side in Side:
+        assert (again.plane(side) == narrow.plane(side)).all()
+
+
 def test_first_order_draws_of_krakr_agree_with_the_paper() -> None:
     """With one order KRAKR has as many draws as in the paper; with all orders it has fewer.
 
