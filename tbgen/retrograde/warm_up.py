@@ -39,7 +39,12 @@ from tbgen.tables.palettes import Palette
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
     """Return whether `warm_up` with these arguments would find all its kernels compiled."""
-    return jit.is_compiled(str(rules if ordered else Rules.NONE))
+    return jit.is_compiled(_kernels_of(rules if ordered else Rules.NONE))
+
+
+def _kernels_of(rules: Rules) -> str:
+    """Return the name of the kernels of a rule set; chase rules are an argument of the kernels."""
+    return f"offences-{rules.offences}"
 
 
 @cache
@@ -55,7 +60,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """
     with jit.compile_lock():
         now = rules if ordered else Rules.NONE
-        if not alone and not jit.is_compiled(str(now)):
+        if not alone and not jit.is_compiled(_kernels_of(now)):
             process = _start_second_process(rules)
             if process is not None:
                 _propagate_made_up()
@@ -64,7 +69,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
                     compile_game()
                     process.wait()
         _solve_all(now)
-        jit.note_compiled(str(now))
+        jit.note_compiled(_kernels_of(now))
 
 
 @cache
