@@ -208,7 +208,7 @@ class EndpointRunner:
         """
 
         async def respond(request: Request) -> Response:
-            tag = self._etag(request) if cached else None
+            tag = await asyncio.to_thread(self._etag, request) if cached else None
             if tag and tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
                 headers = _stored(tag, media) if media else {"etag": tag, "vary": _VARY}
