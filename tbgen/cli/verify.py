@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_n
 from tbgen.cli.streams import LiveLine
 from tbgen.indexing import InputError, Material
 from tbgen.system.allowance import usable_memory
-from tbgen.system.platform import import_permanently
+from tbgen.system.platform import import_permanently, usable_cores
 from tbgen.system.units import counted
 from tbgen.tables.names import TableName
 from tbgen.tables.proofs import Proofs, find_in_directory
@@ -27,7 +26,7 @@ from tbgen.tables.proofs import Proofs, find_in_directory
 if TYPE_CHECKING:
     from tbgen.verify.files import TableProver
 
-CORES = os.cpu_count() or 1
+CORES = usable_cores()
 
 KERNELS_BYTES = 100 << 20
 """Least memory for loading compiled kernels; the proof of a small table took 75 MiB."""
@@ -99,6 +98,17 @@ def verify(
         raise click.UsageError("--jobs and --force need --closure")
     if against is not None and not digests:
         raise click.UsageError("--against needs --digests")
+    if wdl and digests:
+        raise click.UsageError("use only one of --wdl and --digests")
+    proofs = {
+        "--closure": closure, "--plain": plain, "--memory": memory,
+        "--no-certificate": not certificate,
+    }  # fmt: skip
+    for option, given in proofs.items():
+        if given and (wdl or digests):
+            raise click.UsageError(
+                f"{option} cannot be used with {'--wdl' if wdl else '--digests'}"
+            )
     with selection.open() as opened:
         wanted = choice.required(selection.present(opened, wdl=wdl), selection.directory)
         require_tables(wanted)

@@ -85,6 +85,10 @@ def test_totals_are_printed_before_a_long_build(
         ("build", "KRK", "--threads", "100000"),
         ("pack", "KRK", "--threads", "100000"),
         ("build", "@"),
+        ("verify", "KRK", "--digests", "--wdl"),
+        ("verify", "KRK", "--digests", "--closure"),
+        ("verify", "KRK", "--wdl", "--plain"),
+        ("verify", "KRK", "--wdl", "--no-certificate"),
     ],
     ids=" ".join,
 )
