@@ -161,7 +161,7 @@ def test_a_line_without_an_end_is_refused_and_the_next_is_answered(
     assert len(long["input"]) < 100
     assert short["input"] == "nonsense"
     assert len(last["input"]) == MAX_TEXT  # as long as a line may be
-    assert "line 2: " in result.stderr or not result.stderr
+    assert not result.stderr
 
 
 def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
