@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Outcome
+from tbgen.system.platform import usable_cores
 from tbgen.system.units import counted, format_bytes
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
@@ -102,7 +102,7 @@ def build(
         raise click.UsageError("--profile measures this process: leave --dask and --jobs out")
     if via is not None and cluster is None:
         raise click.UsageError("--via needs --dask")
-    cores = threads or (1 if cluster is not None else os.cpu_count() or 1)
+    cores = threads or (1 if cluster is not None else usable_cores())
     _check_first(collection, memory, cores, jobs or cores, here=cluster is None, confirmed=yes)
     try:
         if cluster is not None:
@@ -124,7 +124,7 @@ def build(
         # Tables that failed, and those that need them, cannot be packed.
         missing = {*failed, *outcome.left_out}
         built = [material for material in wanted if str(material) not in missing]
-        pack_closure(tables, built, rule_set, threads=threads or os.cpu_count() or 1)
+        pack_closure(tables, built, rule_set, threads=threads or usable_cores())
     option = typed_options(ctx, "tables")
     described = [(key, failures.expected(error, option)) for key, error in failed.items()]
     for key, failure in described:

@@ -6,7 +6,6 @@ builds or judges needs a definite rule set, and has other options for it.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ import click
 
 from tbgen.indexing.rulesets import CHINESE, SYNONYMS, Rules
 from tbgen.notation import MOVE_NOTATIONS
+from tbgen.system.platform import usable_cores
 
 # Imported when tables are opened: `convert` and `doctor` open none.
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 threads_option = click.option(
     "--threads", type=click.IntRange(1, MAX_THREADS), metavar="N",
-    default=min(os.cpu_count() or 1, MAX_THREADS),
+    default=min(usable_cores(), MAX_THREADS),
     help="Number of threads. Default: all cores.",
 )  # fmt: skip
 """Decorator that adds `--threads`, as the parameter `threads`; the default is all cores."""

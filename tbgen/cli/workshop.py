@@ -8,7 +8,6 @@ tables are kept, and the next build resumes.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import traceback
@@ -27,6 +26,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.scheduling.processes import Processes
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Observer
+from tbgen.system.platform import usable_cores
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 FIRST_SET = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
@@ -183,7 +183,7 @@ class _Build(Observer):
     def _build(self) -> tuple[Stage, str]:
         total = sum(len(collection.work) for collection in self.collections)
         self._last = replace(self._last, total=total)
-        cores = max(1, (os.cpu_count() or 1) - 1)
+        cores = max(1, usable_cores() - 1)
         limits = process_limits(cores, self.memory)
         jobs = [collection.jobs(cores, limits.floor) for collection in self.collections]
         self._planned = {
