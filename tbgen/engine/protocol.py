@@ -48,7 +48,7 @@ class EngineProtocol:
 
     def __init__(self, write: Callable[[str], None], directories: Sequence[Path] = ()) -> None:
         self.write = write
-        self.options = Options(egtbpaths=";".join(map(str, directories)))
+        self.options = Options(paths=tuple(directories))
         self.game = Game.from_start()
         self._refused = False
         """Whether the last `position` was invalid."""

@@ -41,7 +41,7 @@ class Ucci(EngineProtocol):
             f"option threads type spin min 1 max {MAX_THREADS} default 1",
             "option newgame type button",
             "option useegtb type check default true",
-            f"option egtbpaths type string default {options.egtbpaths or 'null'}",
+            f"option egtbpaths type string default {options.path_list or 'null'}",
             f"option rules type combo {rules} default {options.rules}",
             "ucciok",
         ):

@@ -52,7 +52,7 @@ class Uci(EngineProtocol):
             f"option name Rules type combo default {options.rules} {rules}",
             f"option name Repetition Rule type combo default {repetition} {repetitions}",
             "option name UseEGTB type check default true",
-            f"option name EGTBPaths type string default {options.egtbpaths or '<empty>'}",
+            f"option name EGTBPaths type string default {options.path_list or '<empty>'}",
             "uciok",
         ):
             self.write(line)

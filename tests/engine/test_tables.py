@@ -44,6 +44,12 @@ def test_an_empty_path_in_another_engines_option_changes_nothing(name: str) -> N
         assert options.directories == ()
 
 
+def test_directories_of_the_command_line_may_have_separators_in_their_names() -> None:
+    paths = Path("a:b"), Path("c;d")
+    assert Options(paths=paths).directories == paths
+    assert Options(paths=paths).path_list == "a:b;c;d"
+
+
 def test_the_other_tables_stay_when_one_is_removed(library: EngineTables) -> None:
     before = materials(library)
     assert library.tables is not None
