@@ -342,11 +342,13 @@ class Thinker:
         assert searcher is not None
         if options.hash != self._hash:
             searcher.resize(0)  # frees the former table's memory
+            self._hash = 0  # if memory is short, the next search tries again
             room = (usable_memory().memory - _OTHER_BYTES) >> 20
-            self._hash = fitting = options.hash
+            fitting = options.hash
             while fitting > max(room, 1):
                 fitting //= 2
             searcher.resize(fitting)
+            self._hash = options.hash
             if fitting < self._hash:
                 self._on_note(
                     f"no memory for a hash table of {self._hash} MiB: it has {fitting} MiB"

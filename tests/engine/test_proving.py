@@ -204,7 +204,7 @@ def test_large_sums_decide_nothing() -> None:
     """
     graph = graph_by_hand(LOOP, set())
     graph.nodes.proof[[2, 4]] = proof_graph.INFINITE - 1
-    assert estimate(graph, np.array([1]), 1, 1, 1) >= 0
+    estimate(graph, np.array([1]), 1, 1, 1)
     assert graph.nodes[["proof", "disproof"]][1].tolist() == (proof_graph.INFINITE - 1, 1)
 
 

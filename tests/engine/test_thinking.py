@@ -63,6 +63,25 @@ def thinker_with(notes: Queue[str]) -> tuple[Thinker, Hash]:
     return thinker, searcher
 
 
+def test_a_hash_table_is_allocated_again_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: Queue[str] = Queue()
+    thinker, searcher = thinker_with(told)
+    thinker._loaded_proofs.set()
+
+    def refuse(mebibytes: int) -> None:
+        if mebibytes:
+            raise MemoryError
+
+    with monkeypatch.context() as changed:
+        changed.setattr(searcher, "resize", refuse)
+        thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
+        assert "MemoryError" in told.get(timeout=60)
+        assert told.get(timeout=60) == "ready"
+    thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
+    assert told.get(timeout=60) == "ready"
+    assert searcher.sizes == [0, 4, -2, -1]
+
+
 def test_readiness_waits_for_kernels_and_hash_table() -> None:
     """Readiness is reported once the kernels are loaded and the hash table is allocated."""
     told: Queue[str] = Queue()

@@ -110,9 +110,10 @@ class Searcher:
         """Set the number of search threads; the histories of the first thread are kept."""
         if threads == len(self._states):
             return
+        others = thread_pool(threads - 1) if threads > 1 else None
         if self._others is not None:
             self._others.shutdown()
-        self._others = thread_pool(threads - 1) if threads > 1 else None
+        self._others = others
         states = np.zeros(threads, STATE)
         states[0] = self._states[0]
         self._states = states
