@@ -155,15 +155,6 @@ def test_a_game_has_a_suggestion_and_a_referee(client: TestClient) -> None:
     assert judged["level"] == {"red": 0, "black": 2}
 
 
-def test_reasons_of_the_referee_have_the_language_asked_for(client: TestClient) -> None:
-    query = {"fen": LOOP, "moves": "d0d1,b1c3,d1d0,c3b1", "lang": "zh-Hans"}
-    reason = "红方走闲着，黑方步步将军：判红方胜（亚洲规则第6条）"
-    assert get(client, "/v1/judge", **query)["reason"] == reason
-    assert get(client, "/v1/probe", **query)["judgement"]["reason"] == reason
-    moves = get(client, "/v1/probe", **query | {"moves": "d0d1,b1c3,d1d0"})["moves"]
-    assert [move["forbidden"] for move in moves if "forbidden" in move] == [reason]
-
-
 def test_picture_and_export(client: TestClient) -> None:
     svg = client.get("/v1/render.svg", params={"fen": LOOP, "flip": 1, "pieces": "latin"})
     assert svg.headers["content-type"].startswith("image/svg+xml")

@@ -134,3 +134,13 @@ def test_values_that_the_description_excludes(client: TestClient, path: str, err
     answer = client.get(path)
     assert answer.status_code == 400
     assert error in answer.json()["error"]
+
+
+def test_reasons_of_the_referee_have_the_language_asked_for(client: TestClient) -> None:
+    query = {"fen": LOOP, "moves": "d0d1,b1c3,d1d0,c3b1", "lang": "zh-Hans"}
+    reason = "红方走闲着，黑方步步将军：判红方胜（亚洲规则第6条）"
+    assert client.get("/v1/judge", params=query).json()["reason"] == reason
+    assert client.get("/v1/probe", params=query).json()["judgement"]["reason"] == reason
+    before = query | {"moves": "d0d1,b1c3,d1d0"}
+    moves = client.get("/v1/probe", params=before).json()["moves"]
+    assert [move["forbidden"] for move in moves if "forbidden" in move] == [reason]
