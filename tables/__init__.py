@@ -1,6 +1,7 @@
 """Tables on disk: the file format, compression, reading and probing.
 
     codes       values, and the integer codes that encode them
+    rule_sets   repetition rules with a limit on orders, and chases by minor pieces
     names       name of a table: material, rule set, metric; and its file name
     palettes    compact numbers for the codes that occur, while a table is solved and written
     header, blocks, statistics     parts of a file (docs/format.md)
@@ -13,6 +14,7 @@
                 `wdl` of outcomes
     tablebase   probing directories of files; `batches` of boards
     certificates, proofs           certificate of a proven table; proof status of tables
+    build_records                  time that a table took to build, in a file beside it
     errors      errors of tables and probing
 
 A *slot* is the number of a position in the index. A *side* of a file has the codes of all slots
@@ -36,6 +38,7 @@ rules of movement nor the computation of values; legality and the values of move
 """
 
 from tbgen.indexing.rulesets import Rules
+from tbgen.tables.build_records import read_build_record
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.errors import (
     CorruptTableError,
@@ -46,8 +49,9 @@ from tbgen.tables.errors import (
     TablebaseError,
     UnsupportedMaterialError,
 )
-from tbgen.tables.names import Metric, RuleChoice, RuleSet, TableName, WdlName, read_build_record
+from tbgen.tables.names import Metric, TableName, WdlName
 from tbgen.tables.reader import ProbeResult, TableFile
+from tbgen.tables.rule_sets import RuleChoice, RuleSet
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.tablebase import Tablebase
 from tbgen.tables.wdl import WdlFile

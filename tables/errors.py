@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tbgen.tables.names import DEFAULT_TABLES, UNKNOWN_RULES, RuleSet
+from tbgen.tables.names import DEFAULT_TABLES
+from tbgen.tables.rule_sets import UNKNOWN_RULES, RuleSet
 
 
 class TablebaseError(Exception):

@@ -29,8 +29,9 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.tables.blocks import DistanceCodec
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
-from tbgen.tables.names import Metric, RuleSet, TableName, WdlName
+from tbgen.tables.names import Metric, TableName, WdlName
 from tbgen.tables.outcomes import OUTCOMES, OutcomeCodec
+from tbgen.tables.rule_sets import RuleSet
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
 """Signature like PNG's: changes of line ends, and stripped high bits, damage it visibly."""

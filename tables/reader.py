@@ -14,7 +14,8 @@ from tbgen.tables.blockfile import BlockFile
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.errors import CorruptTableError, UnsupportedMaterialError
 from tbgen.tables.header import TableSpec
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.tables.statistics import TableStatistics
 
 

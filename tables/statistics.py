@@ -15,7 +15,8 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.tables import checked_json
 from tbgen.tables.checked_json import enum_member, one_of, optional
 from tbgen.tables.codes import DIRECT_WIN, CodeSpace, Outcome, Value
-from tbgen.tables.names import MAX_ORDERS, Metric, TableName
+from tbgen.tables.names import Metric, TableName
+from tbgen.tables.rule_sets import MAX_ORDERS
 
 Histogram = Mapping[int, int]
 """Number of legal positions for each code of a table, mirror images once; without code 0."""

@@ -30,11 +30,8 @@ from tbgen.tables.codes import DRAW, Outcome, value_columns
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
 from tbgen.tables.names import (
     SUFFIX,
-    UNKNOWN_RULES,
     Metric,
     Options,
-    RuleChoice,
-    RuleSet,
     TableName,
     WdlName,
     parse_name,
@@ -42,6 +39,7 @@ from tbgen.tables.names import (
 )
 from tbgen.tables.outcomes import OUTCOMES, outcomes_of
 from tbgen.tables.reader import ProbeResult, TableFile, require_index, result_of
+from tbgen.tables.rule_sets import UNKNOWN_RULES, RuleChoice, RuleSet
 from tbgen.tables.statistics import TableStatistics
 from tbgen.tables.wdl import WdlFile
 

@@ -61,8 +61,9 @@ if TYPE_CHECKING:
         TablebaseError,
         UnsupportedMaterialError,
     )
-    from tbgen.tables.names import Metric, RuleSet
+    from tbgen.tables.names import Metric
     from tbgen.tables.reader import ProbeResult
+    from tbgen.tables.rule_sets import RuleSet
 
 # In a source checkout the folders `indexing` and `tables` are beside this one. Python imports the
 # checkout, and not an installed tbgen, if it is started in the repository root.
@@ -100,7 +101,8 @@ _HOMES = {
         "TablebaseError",
         "UnsupportedMaterialError",
     ),
-    "tables.names": ("Metric", "RuleSet"),
+    "tables.names": ("Metric",),
+    "tables.rule_sets": ("RuleSet",),
     "tables.reader": ("ProbeResult",),
 }
 """Public names by module, for loading on first use.

@@ -13,7 +13,7 @@ from tbgen.building.builder import Progress
 from tbgen.indexing import Material
 from tbgen.system.platform import usable_cores
 from tbgen.tables import Rules
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.built import Builder
 
 # The time of an example depends on the machine.

@@ -26,7 +26,7 @@ from frame import ROOT, arguments, by_turns
 from tbgen.engine.search.searcher import Searcher
 from tbgen.indexing import Position, PositionError
 from tbgen.tables import Rules
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 
 CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 

@@ -38,7 +38,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.rules import check_legal
 from tbgen.tables import Tablebase, TableFile, read_build_record
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 
 
 def parse_material(text: str) -> Material:

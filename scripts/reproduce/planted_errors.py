@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.paths import DOCS
 from tests.helpers.planting import SEVERAL, SINGLE, Change, Target, regions, several, single
 

@@ -40,7 +40,7 @@ from tbgen.probing import NumbaTables
 from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
 from tbgen.tables import Rules, Tablebase
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 
 LEAST_RANDOM, MOST_RANDOM = 4, 11
 """Least and largest number of random plies before the engine plays."""

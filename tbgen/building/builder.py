@@ -36,13 +36,15 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import PostponedError
 from tbgen.system.allowance import usable_memory
 from tbgen.system.platform import import_permanently
+from tbgen.tables.build_records import build_record_path, write_build_record
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.files import is_full_disk, locked, remove_leftovers
 from tbgen.tables.header import TableSpec
-from tbgen.tables.names import Metric, RuleSet, TableName, build_record_path, write_build_record
+from tbgen.tables.names import Metric, TableName
 from tbgen.tables.palettes import Palette
 from tbgen.tables.reader import TableFile
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.writer import write_table
 

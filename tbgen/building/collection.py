@@ -41,7 +41,8 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
 from tbgen.system.allowance import usable_memory
 from tbgen.system.units import counted, format_bytes
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 
 IDLE_WORKER_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""

@@ -31,8 +31,9 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.placement_count import count_placements
 from tbgen.indexing.rulesets import Rules
+from tbgen.tables.build_records import read_build_record
 from tbgen.tables.errors import TablebaseError
-from tbgen.tables.names import TableName, read_build_record
+from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
 
 Array = NDArray[np.float64]

@@ -26,9 +26,11 @@ from tbgen.building.work import Task
 from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.material import Material
 from tbgen.scheduling.queue import Start
+from tbgen.tables.build_records import build_record_path
 from tbgen.tables.files import replacing
-from tbgen.tables.names import Metric, RuleSet, TableName, build_record_path
+from tbgen.tables.names import Metric, TableName
 from tbgen.tables.reader import TableFile
+from tbgen.tables.rule_sets import RuleSet
 
 
 class ExchangeError(OSError):

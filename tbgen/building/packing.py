@@ -21,9 +21,10 @@ from tbgen.indexing import Material
 from tbgen.indexing.material import needed_materials
 from tbgen.tables.errors import CorruptTableError, MissingTableError, TablebaseError
 from tbgen.tables.header import WdlSpec
-from tbgen.tables.names import RuleSet, TableName, WdlName
+from tbgen.tables.names import TableName, WdlName
 from tbgen.tables.outcomes import DRAW, LOSS, WIN
 from tbgen.tables.reader import TableFile
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.tables.statistics import SideCounts
 from tbgen.tables.wdl import PACKED, PLAIN, WdlFile, WdlStatistics
 from tbgen.tables.writer import write_table

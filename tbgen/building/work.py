@@ -26,7 +26,8 @@ from pathlib import Path
 from tbgen.indexing.material import Material, needed_materials
 from tbgen.retrograde.memory import code_spaces
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.names import Metric, RuleSet, TableName
+from tbgen.tables.names import Metric, TableName
+from tbgen.tables.rule_sets import RuleSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ from tbgen.scheduling.run import Executor, InProcess, LostError, Outcome
 from tbgen.system.platform import usable_cores
 from tbgen.system.units import counted, format_bytes
 from tbgen.tables.errors import TablebaseError
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 
 _LONG_SECONDS = 24 * 3600
 """Planned seconds of a build above which it needs `--yes`."""

@@ -15,7 +15,7 @@ from tbgen.cli.streams import LiveLine
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
 from tbgen.system.units import format_bytes
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 
 if TYPE_CHECKING:
     from tbgen.publishing.index import Entry

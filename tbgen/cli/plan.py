@@ -16,7 +16,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.indexing import Material
 from tbgen.system.units import counted, format_bytes, format_duration
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 
 
 @click.command(cls=Command)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tbgen.play.preference import RootMove
     from tbgen.play.tablebase import GameTablebase
     from tbgen.tables import Outcome
-    from tbgen.tables.names import RuleSet
+    from tbgen.tables.rule_sets import RuleSet
 
 _LINE_PLIES = 12
 """Maximum plies of a reported line; a table's line can be a hundred plies long."""

@@ -308,7 +308,7 @@ class Thinker:
         if self._stopped.is_set():
             searcher.stop()
         from tbgen.tables import Rules
-        from tbgen.tables.names import RuleSet
+        from tbgen.tables.rule_sets import RuleSet
 
         tables = self._tables.tables
         rule_set = RuleSet(Rules(options.rules)) if tables is None else tables.rule_set

@@ -19,7 +19,8 @@ from tbgen.indexing.errors import InputError
 from tbgen.publishing.index import hash_of
 from tbgen.system.units import counted
 from tbgen.tables.files import replacing
-from tbgen.tables.names import RuleSet, WdlName, parse_name
+from tbgen.tables.names import WdlName, parse_name
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.tables.wdl import WdlFile
 
 README = """\

@@ -33,8 +33,9 @@ from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Meter, Workers
 from tbgen.system.platform import trim_process
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
+from tbgen.tables.rule_sets import RuleSet
 
 NO_RULES = RuleSet(Rules.NONE)
 """Rule set in which repetitions draw."""

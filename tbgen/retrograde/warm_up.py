@@ -33,8 +33,9 @@ from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
+from tbgen.tables.rule_sets import RuleSet
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:

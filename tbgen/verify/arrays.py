@@ -36,7 +36,8 @@ from tbgen.indexing.squares import PieceType, piece_kind, piece_side
 from tbgen.system.platform import allocate
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify.values import (
     NO_KEY,
     Marks,

@@ -21,7 +21,8 @@ from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.system.platform import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify.arrays import Arrays, Palette, Supporting, Table, gather
 from tbgen.verify.candidates import find_candidates, mark_planes
 from tbgen.verify.chase_patterns import ChasePatterns

@@ -20,8 +20,9 @@ from tbgen.retrograde.memory import MemoryNeed, memory_needed
 from tbgen.tables import Metric, Rules, TableFile
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import MissingTableError, TablebaseError
-from tbgen.tables.names import RuleSet, TableName
+from tbgen.tables.names import TableName
 from tbgen.tables.palettes import Palette
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.built import Builder, built
 from tests.helpers.random_tables import with_statistics
 

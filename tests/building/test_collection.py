@@ -26,7 +26,7 @@ from tbgen.scheduling.run import InProcess, Observer, run
 from tbgen.tables import Metric, Rules
 from tbgen.tables.errors import MissingTableError
 from tbgen.tables.files import locked
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.building.test_builder import digests
 from tests.helpers.built import Builder
 

@@ -24,7 +24,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import InProcess, Observer
 from tbgen.tables import CorruptTableError, Metric, Rules, TableName
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.building.test_builder import digests
 from tests.helpers.built import built
 

@@ -20,7 +20,7 @@ from tbgen.building import states
 from tbgen.building.builder import Progress
 from tbgen.indexing import Material
 from tbgen.tables import Rules
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.building.test_builder import digests
 from tests.helpers.built import Builder, built
 

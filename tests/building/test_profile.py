@@ -10,7 +10,7 @@ from tbgen.building.profile import PhaseCost, Profile, total
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.tables import Rules, TableFile
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.built import Builder
 
 

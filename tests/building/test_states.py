@@ -25,9 +25,11 @@ from tbgen.indexing import InputError, Material
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import InProcess, run
 from tbgen.tables import CodeSpace, Metric, Rules, TableFile
+from tbgen.tables.build_records import read_build_record
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.header import TableSpec
-from tbgen.tables.names import RuleSet, TableName, read_build_record
+from tbgen.tables.names import TableName
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.tables.writer import write_table
 from tests.building.test_builder import digests
 from tests.helpers.built import Builder, built

@@ -9,7 +9,8 @@ from tbgen.indexing import Material
 from tbgen.indexing.material import needed_materials
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 
 KNK, KRK, KRKN, KRKR = (Material.parse(name) for name in ("KNK", "KRK", "KRKN", "KRKR"))
 

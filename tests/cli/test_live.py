@@ -10,7 +10,8 @@ from tbgen.cli.progress import LARGE_SET, SetProgress
 from tbgen.cli.streams import LiveLine
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables.names import Metric, RuleSet, TableName
+from tbgen.tables.names import Metric, TableName
+from tbgen.tables.rule_sets import RuleSet
 
 
 @pytest.mark.parametrize("terminal", [False, True])

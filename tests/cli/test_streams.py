@@ -17,7 +17,7 @@ from tbgen.cli.command import Command
 from tbgen.cli.streams import MAX_TEXT
 from tbgen.compiling.folder import source_digest
 from tbgen.indexing import InputError
-from tbgen.tables.names import MAX_ORDERS, RuleSet
+from tbgen.tables.rule_sets import MAX_ORDERS, RuleSet
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 FULL = ("error: No space left on device", 2)

@@ -15,7 +15,7 @@ from tbgen.engine.search.searcher import Line, Searcher
 from tbgen.indexing import Move, Position, Side
 from tbgen.referee import Rules, Verdict, judge
 from tbgen.rules import is_terminal
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.paths import DATA
 from tests.helpers.strategies import played
 

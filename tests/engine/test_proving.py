@@ -24,7 +24,7 @@ from tbgen.probing import NumbaTables
 from tbgen.referee import Rules, Verdict, judge
 from tbgen.rules import is_legal, is_terminal, legal_moves
 from tbgen.tables import Outcome, Tablebase
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.engine.test_search import short_wins
 from tests.helpers.strategies import played
 

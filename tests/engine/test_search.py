@@ -20,7 +20,7 @@ from tbgen.probing.columns import TableColumns, all_columns
 from tbgen.referee import Rules, Verdict, judge
 from tbgen.rules import is_terminal, legal_moves
 from tbgen.tables import Outcome
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.paths import DATA
 from tests.helpers.strategies import played, random_position
 

@@ -16,7 +16,7 @@ from tbgen.engine.search.searcher import Searcher
 from tbgen.indexing import START_FEN, Move, Position, PositionError
 from tbgen.referee import Rules
 from tbgen.rules import legal_moves
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.paths import DATA
 from tests.helpers.strategies import ENDGAMES, played, random_moves, random_position
 from tests.oracles.naive_search import naive_value

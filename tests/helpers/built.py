@@ -12,7 +12,7 @@ from tbgen.building.work import work_for
 from tbgen.indexing import Material
 from tbgen.scheduling.run import InProcess, Observer, run
 from tbgen.tables import Metric, Rules
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
 

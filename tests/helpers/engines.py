@@ -16,7 +16,7 @@ from tbgen.indexing import Position
 from tbgen.play.preference import RootMove
 from tbgen.play.repetition import move_between
 from tbgen.play.tablebase import GameTablebase
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 
 
 class MockEngine:

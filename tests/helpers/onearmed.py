@@ -17,7 +17,7 @@ from tbgen.building.sets import materials_of
 from tbgen.indexing import Material, Side
 from tbgen.indexing.squares import SQUARES
 from tbgen.system.threads import thread_pool
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify.arrays import NO_NODES, Numbers, Table, gather
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.chasers import NUMBER, list_chasers

@@ -33,7 +33,7 @@ import numpy as np
 from tbgen.indexing import Material, Position, Side
 from tbgen.rules import legal_moves
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify import verify
 from tests.helpers.memory_tables import Planted, recoded
 from tests.helpers.solutions import solution_under

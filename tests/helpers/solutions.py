@@ -7,7 +7,8 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 
 
 @cache

@@ -24,7 +24,7 @@ from tbgen.retrograde.solve import settle_orders, solve
 from tbgen.retrograde.state import BuildState
 from tbgen.rows.records import Records
 from tbgen.tables.codes import DIRECT_WIN, Outcome, Value
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.solutions import solution
 
 MATERIAL = "KRKNA"

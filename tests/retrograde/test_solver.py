@@ -14,7 +14,8 @@ from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solve import solve
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.solutions import solution
 
 

@@ -13,7 +13,7 @@ from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
 from tbgen.rows.storage import DiskStorage, Storage
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.solutions import solution
 
 

@@ -16,7 +16,7 @@ from tbgen.retrograde.value_digest import value_digest
 from tbgen.tables import CodeSpace, Metric, Rules, TableFile, TableName
 from tbgen.tables.codes import BYTE_SPAN, LONG_SPAN, Value
 from tbgen.tables.header import TableSpec
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
 from tests.helpers.solutions import solution
 from tests.oracles.naive.cache import naive_solution

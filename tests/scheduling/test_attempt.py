@@ -26,7 +26,8 @@ from tbgen.tables.errors import (
     TablebaseError,
     UnsupportedMaterialError,
 )
-from tbgen.tables.names import RuleSet, TableName
+from tbgen.tables.names import TableName
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify.files import ProvenTable, RefutedError
 
 

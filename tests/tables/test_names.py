@@ -20,7 +20,7 @@ from tbgen.tables import (
     UnsupportedMaterialError,
     read_build_record,
 )
-from tbgen.tables.names import build_record_path, write_build_record
+from tbgen.tables.build_records import build_record_path, write_build_record
 
 KRNKR = Material.parse("KRNKR")
 

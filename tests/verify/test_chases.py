@@ -24,7 +24,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.rules import in_check
 from tbgen.tables import CorruptTableError
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates

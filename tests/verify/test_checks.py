@@ -15,7 +15,8 @@ import pytest
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates

@@ -11,7 +11,7 @@ from tbgen.indexing import Material, Move, Side
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import EMPTY, PieceType, piece_code
 from tbgen.rules import in_check
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify.arrays import WINS_BY_RULES, gather
 from tbgen.verify.index import BoardState
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after

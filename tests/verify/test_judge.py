@@ -20,7 +20,8 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.rules import is_legal, legal_moves
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import Metric, RuleSet
+from tbgen.tables.names import Metric
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import gather
 from tbgen.verify.complete import hangs

@@ -13,7 +13,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.rules import in_check, legal_moves
 from tbgen.rules.chases import is_new_attack
 from tbgen.tables.codes import Outcome
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.onearmed import find_candidates, one_armed_materials
 from tests.helpers.solutions import solution_under
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.paths import ROOT
 from tests.helpers.planting import SINGLE, Change, Target, kinds_found, regions, single
 

@@ -19,7 +19,7 @@ from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.rulesets import Rules
 from tbgen.rules import in_check, legal_moves
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify.arrays import Arrays, gather
 from tbgen.verify.candidates import _is_question
 from tbgen.verify.chasers import loses_from

@@ -13,7 +13,7 @@ import pytest
 from tbgen.indexing import Side
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import Outcome
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify.prove import verify
 from tests.helpers.paths import DATA
 from tests.helpers.regions import decided_by_chases, where_chases_decide, with_moves

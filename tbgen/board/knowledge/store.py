@@ -43,8 +43,8 @@ from tbgen.tables import (
     UnsupportedMaterialError,
     read_build_record,
 )
+from tbgen.tables.build_records import build_record_path
 from tbgen.tables.certificates import certificate_path
-from tbgen.tables.names import build_record_path
 from tbgen.tables.proofs import Proofs, ProofStatus
 from tbgen.tables.statistics import LongestPosition
 

@@ -27,7 +27,7 @@ from tbgen.probing import NumbaTables, probe_board
 from tbgen.rules import legal_moves
 from tbgen.system.threads import thread_pool
 from tbgen.tables import Rules, Tablebase
-from tbgen.tables.names import RuleSet
+from tbgen.tables.rule_sets import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000

@@ -1,0 +1,111 @@
+"""Rule sets of tables: repetition rules, a limit on orders, and chases by minor pieces.
+
+*Orders* number the values by the repetition rules (`codes`). *Minor pieces* are advisors and
+elephants; a piece is *protected* if it can be recaptured. Tables of different rule sets never mix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tbgen.indexing import InputError
+from tbgen.indexing.rulesets import Rules
+
+MAX_ORDERS = 2**32 - 1
+"""Largest limit on orders that a file can store."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """Rules under which a table's values hold; tables of different rule sets never mix.
+
+    `rules` is None if unknown. `orders` limits the number of orders; None is no limit.
+    `minor_chases` is whether an advisor or elephant chases a protected rook, knight or cannon that
+    it attacks; only `wxf` leaves this choice. Raises `InputError` if `minor_chases` is False under
+    other known rules, and for a limit that no file can store.
+    """
+
+    rules: Rules | None
+    orders: int | None = None
+    minor_chases: bool = True
+
+    def __post_init__(self) -> None:
+        if self.orders is not None and not 1 <= self.orders <= MAX_ORDERS:
+            raise InputError(
+                f"{self.orders} is no limit on orders: it is from 1 to {MAX_ORDERS}",
+                "leave --orders out: all orders are searched",
+            )
+        if not self.minor_chases and not (
+            self.rules is None or self.rules.leaves_minor_chases_open
+        ):
+            raise InputError(
+                f"the rules '{self.rules}' leave no choice about chases by minor pieces",
+                "leave --no-minor-chases out, or ask for --rules wxf",
+            )
+
+    @property
+    def known_rules(self) -> Rules:
+        """The rules; raises `InputError` if they are unknown."""
+        if self.rules is None:
+            raise InputError("the rules of the table are unknown", "name them, such as --rules wxf")
+        return self.rules
+
+    @property
+    def choice(self) -> bool | None:
+        """`minor_chases` if the rules leave this choice open, else None."""
+        open_choice = self.rules is not None and self.rules.leaves_minor_chases_open
+        return self.minor_chases if open_choice else None
+
+    @property
+    def chase_rules(self) -> int:
+        """Definition of a chase as bits (`Chases.word`); that of `wxf` without rules on chases."""
+        return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
+
+    @property
+    def options(self) -> int:
+        """Field `options` of a file's header: 1 if `choice` is True, 0 if it is False or None."""
+        return int(self.choice or False)
+
+    @property
+    def unlimited(self) -> RuleSet:
+        """This rule set without a limit on orders."""
+        return replace(self, orders=None)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __str__(self) -> str:
+        """Return `wxf`, `check-o1`, `wxf-nominor-o2`: as in file names."""
+        limit = f"-o{self.orders}" if self.orders else ""
+        return f"{self.rules}{'' if self.minor_chases else '-nominor'}{limit}"
+
+
+UNKNOWN_RULES = RuleSet(None)
+"""Rule set of a tablebase without tables, if none was chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChoice:
+    """Filter of rule sets: None in a field admits any value, `orders` 0 only sets without limit."""
+
+    rules: Rules | None = None
+    orders: int | None = None
+    minor_chases: bool | None = None
+
+    def admits(self, found: RuleSet) -> bool:
+        """Return whether a rule set agrees with every part of the choice that is not None."""
+        return (
+            self.rules in (None, found.rules)
+            and (self.orders is None or (self.orders or None) == found.orders)
+            and self.minor_chases in (None, found.minor_chases)
+        )
+
+    @property
+    def rule_set(self) -> RuleSet:
+        """Rule set to assume before any table of an admitted rule set is known.
+
+        Parts of the choice that are None become: unknown rules, no limit on orders, minor chases
+        count. Raises `InputError` for an impossible limit, and for `minor_chases` False under
+        rules that leave no choice.
+        """
+        return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
