@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,15 @@ def _suggest(proven: list[Material]) -> None:
         show_next((f"tbgen verify --closure {names}", "proves what this rests on, too"))
 
 
+def _progress_of(material: Material, line: LiveLine) -> Callable[[str, int, int], None]:
+    """Return a function that shows the phase of a proof, and its done part of a total."""
+
+    def show(phase: str, done: int, total: int) -> None:
+        line.update(f"{material}: {phase}, {100 * done // total} %")
+
+    return show
+
+
 def _prove_each(
     names: list[TableName], prover: TableProver, memory: int, *, quiet: bool
 ) -> tuple[int, list[dict[str, Any]]]:
@@ -174,13 +184,9 @@ def _prove_each(
     entries = []
     with LiveLine() as line, notify_before_compiling(lambda: line.print(COMPILING)):
         for name in names:
-
-            def show(phase: str, done: int, total: int, name: TableName = name) -> None:
-                line.update(f"{name.material}: {phase}, {100 * done // total} %")
-
             proof = verify_file(
-                find, name, threads=prover.threads, progress=show, plain=prover.plain,
-                memory=memory,
+                find, name, threads=prover.threads, progress=_progress_of(name.material, line),
+                plain=prover.plain, memory=memory,
             )  # fmt: skip
             notes = certify(proof) if prover.certificates else []
             status = Proofs(find).status(name)
@@ -241,9 +247,12 @@ def _prove_outcomes(
 
     reports = []
     proofs = Proofs(find_in_directory(selection.directory))
-    with selection.open() as opened:
+    with selection.open() as opened, LiveLine() as line:
         for material in materials:
-            report = verify_wdl(opened, material, threads=threads)
+            report = verify_wdl(
+                opened, material, threads=threads, progress=_progress_of(material, line)
+            )
+            line.clear()
             if report is None:
                 typed = typed_options(click.get_current_context(), "tables", "rules", "orders")
                 raise InputError(
