@@ -181,9 +181,24 @@ def test_puzzles_have_levels(client: TestClient) -> None:
             assert f"Difficulty: {level}" in shown
             assert f"/puzzle/KRKN?level={level}" in shown
     assert client.get("/puzzle/KRKN?level=9").status_code == 400
-    none = page(client, "/puzzle/KRKN?task=draw&level=hard&lang=en", 404)
-    assert "KRKN has no such puzzle" in none
-    assert 'href="/endgames/KRKN?lang=en"' in none
+    none = page(client, "/puzzle/KRK?task=draw&level=hard&lang=en", 404)
+    assert "KRK has no such puzzle" in none
+    assert 'href="/endgames/KRK?lang=en"' in none
+
+
+def test_draws_have_puzzles_of_every_level(client: TestClient) -> None:
+    with open_tablebase(demo().tables) as tables:
+        store, material = TableStore(tables), Material.parse("KRKR")
+        for level in LEVELS:
+            position = find_puzzle(store, material, Outcome.DRAW, seed=1, level=level)
+            assert level_of(position, tables.probe(position)) == level
+
+
+def test_puzzles_differ() -> None:
+    with open_tablebase(demo().tables) as tables:
+        store = TableStore(tables)
+        found = {find_puzzle(store, Material.parse("KRKN"), seed=seed).fen for seed in range(20)}
+    assert len(found) > 15
 
 
 def test_the_table_plays_at_other_strengths(client: TestClient) -> None:

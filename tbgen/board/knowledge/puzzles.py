@@ -9,10 +9,10 @@ facts, a strength     ->  a move: best      the best move
 date                  ->  a table, a seed  ->  a puzzle
                                            ->  a position that the rules of repetition decide
 
-The level of a puzzle depends on the number of moves to choose from, the length of the win, and
-whether repetition decides (order 1 and above; order 0 is mate or conversion). Positions of the day
-are equal for all visitors until midnight (UTC). They are not stored, but found again: the seed of
-the search is the number of the day.
+The level of a puzzle depends on the number of moves to choose from; that of a win also on its
+length, and on whether repetition decides (order 1 and above; order 0 is mate or conversion).
+Positions of the day are equal for all visitors until midnight (UTC). They are not stored, but found
+again: the seed of the search is the number of the day.
 """
 
 from __future__ import annotations
@@ -50,8 +50,13 @@ PER_ROUND, ROUNDS = 24, 6
 The kinds are positions decided by repetition, and other positions.
 """
 
-MOST_SEARCHED = 20_000
-"""Most positions with one good move that a search of a whole table returns for each kind."""
+SEEDS = 1 << 16
+"""Number of seeds of the searches for puzzles, so that puzzles differ."""
+
+MOST_SEARCHED = 5_000
+"""Most positions with one good move that a search of a whole table returns for each kind. They are
+cached: the next puzzle of the kind takes no search.
+"""
 
 SEARCH_SECONDS = 20.0
 """Time limit in seconds of a search of a whole table for each kind."""
@@ -61,6 +66,8 @@ def level_of(position: Position, result: ProbeResult) -> str:
     """Return the level of a puzzle with the value `result`, one of `LEVELS`."""
     choices = len(legal_moves(position))
     points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
+    if result.outcome == Outcome.DRAW:
+        return LEVELS[points]
     points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)
     return LEVELS[min(2, points // 2)]
 
@@ -82,12 +89,10 @@ def find_puzzle(
     seed : seed of the random choice: equal seeds give equal puzzles; None for a random seed
     level : one of `LEVELS`, "" for any
     """
-    chance = random.Random(seed)
-    first, kinds = chance.randrange(ROUNDS), _kinds(aim, level)
-    for number in range(first, first + ROUNDS):
-        found = [
-            positions_of_value(store, material, kind, number % ROUNDS, PER_ROUND) for kind in kinds
-        ]
+    chance, kinds = random.Random(seed), _kinds(aim, level)
+    for _ in range(ROUNDS):
+        number = chance.randrange(SEEDS)
+        found = [positions_of_value(store, material, kind, number, PER_ROUND) for kind in kinds]
         positions = [position for each in found for position in each.positions]
         for position in chance.sample(positions, len(positions)):
             if _is_puzzle(store, position, aim, level):
@@ -105,27 +110,31 @@ def search_puzzle(
     Imports numba. Raises `NothingFoundError` if no puzzle is found, and like `search`. The
     hint of `NothingFoundError` is to try another level if any has a puzzle, else another endgame.
     """
-    chance = random.Random()
+    chance, is_whole = random.Random(), True
     for kind in _kinds(aim, level):
-        wanted, seed = replace(kind, only=True, quiet=True), chance.randrange(1 << 16)
-        found = search(store, material, wanted, seed, MOST_SEARCHED, SEARCH_SECONDS)
+        wanted = replace(kind, only=True, quiet=True)
+        found = search(store, material, wanted, 0, MOST_SEARCHED, SEARCH_SECONDS)
+        is_whole &= found.share == 1
         for position in chance.sample(found.positions, len(found.positions)):
             if not level or level_of(position, store.tables.probe(position)) == level:
                 return position
     if level:
         search_puzzle(store, material, aim)  # raises without a puzzle of any level
     hint = "try another level" if level else "try another endgame"
-    raise NothingFoundError(f"{material} has no such puzzle", hint)
+    if is_whole:
+        raise NothingFoundError(f"{material} has no such puzzle", hint)
+    raise NothingFoundError(f"no such puzzle of {material} was found in time", hint)
 
 
 def _kinds(aim: Outcome, level: str) -> list[Query]:
     """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
 
-    The first query, left out for the easy level, is for positions decided by repetition. The second
-    is for other positions.
+    For draws, which have no order and no length, there is one. For wins the first query, left out
+    for the easy level, is for positions decided by repetition, the second for other positions.
     """
-    least = SHORTEST if aim == Outcome.WIN else 0
-    plies = (LONG + 1 if level == LEVELS[-1] else least, LONG if level == LEVELS[0] else NO_END)
+    if aim == Outcome.DRAW:
+        return [Query(outcome=aim)]
+    plies = (LONG + 1 if level == LEVELS[-1] else SHORTEST, LONG if level == LEVELS[0] else NO_END)
     kinds = [Query(outcome=aim, orders=(1, NO_END)), Query(outcome=aim, orders=(0, 0), plies=plies)]
     return kinds[1:] if level == LEVELS[0] else kinds
 
