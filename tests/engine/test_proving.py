@@ -223,6 +223,16 @@ def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
         assert (graph.nodes.status == proof_graph.WON).all() == (not stopped)
 
 
+def test_a_pattern_does_not_depend_on_earlier_proofs() -> None:
+    """A leaf belongs to no pattern, even if its number had a flag in the graph of another proof."""
+    states = np.zeros(1, STATE).view(np.recarray)
+    graph = graph_by_hand({0: [1], 1: [2], 2: []}, {0, 2})
+    graph.nodes.children[2], graph.counts[proof_graph.EXPANDED] = -1, 2
+    inside = np.ones(ROOM, np.int8)
+    assert proof_graph.find_patterns(states[0], graph, inside) == 0
+    assert (graph.nodes.status == proof_graph.OPEN).all()
+
+
 def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
     """Nodes with a position of the game so far are no wins, since a referee may call them draws."""
     there = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")

@@ -183,7 +183,10 @@ def find_patterns(state, graph, inside):
     The set begins with the open expanded nodes in which the attacker is in check, or the defender
     is to move and not in check. Nodes that break the conditions are removed until none does.
     Returns 0, with nothing settled, once `state.stop` is set.
+
+    inside : int8 (N,), scratch
     """
+    inside[: graph.counts[NODES]] = 0  # leaves, too: it may have the flags of another graph
     count = graph.counts[EXPANDED]
     for i in range(count):
         node = graph.nodes[graph.expanded[i]]
