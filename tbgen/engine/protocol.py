@@ -24,7 +24,7 @@ from tbgen.notation import format_move
 MAX_NUMBER = 10**18
 """Largest number accepted as an argument of `go`; the search counts in 62 bits."""
 NUMBERS = {
-    "depth": 1, "nodes": 1, "mate": 1, "movestogo": 1, "movetime": 0,
+    "depth": 1, "nodes": 1, "mate": 1, "movestogo": 0, "movetime": 0,
     "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "time": 0, "increment": 0,
     "opptime": 0, "oppincrement": 0, "oppmovestogo": 1,
 }  # fmt: skip
@@ -101,8 +101,8 @@ class EngineProtocol:
     def do_setoption(self, words: Sequence[str]) -> None:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
 
-        A known option ends a running search. The buttons `Clear Hash` and `newgame` clear the hash
-        table before the next search.
+        An option has effect from the next search on, which also finds new tables. The buttons
+        `Clear Hash` and `newgame` clear the hash table before it.
         """
         words = list(words)
         if words[:1] == ["name"]:
@@ -113,7 +113,7 @@ class EngineProtocol:
         if name.lower().replace(" ", "") in ("clearhash", "newgame"):
             self.thinker.forget()
         elif self.options.set(name, value):
-            self.thinker.finish()
+            self.thinker.find_tables()
 
     def do_position(self, words: Sequence[str]) -> None:
         """Set the current game from the words of a `position` command.
@@ -132,7 +132,7 @@ class EngineProtocol:
             self.note("go: no position, as the last one was refused")
             self.answer(Answer(None))
             return
-        self.thinker.begin(self.game, self.options, self.limits(words))
+        self.thinker.begin(self.game, replace(self.options), self.limits(words))
 
     def do_stop(self, words: Sequence[str]) -> None:
         """Stop the search, so that its answer is written."""

@@ -1,6 +1,7 @@
 """Moves and lines from tables, for positions that need no search.
 
-Tables are opened again when the options change. A table that cannot be read is left out; the other
+Tables are opened again when the options change, and for a new game if a directory has changed, as
+by a build. A table that cannot be read is left out; the other
 tables stay open.
 """
 
@@ -31,6 +32,10 @@ class EngineTables:
 
     def __init__(self) -> None:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
+        self._changed: list[int] = []
+        """Times of the last change of the directories when they were opened; see `_change_of`."""
+        self.is_current = True
+        """Whether `use` need not look for changes of the directories."""
         self.tables: GameTablebase | None = None
         self.problems: list[str] = []
         """Notes to the user: unreadable directories, or why no table is used; else empty."""
@@ -38,11 +43,14 @@ class EngineTables:
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
         """Open the tables of directories under a rule set; return True, also if none can be used.
 
-        Returns False, and keeps the open tables, if both arguments are those of the last call.
+        Returns False, and keeps the open tables, if both arguments are those of the last call, and
+        `is_current` is true or no directory has changed.
         """
-        if (directories, rules) == self._named:
+        changed = self._changed if self.is_current else list(map(_change_of, directories))
+        self.is_current = True
+        if (directories, rules) == self._named and changed == self._changed:
             return False
-        self._named = directories, rules
+        self._named, self._changed = (directories, rules), list(map(_change_of, directories))
         self.close()
         if directories:
             from tbgen.play.tablebase import GameTablebase
@@ -95,6 +103,14 @@ class EngineTables:
         if self.tables is not None:
             self.tables.close()
         self.tables, self.problems = None, []
+
+
+def _change_of(directory: Path) -> int:
+    """Return the time of a directory's last change, in nanoseconds; 0 if it cannot be read."""
+    try:
+        return directory.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:

@@ -198,8 +198,13 @@ class Thinker:
             self._preparing.join()
 
     def forget(self) -> None:
-        """Clear the hash table and histories before the next search: a new game begins."""
+        """Before the next search, clear the hash table and histories, and find new tables."""
         self._forget = True
+        self.find_tables()
+
+    def find_tables(self) -> None:
+        """Before the next search, open the tables again if their directories have changed."""
+        self._tables.is_current = False
 
     def _start_clock(self) -> None:
         """Start the clock now, and, unless pondering, a timer that stops at the hard time limit."""

@@ -88,7 +88,7 @@ def test_uci_stops_and_ponders(uci):
     uci.hear("bestmove")
     uci.say("go ponder movetime 50")
     uci.hear("info depth 3")
-    uci.say("isready")
+    uci.say("setoption name Hash value 17", "isready")
     assert not any(line.startswith("bestmove") for line in uci.hear("readyok"))
     uci.say("ponderhit")
     uci.hear("bestmove")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -48,6 +49,20 @@ def test_directories_of_the_command_line_may_have_separators_in_their_names() ->
     paths = Path("a:b"), Path("c;d")
     assert Options(paths=paths).directories == paths
     assert Options(paths=paths).path_list == "a:b;c;d"
+
+
+def test_new_tables_are_found_when_they_are_looked_for(tables_dir: Path, tmp_path: Path) -> None:
+    library, file = EngineTables(), "KRK.check.dtm.xqt"
+    assert library.use((tmp_path,), "check")
+    assert library.tables is None
+    os.utime(tmp_path, ns=(0, 0))
+    shutil.copy(tables_dir / file, tmp_path)
+    assert not library.use((tmp_path,), "check")
+    library.is_current = False
+    assert library.use((tmp_path,), "check")
+    assert materials(library) == {"KRK"}
+    library.is_current = False
+    assert not library.use((tmp_path,), "check")
 
 
 def test_the_other_tables_stay_when_one_is_removed(library: EngineTables) -> None:
