@@ -6,8 +6,9 @@
     six     10101040,3,5500000,0,0,0                  `tbgen.indexing.boardcode`, no side to move
     board   ten lines of nine points, with rank and file names and the side to move
 
-`parse_position` recognises the style by a slash (FEN), line breaks (board), or digits and
-separators alone (six); any other text is read as Pai's string.
+`parse_position` recognises the style by a slash (FEN), line breaks or ten times nine points
+(board), or digits and separators alone (six); any other text is read as Pai's string. A board may
+have blanks in place of line breaks, as in one-line input fields and shells.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _PAI_LETTERS = "kberncp"
 _SIX_TEXT = re.compile(r"(?:B\s*\[6\]\s*=\s*)?(?:[{\[(]\s*)?([-+\d][-+\d\s,;]*)[}\])]?")
 _BLANKS = ".+*-_·"
 _FILE_NAMES = "abcdefghi"
+_ROW = re.compile(r"([0-9]?)\s*((?:[A-Za-z.+*_·-]\s*){9})")
+"""Pattern of a row of a board, perhaps after its name."""
 _SIDE_LINE = re.compile(r"(red|r|white|w|black|b)(tomove)?")
 
 
@@ -70,9 +73,9 @@ def read_position(text: str, side: Side | None = None) -> PositionText:
         if side is not None and len(words) == 1:
             stripped += " b" if side == Side.BLACK else " w"
         style, position = "fen", Position.from_fen(stripped)
-    elif "\n" in stripped or "\r" in stripped:
+    elif lines := _board_lines(stripped):
         style = "board"
-        position, viewpoint = _parse_board(stripped)
+        position, viewpoint = _parse_board(lines)
     elif match := _SIX_TEXT.fullmatch(stripped):
         style, position = "six", _parse_six(match.group(1))
     else:
@@ -172,7 +175,25 @@ def _format_board(position: Position, viewpoint: Side) -> str:
     return "\n".join(lines)
 
 
-def _parse_board(text: str) -> tuple[Position, Side]:
+def _board_lines(text: str) -> list[str]:
+    """Return the lines of a board, also if blanks replace its line breaks; empty for other text."""
+    lines, at = text.splitlines(), 0
+    if len(lines) > 1:
+        return lines
+    rows = []
+    while match := _ROW.match(text, at):
+        rows.append(f"{match[1]}{match[2]}")
+        at = match.end()
+        if len(rows) == RANKS:
+            files = _ROW.match(text, at)
+            if files and "".join(files[2].split()).lower() in (_FILE_NAMES, _FILE_NAMES[::-1]):
+                rows.append(files[2])
+                at = files.end()
+            return [*rows, text[at:]]
+    return []
+
+
+def _parse_board(lines: list[str]) -> tuple[Position, Side]:
     """Return the position and the viewpoint of a diagram of ten lines of nine points.
 
     Optional are rank names on either edge, a line of file names, and a line with the side to move.
@@ -180,7 +201,7 @@ def _parse_board(text: str) -> tuple[Position, Side]:
     """
     side, turned_files = Side.RED, None
     rows: list[tuple[str, str]] = []
-    for line in text.splitlines():
+    for line in lines:
         letters = "".join(line.split())
         if not letters:
             continue

@@ -11,6 +11,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 
 from starlette.testclient import TestClient
 
+from tbgen.board.web.middleware import MAX_BODY
 from tests.board.test_pages import JUDGED, LOOP, page
 
 
@@ -72,7 +73,7 @@ def test_long_games_are_posted(client: TestClient) -> None:
     short = client.post("/find", data={"q": "炮二平五", "lang": "en"}, follow_redirects=False)
     assert short.headers["location"].startswith("/find?q=")
     assert client.post("/find", data={"q": moves * 2}).status_code == 400  # more than 400 moves
-    assert client.post("/find", data={"q": moves * 8}).status_code == 413
+    assert client.post("/find", data={"q": "x" * MAX_BODY}).status_code == 413
     assert client.post("/find", data={"x": moves}).status_code == 400  # an unknown field
 
 

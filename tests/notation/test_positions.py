@@ -68,6 +68,17 @@ def test_pai_golden(text: str, fen: str, viewpoint: Side) -> None:
     assert format_position(read.position, "pai", viewpoint) == text
 
 
+@pytest.mark.parametrize("rows", [range(12), range(10), [*range(10), 11]])
+def test_a_board_may_have_blanks_in_place_of_line_breaks(rows) -> None:
+    lines = [START_BOARD.splitlines()[row] for row in rows]
+    assert read_position(" ".join(lines)).style == "board"
+    assert parse_position(" ".join(lines)) == Position.from_fen(START_FEN)
+    plain = " ".join("".join(line[2:].split()) for line in lines[:10])
+    assert parse_position(f"{plain} black to move").side == Side.BLACK
+    turned = " ".join(reversed(lines[:10]))
+    assert read_position(turned).viewpoint == Side.BLACK
+
+
 def test_board_golden() -> None:
     start = Position.from_fen(START_FEN)
     assert format_position(start, "board") == START_BOARD

@@ -123,7 +123,7 @@ def search_puzzle(
     hint = "try another level" if level else "try another endgame"
     if is_whole:
         raise NothingFoundError(f"{material} has no such puzzle", hint)
-    raise NothingFoundError(f"no such puzzle of {material} was found in time", hint)
+    raise NothingFoundError(f"no such puzzle of {material} was found", hint)
 
 
 def _kinds(aim: Outcome, level: str) -> list[Query]:

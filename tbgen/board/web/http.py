@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -46,6 +47,9 @@ MAX_OF_CLIENT = 16
 """Most running and waiting requests of one client address, of which a browser sends six at once.
 Further ones are answered 503.
 """
+
+ABANDONED_SECONDS = 1.0
+"""Seconds that a search waits for the client's former one, whose disconnection may come later."""
 
 SEARCHERS = min(2, usable_cores())
 """Maximum number of searches at the same time. One client may have one search."""
@@ -244,7 +248,7 @@ class EndpointRunner:
         client = request.client.host if request.client is not None else ""
         if sum(self._clients[client, each] for each in Lane) >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")
-        if lane is Lane.SEARCH and self._clients[client, lane]:
+        if lane is Lane.SEARCH and await self._is_searching(client):
             hint = "wait for your other search, or stop it"
             raise RequestError(503, "one search at a time", hint)
         running = Counter([(client, lane)])
@@ -253,6 +257,15 @@ class EndpointRunner:
             return await self._run(lane, work, request)
         finally:
             self._clients -= running  # drops counts of zero
+
+    async def _is_searching(self, client: str) -> bool:
+        """Wait for a client's search, which it may have abandoned, to end; True if it goes on."""
+        end = time.monotonic() + ABANDONED_SECONDS
+        while self._clients[client, Lane.SEARCH]:
+            if time.monotonic() > end:
+                return True
+            await asyncio.sleep(0.05)
+        return False
 
     async def _run(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
         """Run `work` in a thread of the lane, and return the answer that it computes.

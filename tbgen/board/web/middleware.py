@@ -30,8 +30,8 @@ HOST = re.compile(r"[\w.:\[\]-]{1,100}")
 MAX_QUERY = 6000
 """Most bytes of path and query: a game of `view.MAX_MOVES` plies fits."""
 
-MAX_BODY = 1 << 16
-"""Most bytes of a form: a game of `view.MAX_MOVES` plies fits, in any notation."""
+MAX_BODY = 1 << 18
+"""Most bytes of a form: an annotated game fits; a Chinese character takes nine bytes."""
 
 SAME_ORIGIN = (HTML, EVENTS)
 """Media types that scripts of other origins may not read."""

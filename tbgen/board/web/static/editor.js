@@ -108,6 +108,7 @@ document.addEventListener("input", (event) => {
   const field = event.target;
   if (!field.matches("form.text textarea")) return;
   clearTimeout(typing);
+  if (!field.value.trim()) return; // the board stays
   typing = setTimeout(async () => {
     const [typed, from, to] = [field.value, field.selectionStart, field.selectionEnd];
     const query = new URLSearchParams(new FormData(field.form));

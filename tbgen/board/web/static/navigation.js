@@ -14,9 +14,9 @@ export function within(path) {
 }
 
 // State that modules share: selected square, keyboard cursor, piece chosen in the palette, current
-// request, playback of a line, timer of the opponent's reply.
+// request and its address, playback of a line, timer of the opponent's reply.
 export const state = {
-  chosen: null, cursor: null, piece: null, loading: null, player: null, reply: null,
+  chosen: null, cursor: null, piece: null, loading: null, address: "", player: null, reply: null,
 };
 
 // Value in the browser's storage; "" if it has none, or if there is no storage.
@@ -47,7 +47,10 @@ export function onArrival(what) {
 // keep: "push" adds a history entry, "replace" replaces the current one, "" changes none;
 // animate: slide the moved piece; reply: request the opponent's reply if due; form: fields to post.
 export async function go(href, { keep = "push", animate = true, reply = true, form = null } = {}) {
+  const waiting = main().classList.contains("busy");
+  if (waiting && !form && href === state.address) return false; // clicked twice
   state.loading?.abort();
+  state.address = form ? "" : href;
   clearTimeout(state.reply);
   const request = (state.loading = new AbortController());
   main().classList.add("busy");
