@@ -22,7 +22,8 @@ Parameters of kernels: `tbgen.rows`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -287,8 +288,19 @@ class Sweeper:
         add_found : treat positions already on `found` as predecessors; if False, remove them
         """
         ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)
-        avoided = found if escape is None else self._whole(escape, found)
-        self._run(ranges, side, False, front, within, escape is not None, avoided, add_found, found)
+        avoided, has_escape = found, escape is not None
+        if escape is not None:
+            avoided = self._whole(escape, found)
+        # An enumeration as argument would slow the kernel's call by forty microseconds.
+        mover = int(side)
+
+        def sweep(lead_0: int, lead_1: int, scratch: Scratch) -> int:
+            return _k_sweep(
+                lead_0, lead_1, mover, False, front, within, has_escape, avoided, add_found, found,
+                scratch, self._frame,
+            )  # fmt: skip
+
+        self._run(ranges, sweep)
 
     def without_move_into(
         self, side: int, within: Rows | Frontier, found: Frontier, avoided: Rows
@@ -301,19 +313,25 @@ class Sweeper:
             front, ranges = within, ranges_for(within)
         else:
             front, ranges = self._whole(within, found), RANGES
-        escape = self._whole(avoided, found)
-        self._run(ranges, side, True, front, front.rows, True, escape, False, found)
+        escape, mover = self._whole(avoided, found), int(side)
 
-    def _run(self, ranges: int, side: int, *arguments: Any) -> None:
-        """Call `_k_sweep` with `arguments` on ranges of leads; add the rows read to the meter."""
-        # An enumeration as argument would slow the kernel's call by forty microseconds.
-        mover = int(side)
+        def sweep(lead_0: int, lead_1: int, scratch: Scratch) -> int:
+            return _k_sweep(
+                lead_0, lead_1, mover, True, front, front.rows, True, escape, False, found,
+                scratch, self._frame,
+            )  # fmt: skip
+
+        self._run(ranges, sweep)
+
+    def _run(self, ranges: int, sweep: Callable[[int, int, Scratch], int]) -> None:
+        """Call `sweep(first lead, end, scratch)`, which returns rows read, on ranges of leads.
+
+        Adds the rows read to the meter.
+        """
         rows_read = [0] * self._workers.threads
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:
-            rows_read[thread] += _k_sweep(  # type: ignore[call-arg]  # mypy counts no starred ones
-                lead_0, lead_1, mover, *arguments, self._scratch[thread], self._frame
-            )
+            rows_read[thread] += sweep(lead_0, lead_1, self._scratch[thread])
 
         self._workers.run(work, self._leads, ranges)
         meter = self._workers.meter
