@@ -33,7 +33,6 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
-from tbgen.__main__ import take_signals
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Attempt, Executor, LostError, attempt
 from tbgen.system.platform import (
@@ -43,6 +42,7 @@ from tbgen.system.platform import (
     interrupt_self,
     python_command,
 )
+from tbgen.system.signals import take_signals
 
 GRACE_SECONDS = 10.0
 """Time limit for a worker to clean up after its interruption, before it is killed."""
