@@ -60,7 +60,7 @@ class StateFile:
         note: Callable[[str], object] = lambda text: None,
     ) -> None:  # fmt: skip
         """Compute the identity that a usable checkpoint of this table must have."""
-        from tbgen.retrograde.state import source_digest
+        from tbgen.compiling.folder import source_digest
 
         self.path = state_path(directory, spec.name)
         self._identity: dict[str, Any] = {

@@ -24,7 +24,6 @@ from itertools import chain
 from struct import Struct
 from typing import Protocol
 
-from tbgen.compiling.folder import source_digest as source_digest
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.journal import Waiting

@@ -78,7 +78,7 @@ def test_a_state_of_another_build_is_ignored(
         assert left(state(tmp_path, [knk])) is None
     assert left(state(tmp_path, supporting, TableSpec(KRKN, CodeSpace(1)))) is None
     assert left(state(tmp_path, supporting, TableSpec(KRKN, CodeSpace(2, 99)))) is None
-    monkeypatch.setattr("tbgen.retrograde.state.source_digest", lambda: "another program")
+    monkeypatch.setattr("tbgen.compiling.folder.source_digest", lambda: "another program")
     assert left(state(tmp_path, supporting)) is None
     monkeypatch.undo()
     assert left(state(tmp_path, supporting)) == PARTS

@@ -30,7 +30,7 @@ LAYERS: dict[str, set[str]] = {
     "answers": {"indexing", "notation", "play", "referee", "rules", "tables"},
     "scheduling": {"indexing"},
     "publishing": {"indexing", "tables"},
-    "building": {"indexing", "notation", "retrograde", "rows", "scheduling", "tables"},
+    "building": {"compiling", "indexing", "notation", "retrograde", "rows", "scheduling", "tables"},
     "finding": {
         "answers", "compiling", "indexing", "notation", "play", "probing", "rules", "tables",
     },
