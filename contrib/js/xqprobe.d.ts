@@ -29,7 +29,8 @@ export interface Move {
   check: boolean;
   /** Whether the move is known to be best; none is if the best one is among several without a table. */
   best: boolean;
-  /** Null if the table after the move is missing. */
+  /** Null if the table after the move is missing; if the position itself has distances, also if the
+   * table after the move has outcomes only. */
   value: Value | null;
 }
 

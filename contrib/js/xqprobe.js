@@ -24,7 +24,7 @@ function positionOf(fen) {
   const [rows, side = "w"] = fen.trim().split(/[\s_]+/);
   const board = new Uint8Array(SQUARES);
   const ranks = rows.split("/");
-  if (ranks.length !== 10 || !"wrb".includes(side)) throw new TablesError(`not a position: ${fen}`);
+  if (ranks.length !== 10 || !["w", "r", "b"].includes(side)) throw new TablesError(`not a position: ${fen}`);
   ranks.forEach((row, index) => {
     let file = 0;
     for (const letter of row) {
@@ -47,6 +47,16 @@ function stepOf(move) {
   if (!found) throw new TablesError(`not a move: ${move}`);
   const [from, to] = [0, 2].map((n) => 9 * Number(found[n + 2]) + "abcdefghi".indexOf(found[n + 1]));
   return [from, to];
+}
+
+// The position after moves, each a pair of squares.
+function positionAfter({ board, side }, steps) {
+  const after = board.slice();
+  for (const [from, to] of steps) {
+    after[to] = after[from];
+    after[from] = 0;
+  }
+  return { board: after, side: (side + steps.length) % 2 };
 }
 
 // Canonical name of a material, such as KRNKR; null if neither side can win.
@@ -272,7 +282,7 @@ class Tables {
     const found = await this.#open(own);
     if (found === false && this.address !== null)
       throw new TablesError(`there is no table ${own}.${this.rules} at ${this.address}`, MISSING);
-    if (after)
+    if (after && this.address !== null)
       await Promise.all([...materialsAfter(pieces, position.side, all)].map((name) => this.#open(name)));
     this.#forget();
   }
@@ -327,7 +337,7 @@ class Tables {
     const position = positionOf(fen);
     const steps = played.map(stepOf);
     if (steps.length > MAX_PLAYED) throw new TablesError(`more than ${MAX_PLAYED} moves`);
-    await this.#prepare(position, true, true);
+    await this.#prepare(positionAfter(position, steps), true, true);
     return this.#ask(() => {
       this.#give(position, steps);
       const found = this.#reader.best(steps.length);

@@ -178,6 +178,20 @@ def test_best_moves_and_outcomes_alone(module: Path, server: str, tables: GameTa
 
 
 @needs_node
+def test_the_table_needed_is_that_of_the_last_position(
+    module: Path, server: str, tables: GameTablebase
+) -> None:
+    """A game may begin in a position without a table; without a directory it is not looked for."""
+    start, played = "3k5/9/9/9/9/9/9/9/R1c6/5K3 w", ["a1c1", "d9e9"]
+    (move,) = ask(module, f"{server}/tables", [["bestMove", start, played]])
+    moves = {str(each.move): each for each in tables.probe_root("4k4/9/9/9/9/9/9/9/2R6/5K3 w")}
+    assert moves[move].best
+    assert ask(module, f"{server}/tables", [["value", start], ["value", "9/9/9 wr"]]) == [
+        f"there is no table KRKC.check at {server}/tables/", "not a position: 9/9/9 wr",
+    ]  # fmt: skip
+
+
+@needs_node
 def test_errors_are_reported(module: Path, site: Path, server: str) -> None:
     (site / "bad").mkdir()
     (site / "bad" / "KRK.check.dtm.xqt").write_bytes(b"no table" * 100)
