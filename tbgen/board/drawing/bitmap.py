@@ -87,18 +87,17 @@ def gif(start: Position, frames: Sequence[Frame], look: Look, width: int) -> byt
     pace = Pace()
     paths = piece_paths(start, [frame.move for frame in frames], pace)
     moments = list(moments_of(frames, pace))
-    pictures = [renderer.picture(paths, moment, pace) for moment in moments]
     # One palette for all pictures, as colours would flicker otherwise.
-    kinds = {
-        "".join(sorted({arrow.kind for arrow in moment.arrows})): picture
-        for moment, picture in zip(moments, pictures, strict=True)
-    }
-    chosen = renderer.stacked([pictures[0], *kinds.values()]).quantize(COLOURS)
-    plain = Dither.NONE
-    first, *rest = [picture.quantize(palette=chosen, dither=plain) for picture in pictures]
+    kinds = {"".join(sorted({arrow.kind for arrow in moment.arrows})): moment for moment in moments}
+    typical = [renderer.picture(paths, moment, pace) for moment in (moments[0], *kinds.values())]
+    chosen = renderer.stacked(typical).quantize(COLOURS)
+    pictures = (
+        renderer.picture(paths, moment, pace).quantize(palette=chosen, dither=Dither.NONE)
+        for moment in moments
+    )
     milliseconds = [round(1000 * moment.shown) for moment in moments]
-    out = io.BytesIO()
-    first.save(out, "GIF", save_all=True, append_images=rest, duration=milliseconds, loop=0)
+    out, first = io.BytesIO(), next(pictures)
+    first.save(out, "GIF", save_all=True, append_images=pictures, duration=milliseconds, loop=0)
     return out.getvalue()
 
 
