@@ -69,6 +69,12 @@ def test_a_prefix_may_come_with_the_path_or_without(near: TestClient) -> None:
     assert moved.headers["location"].startswith("/xiangqi/?pos=")
 
 
+def test_the_search_box_is_posted_under_the_prefix(near: TestClient) -> None:
+    for path in ("/find", "/xiangqi/find"):
+        answer = near.post(path, data={"q": "KRKN"}, headers=UNDER, follow_redirects=False)
+        assert answer.headers["location"].startswith("/xiangqi/")
+
+
 def test_openapi_has_the_prefix(near: TestClient) -> None:
     told = [near.get("/openapi.json", headers=each).json()["servers"] for each in (UNDER, {})]
     assert told == [[{"url": "/xiangqi"}], [{"url": "/"}]]

@@ -14,7 +14,7 @@ anywhere: `building` refuses them, and pages for them do not name the directory 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from ipaddress import ip_address
 from typing import Any
 
@@ -62,13 +62,13 @@ pages, which may hold the token for builds.
 class RequestLimits:
     """ASGI middleware: refuses requests beyond the limits, and adds headers to every answer.
 
-    posts : paths that accept POST
+    posts : paths that accept POST, also below the prefix of a proxy
     loopback_only : refuse requests whose host is not a loopback name, as `is_loopback` tests.
         Otherwise a foreign site could make its name resolve to this machine (DNS rebinding), and
         its scripts could read the answers
     """
 
-    def __init__(self, app: ASGIApp, posts: Container[str], loopback_only: bool = False) -> None:
+    def __init__(self, app: ASGIApp, posts: Collection[str], loopback_only: bool = False) -> None:
         self._app = app
         self._posts = posts
         self._loopback_only = loopback_only
@@ -90,7 +90,7 @@ class RequestLimits:
             await send(message)
 
         scope = _in_origin_form(scope)
-        post = scope["method"] == "POST" and scope["path"] in self._posts
+        post = scope["method"] == "POST" and scope["path"].endswith(tuple(self._posts))
         app = _refusal(scope, self._loopback_only, post) or self._app
         await app(scope, receive, send_with_headers)
 

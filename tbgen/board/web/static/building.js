@@ -1,7 +1,7 @@
 // Progress of a build, by server-sent events; reloads the page at the end.
 
 import { main, say } from "./drawing.js";
-import { go, onArrival } from "./navigation.js";
+import { go, onArrival, within } from "./navigation.js";
 
 let events = null;
 
@@ -10,7 +10,7 @@ onArrival(() => {
   events = null;
   const card = main().querySelector(".building");
   if (!card) return;
-  events = new EventSource(card.dataset.events);
+  events = new EventSource(within(card.dataset.events));
   events.onmessage = (message) => {
     const { share, said, ended } = JSON.parse(message.data);
     card.querySelector("progress").value = share;
