@@ -102,22 +102,22 @@ document.addEventListener("touchend", (event) => {
   if (button && button.contains(document.elementFromPoint(end.clientX, end.clientY))) takePiece(button.dataset.piece);
 });
 
-// Check the text while it is typed; the field keeps focus and text.
-let typing = null;
+// Check the text while it is typed; the field keeps focus and text, also of meanwhile.
 document.addEventListener("input", (event) => {
   const field = event.target;
   if (!field.matches("form.text textarea")) return;
-  clearTimeout(typing);
+  clearTimeout(state.typing);
   if (!field.value.trim()) return; // the board stays
-  typing = setTimeout(async () => {
-    const [typed, from, to] = [field.value, field.selectionStart, field.selectionEnd];
+  state.typing = setTimeout(async () => {
+    const asked = field.value;
     const query = new URLSearchParams(new FormData(field.form));
     if (!(await go(`${root}?${query}`, { animate: false, keep: "replace" }))) return;
     const now = main().querySelector("form.text textarea");
     if (!now) return;
-    now.value = typed;
+    now.value = field.value;
     now.focus();
-    now.setSelectionRange(from, to);
+    now.setSelectionRange(field.selectionStart, field.selectionEnd);
+    if (now.value !== asked) now.dispatchEvent(new Event("input", { bubbles: true }));
   }, 400);
 });
 

@@ -14,9 +14,10 @@ export function within(path) {
 }
 
 // State that modules share: selected square, keyboard cursor, piece chosen in the palette, current
-// request and its address, playback of a line, timer of the opponent's reply.
+// request and its address, playback of a line, timers of the opponent's reply and of typed text.
 export const state = {
   chosen: null, cursor: null, piece: null, loading: null, address: "", player: null, reply: null,
+  typing: null,
 };
 
 // Value in the browser's storage; "" if it has none, or if there is no storage.
@@ -52,6 +53,7 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   state.loading?.abort();
   state.address = form ? "" : href;
   clearTimeout(state.reply);
+  clearTimeout(state.typing);
   const request = (state.loading = new AbortController());
   main().classList.add("busy");
   let answer, text;
