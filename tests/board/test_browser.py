@@ -257,6 +257,24 @@ def test_the_editor(page: Any) -> None:
     assert_no_console_errors(page)
 
 
+def test_text_typed_while_the_page_is_loaded_is_kept(page: Any) -> None:
+    open_page(page, "/?mode=edit")
+    page.execute_script(
+        "const own = window.fetch;"
+        "window.fetch = async (...request) => {"
+        " await new Promise((done) => setTimeout(done, 600)); return own(...request); };"
+    )
+    field = one(page, "textarea[name=fen]")
+    field.clear()
+    field.click()
+    for letter in "4K44B49994n495k3990":
+        page.switch_to.active_element.send_keys(letter)
+        # The text is looked up when nothing has been typed for 0.4 s.
+        time.sleep(0.5 if letter in "Bnk" else 0.1)
+    until(lambda: count(page, ".fine") and count(page, ".pieces use[data-square='e9']"))
+    assert one(page, "textarea[name=fen]").get_property("value") == "4K44B49994n495k3990"
+
+
 def test_the_list_is_filtered_and_sorted(page: Any) -> None:
     def listed() -> list[str]:
         rows = page.find_elements(By.CSS_SELECTOR, ".endgames tbody tr")
