@@ -13,7 +13,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.cli.options import json_option
 from tbgen.cli.streams import position_text
 from tbgen.indexing import InputError
-from tbgen.notation import parse_move, parse_position
+from tbgen.notation import MOVE_NOTATIONS, parse_move, parse_position
 from tbgen.tables.files import replacing
 
 
@@ -30,6 +30,10 @@ from tbgen.tables.files import replacing
     help="Chinese characters, the letters of a FEN, or pictures. Default: zh.",
 )  # fmt: skip
 @click.option(
+    "--notation", type=click.Choice(MOVE_NOTATIONS), default=MOVE_NOTATIONS[0],
+    help="Names of files and ranks as in these moves. Default: iccs.",
+)  # fmt: skip
+@click.option(
     "--width", type=click.IntRange(40, 8000), metavar="N",
     help="Width in pixels. Default: 480 for PNG; an SVG fills its container.",
 )  # fmt: skip
@@ -40,6 +44,7 @@ def diagram(
     last: str | None,
     flip: bool,
     pieces: str,
+    notation: str,
     width: int | None,
     as_json: bool,
 ) -> None:
@@ -58,7 +63,7 @@ def diagram(
     if last is not None:
         move = parse_move(shown, last)
         shown, marks = shown.after(*move), Marks(move)
-    look = Look(flip=flip, pieces=pieces)
+    look = Look(flip=flip, pieces=pieces, notation=notation)
     picture = draw(shown, look, marks, alone=True, width=width)
     if out is None:
         click.echo(picture)

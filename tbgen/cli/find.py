@@ -15,7 +15,7 @@ from tbgen.cli.command import Command
 from tbgen.cli.streams import json_text
 from tbgen.finding.query import SORTS, read_range
 from tbgen.indexing import Material
-from tbgen.notation import parse_material
+from tbgen.notation import MOVE_NOTATIONS, parse_material
 
 # Numba and the tables package are imported when a table is searched.
 if TYPE_CHECKING:
@@ -58,11 +58,15 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
     "--format", "style", type=click.Choice(["fen", "csv", "pgn"]),
     help="A FEN per line, CSV with values, or PGN with best play. Default: fen.",
 )  # fmt: skip
+@click.option(
+    "--notation", type=click.Choice(MOVE_NOTATIONS),
+    help="Moves of --format pgn, with Chinese comments for zh and zh-hant. Default: iccs.",
+)  # fmt: skip
 @options.table_options
 @options.json_option
 def find(
     material: str, order: str | None, plies: str | None, selection: options.Selection,
-    style: str | None, counted: bool, as_json: bool, **asked: Any,
+    style: str | None, notation: str | None, counted: bool, as_json: bool, **asked: Any,
 ) -> None:  # fmt: skip
     """List all positions of a table that meet conditions.
 
@@ -75,6 +79,8 @@ def find(
     """
     if style and (as_json or counted):
         raise click.UsageError(f"use only one of --format and {'--json' if as_json else '--count'}")
+    if notation and style != "pgn":
+        raise click.UsageError("--notation needs --format pgn")
     wanted = parse_material(material)
     from tbgen.finding.search import find as search
 
@@ -89,7 +95,7 @@ def find(
         elif style == "csv":
             _write_csv(found)
         elif style == "pgn":
-            _write_pgn(found, opened)
+            _write_pgn(found, opened, notation or MOVE_NOTATIONS[0])
         else:
             sys.stdout.writelines(f"{each.fen}\n" for each in found)
 
@@ -108,14 +114,15 @@ def _write_csv(found: Search) -> None:
         writer.writerow(row[: len(columns)])
 
 
-def _write_pgn(found: Search, tables: GameTablebase) -> None:
+def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> None:
     """Write a PGN game for each position found, to stdout: best play from the position."""
     from tbgen.board.knowledge.games import game_text
     from tbgen.board.knowledge.store import TableStore
 
     store = TableStore(tables)
+    language = {"zh": "zh-Hans", "zh-hant": "zh-Hant"}.get(notation, "en")
     for each in found:
-        sys.stdout.write(f"{game_text(store, [each.position], [])}\n")
+        sys.stdout.write(f"{game_text(store, [each.position], [], notation, language)}\n")
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:

@@ -106,8 +106,7 @@ def names(place: RelativePlace) -> list[str]:
     others = []
     if where:
         others = [where + letter, f"{where}{letter}{place.file}", f"{where}{place.file}"]
-    if count == 2:
-        others.append(file)
+    others.append(file)
     if place.crowded_files > 1:
         return [f"{place.serial}{letter}", *others]
     standard = [where + letter] if count < 4 else []

@@ -8,9 +8,9 @@
 
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
-Comments, lines that begin with %, variations, move numbers and marks of praise are passed over.
-Any other text that is no move is an error. Moves are read by `parse_move`; the tag
-`[Format "fairy"]` names their notation.
+Comments, lines that begin with %, variations in brackets and marks of praise are passed over, and
+move numbers unless one comes again. Any other text that is no move is an error. Moves are read by
+`parse_move`; the tag `[Format "fairy"]` names their notation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GAP = r"\s,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
 
 _LABELS = (
     "[标標][题題]|棋局|[红紅黑]方?|[赛賽]事|比[赛賽]|日期|[时時][间間]|地[点點]|[轮輪]次|作者|出[处處]"
-    "|[开開]局"
+    "|[开開]局|[评評]?[注註][释釋解]?"
 )
 """Labels of Chinese records, whose lines name the players or the event; written as alternatives of
 a regular expression.
@@ -45,11 +45,15 @@ _TOKEN = re.compile(
     rf"""
     (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]* | (?m:^)%[^\n]* | \$\d+ | \[/?DhtmlXQ\]
         | [红紅黑]方?先[行走手]?(?![胜勝负負和]) | [.\uff0e\u2026\u2014]+
-        | (?m:^) \s* (?: {_LABELS} ) \s*[:\uff1a][^\n]* | (?m:^) \s* [结結]果 \s*[:\uff1a] )
+        | (?m:^) \s* (?: {_LABELS} ) \s*[:\uff1a][^\n]*
+        | (?m:^) \s* (?: [结結]果 | [着著走]法 ) \s*[:\uff1a]
+        | (?m:^) \s* (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )
+            [^\n\d{_NUMERALS}]* (?![^\n]) )
     | \[DhtmlXQ_ (?P<part>\w+) \]
     | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
     | (?P<bracket> [({{（《【] )
     | (?P<number> 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
+        | [十一二三四五六七八九]{{1,3}}\u3001
         | \d{{1,3}} (?: \s*[.\uff0e\u2026]+(?!\d) | [\u3001)\uff09] | (?=\s) ) )
     | (?P<result> (?:1-0 | 0-1 | 1/2(?:-1/2)? | \*) (?=[{_GAP}]|$)
         | [红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定?
@@ -94,11 +98,25 @@ class _Record:
     """Tags of PGN by name in upper case, parts of a DhtmlXQ board by name in lower case."""
     fen: str = ""
     """FEN in front of the moves; empty if there is none."""
+    inherits: bool = False
+    """True if the FEN is that of the game before, as move number 1 alone begins this game."""
     words: list[str] = field(default_factory=list)
     """Moves as text."""
+    offset: int | None = None
+    """Difference between the first move number and 1 + the pairs of moves before it."""
+    again: tuple[int, int] | None = None
+    """First move number that comes again, as in a variation: (moves before it, number)."""
     stated: str = ""
     ended: bool = False
     """True if a result follows the moves."""
+
+    def count(self, number: int) -> None:
+        """Note a move number; it comes again if it is less than that of the moves before it."""
+        pairs = len(self.words) // 2
+        if self.offset is None:
+            self.offset = number - pairs - 1
+        if number < self.offset + pairs + 1 and self.again is None:
+            self.again = len(self.words), number
 
     def read_xq(self) -> tuple[Position, list[str | Move]]:
         """Return the first position and the moves of a DhtmlXQ board; raises `InputError`.
@@ -162,6 +180,8 @@ def read_game(
     tag = game.tags.get("RESULT", game.tags.get("result", ""))
     position, stated = start, game.stated or _result(tag)
     for entry in given:
+        if game.again is not None and game.again[0] == len(moves):
+            return GameText(start, tuple(moves), _number_again(*game.again), stated)
         try:
             move = parse_move(position, entry, notation) if isinstance(entry, str) else entry
             position = play(position, move)
@@ -171,15 +191,26 @@ def read_game(
     return GameText(start, tuple(moves), None, stated)
 
 
+def _number_again(before: int, number: int) -> MoveTextError:
+    return MoveTextError(
+        f"after ply {before} the moves begin again at number {number}",
+        "put variations in brackets",
+    )
+
+
 def split_games(text: str) -> list[str]:
     """Return the text of each game in a text, in order.
 
     A game ends before a FEN that follows moves or a FEN, before a tag that follows moves or is
     repeated, before moves that follow a result, and before move number 1 after two or more moves.
+    The last one begins at the same FEN, if there is one: it may be a variation.
     """
     games = _split(text)
     ends = [*(game.first for game in games), len(text)][1:]
-    return [text[game.first : end].strip() for game, end in zip(games, ends, strict=True)]
+    return [
+        (f"{game.fen} " if game.inherits else "") + text[game.first : end].strip()
+        for game, end in zip(games, ends, strict=True)
+    ]
 
 
 def _split(text: str) -> list[_Record]:
@@ -188,7 +219,8 @@ def _split(text: str) -> list[_Record]:
     for kind, name, value, first in _tokens(text):
         game = games[-1]
         if _begins_game(game, kind, name):
-            game = _Record(first)
+            inherits = kind == "number" and not game.ended and bool(game.fen)
+            game = _Record(first, fen=game.fen if inherits else "", inherits=inherits)
             games.append(game)
         if kind == "tag":
             game.tags[name] = value
@@ -196,6 +228,8 @@ def _split(text: str) -> list[_Record]:
             game.fen = value
         elif kind == "move":
             game.words.append(value)
+        elif kind == "number" and name:
+            game.count(int(name))
         elif kind == "result":
             game.stated, game.ended = _result(value), bool(game.words)
     return [game for game in games if game.words or game.fen or game.tags]
@@ -223,7 +257,7 @@ def _begins_game(game: _Record, kind: str, name: str) -> bool:
         return bool(game.words or game.ended or name in game.tags)
     if kind in ("fen", "position"):
         return bool(game.words or game.fen)
-    if kind == "first":
+    if kind == "number" and name == "1":
         return len(game.words) > 1
     return game.ended and kind in ("move", "number")
 
@@ -231,9 +265,9 @@ def _begins_game(game: _Record, kind: str, name: str) -> bool:
 def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
     """Yield (kind, name, text, index of the first character) of each part of a text that counts.
 
-    Kinds are `tag`, `fen`, `position` (the word of UCI), `first` (move number 1), `number` (another
-    move number), `move` (also text that is no move) and `result`. Only a tag has a name, and the
-    text of a tag is its value. Comments and variations are passed over.
+    Kinds are `tag`, `fen`, `position` (the word of UCI), `number` (of a move), `move` (also text
+    that is no move) and `result`. A tag has a name, and its text is its value. The name of a number
+    is its digits, empty if it counts games (`第一局`). Comments and variations are passed over.
     """
     at = 0
     while match := _TOKEN.match(text, at):
@@ -251,8 +285,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
                 yield "move", "", text[first:], first
                 return
         elif kind == "number":
-            digits = re.sub(rf"[^\d十{_NUMERALS}]", "", unicodedata.normalize("NFKC", value))
-            yield "first" if digits in ("1", "一") else "number", "", value, first
+            yield "number", "" if value[-1] in "局盘" else str(_number_of(value)), value, first
         elif kind == "word":
             if value == "position":
                 yield "position", "", "", first
@@ -264,6 +297,16 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
                 yield "move", "", value, first
         elif kind != "skipped":
             yield kind, "", match["fen"] or value, first
+
+
+def _number_of(text: str) -> int:
+    """Return the number in a text such as `12.`, `⑫`, `第十二回合` or `十二、`."""
+    plain = unicodedata.normalize("NFKC", text)
+    if digits := "".join(re.findall(r"\d", plain)):
+        return int(digits)
+    units = " 一二三四五六七八九"
+    tens, ten, ones = "".join(re.findall("[十一二三四五六七八九]", plain)).rpartition("十")
+    return 10 * units.find(tens or "一") * len(ten) + units.find(ones or " ")
 
 
 def _end_of_bracket(text: str, start: int) -> int:

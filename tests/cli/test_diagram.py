@@ -29,6 +29,11 @@ def drawn(picture: str) -> dict[str, str]:
     return {use.get("data-square", ""): use.get("data-code", "") for use in pieces}
 
 
+def test_files_and_ranks_are_named_as_in_the_notation() -> None:
+    for notation, names in (("iccs", 19), ("zh", 18)):  # Chinese moves name no ranks
+        assert run(FEN, "--notation", notation).stdout.count('class="coordinate"') == names
+
+
 def test_the_picture_shows_the_position() -> None:
     result = run(FEN)
     assert result.exit_code == 0

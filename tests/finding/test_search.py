@@ -280,6 +280,9 @@ def test_the_command(krkn: GameTablebase) -> None:
     game = command("KRKN", "--at", "R@e2", "--outcome", "win", "--limit", "1", "--format", "pgn")
     assert '[FEN "' in game.stdout
     assert "1. " in game.stdout
+    chinese = command("KRKN", "--limit", "1", "--format", "pgn", "--notation", "zh").stdout
+    assert '[Event "车对马残局"]' in chinese
+    assert command("KRKN", "--notation", "zh").exit_code == 2
 
 
 @pytest.mark.parametrize(

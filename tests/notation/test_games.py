@@ -32,6 +32,8 @@ OPENINGS = [
     ("1.炮二平五 1.…马8进7 2. 马二进三 ...车9平8 红方胜定", "1-0"),
     ("……炮二平五 1.——，马8进7 2.马二进三 2……车9平8 黑方长将作负", "1-0"),
     ("标题: 一\n红方：甲\n黑方: 乙\n结果: 和棋\n炮二平五 马8进7 马二进三 车9平8", "1/2-1/2"),
+    ("第一局 单马胜单卒\n着法：一、炮二平五 马8进7\n注：3. 好棋\n二、马二进三 车9平8", ""),
+    ("变化一\n十一、炮二平五 马8进7 十二、马二进三 车9平8", ""),
     ("Ｈ２－Ｅ２ ｈ９ｇ７ Ｈ２＋３ Ｒ９．８ 双方不变作和", "1/2-1/2"),
     ("\ufeff1. 炮二平五 马8进7 2. 馬二進三 車9平8 和棋", "1/2-1/2"),
     ("position startpos moves h2e2 h9g7 h0g2 i9h9", ""),
@@ -107,6 +109,19 @@ def test_games_are_not_merged(text: str, games: int) -> None:
 def test_later_numbers_in_chinese_begin_no_game() -> None:
     text = "第十回合 炮二平五 马8进7 第十一回合 马二进三 车9平8"
     assert split_games(text) == [text]
+
+
+def test_moves_of_a_number_that_comes_again_are_a_fault() -> None:
+    game = read_game("1. h2e2 h9g7 2. h0g2 i9h9 2. b0c2 b9c7")
+    assert [move.iccs for move in game.moves] == OPENING
+    assert game.fault is not None
+    assert game.fault.message == "after ply 4 the moves begin again at number 2"
+
+
+def test_moves_from_number_1_begin_at_the_same_position() -> None:
+    games = split_games(f"{FEN} 1. c4b4 b6c6 2. b4c4\n【变着】\n1. c4d4")
+    assert [read_game(game).start.fen for game in games] == [f"{FEN} - - 0 1"] * 2
+    assert split_games("1. h2e2 h9g7 1-0 1. h2d2")[1] == "1. h2d2"
 
 
 def test_a_game_may_be_a_position_alone() -> None:

@@ -78,6 +78,8 @@ GOLDEN = [
 
 # FEN, text, the expected move
 SPELLINGS = [
+    ("3k5/9/6P2/6P2/6P2/9/9/9/9/4K4 w", "兵三进一", "g7g8"),
+    ("3k5/9/6P2/6P2/6P2/9/9/9/9/4K4 w", "兵三平四", "g5f5 g6f6 g7f7"),
     (START_FEN, "H2-E2", "h2e2"),
     (START_FEN, " h2e2 ", "h2e2"),
     (START_FEN, "h2xe2", "h2e2"),

@@ -181,6 +181,9 @@ class Api:
             for position, value in values:
                 numbers = (position.side, value.outcome, value.order, value.plies or 0)
                 lines.append(",".join([position.fen, *(str(int(number)) for number in numbers)]))
+            if wanted.study:
+                lengths = ["length", *map(str, found.lengths)]
+                lines = [",".join(pair) for pair in zip(lines, lengths, strict=True)]
             text = "".join(f"{line}\n" for line in lines)
             return _saved(text, f"{material}.csv", CSV, found.complete)
         positions = [position_answer(*each, words=view.words) for each in values]
