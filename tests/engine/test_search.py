@@ -84,6 +84,25 @@ def test_a_search_can_be_stopped_before_it_begins(searcher):
     assert [iteration.depth for iteration in found] == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("fen", "plies"),
+    [("4k4/2r2R3/9/9/9/1R7/9/9/9/5K3 w", 0), ("3r5/9/3k5/5r3/N8/9/9/4K4/9/9 w", 4)],
+)
+def test_a_stopped_search_claims_no_loss(searcher, fen, plies):
+    """Only after all moves have been searched, a position is claimed to be lost.
+
+    plies : length of the shortest loss that may be claimed; 0 for a won position
+    """
+    for nodes in range(1, 100):
+        searcher.clear()
+        searcher.clear_stop()
+        for found in searcher.think([Position.from_fen(fen)], [], nodes=nodes):
+            score = found.lines[0].score
+            if score < -scores.MAX_EVALUATION:
+                assert plies
+                assert -scores.mate_plies(score) >= plies
+
+
 def test_several_lines_begin_with_different_moves(searcher):
     found = think(searcher, Position.from_fen(START_FEN), depth=4, lines=5)
     assert len({line.moves[0] for line in found.lines}) == 5

@@ -277,7 +277,8 @@ class Searcher:
             with self._other_threads(root_moves, depth):
                 score = self._search_line(root_moves, first, depth)
             length = int(state["pv_length"][0, 0])
-            if length == 0:
+            # A stopped search has not tried all moves, and so proves no loss.
+            if length == 0 or (state["stop"][0] and score < -scores.MAX_EVALUATION):
                 break
             found.append(Line(score, tuple(map(unpacked, state["pv"][0, 0, :length]))))
             self._expected[first] = score
