@@ -26,6 +26,7 @@ from tbgen.rules import is_legal, is_terminal, legal_moves
 from tbgen.tables import Outcome, Tablebase
 from tbgen.tables.rule_sets import RuleSet
 from tests.engine.test_search import short_wins
+from tests.helpers.built import built
 from tests.helpers.strategies import played
 
 CHECK = RuleSet(Rules.CHECK)
@@ -243,6 +244,21 @@ def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
         if position in seen:
             assert graph.nodes[number].status == proof_graph.LOST
     assert any(position in seen for position in nodes_of(graph, root).values())
+
+
+def test_a_proof_does_not_rest_on_values_of_positions_that_may_repeat() -> None:
+    """The table of the root's material settles no node: its value ignores the game so far.
+
+    After a capture or a pawn's advance no position of the game can come again.
+    """
+    position = Position.from_fen("5k3/4an3/9/9/9/9/9/9/3R5/3K5 w")
+    with open_tablebase(built("KRKNA", rules="check")) as tables:
+        assert tables.probe(position).outcome == Outcome.WIN
+        loaded = NumbaTables(tables, ["KRKNA"])
+        loaded.preload("KRKNA")
+        graph, _ = graph_of(position, 60, loaded)
+    children = graph.nodes[1 : graph.nodes[0].children + 1]
+    assert (children.status == proof_graph.OPEN).any()
 
 
 def test_a_proven_win_is_played(searcher: Searcher, krkn: GameTablebase) -> None:

@@ -72,11 +72,12 @@ def _mover(graph, number, winner):
 def _settle_by_table(state, buffers, graph, row, number, winner):
     """Mark a node as lost if the attacker has no attacking pieces left, else by its table value.
 
-    A draw counts as lost. Without a table the node stays open.
+    A draw counts as lost. Without a table the node stays open, and so does a position that the game
+    before the root could repeat: its value depends on the game.
     """
     if state.attackers_left[row, winner] == 0:
         set_status(graph, number, LOST)
-    elif state.men_left[row] <= state.table_pieces:
+    elif state.men_left[row] <= state.table_pieces and state.log[row, FIRST] > state.root:
         side = _mover(graph, number, winner)
         status, value = probe_board(buffers, state.boards[row], side)
         if status == OK:
