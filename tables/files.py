@@ -88,12 +88,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     block pass through.
     """
     remove_leftovers(path.parent, (path.name,))
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    file, temporary = _locked_temporary(path)
     try:
-        with open_to_write(temporary, os.O_EXCL) as file:
-            # Marks the file as being written; not every file system has locks.
-            with contextlib.suppress(OSError):
-                lock(file, wait=False)
+        with file:
             yield file
             _sync(file, path)
             rename_and_close(file, temporary, path)
@@ -102,6 +99,31 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             temporary.unlink()
         _name_file(error, path, temporary)
         raise
+
+
+def _locked_temporary(path: Path) -> tuple[BinaryIO, Path]:
+    """Create a temporary file for `path`, and lock it, which marks it as being written.
+
+    Not every file system has locks. Raises `OSError`, which names `path`.
+    """
+    while True:
+        temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+        try:
+            file = open_to_write(temporary, os.O_EXCL)
+        except OSError as error:
+            _name_file(error, path, temporary)
+            raise
+        # Before it is locked, another process may take it for a leftover, and remove it.
+        try:
+            lock(file, wait=False)
+            is_own_file = temporary.exists()
+        except BlockingIOError:
+            is_own_file = False
+        except OSError:  # no locks here
+            is_own_file = True
+        if is_own_file:
+            return file, temporary
+        file.close()
 
 
 def sync_directory(directory: Path) -> None:
