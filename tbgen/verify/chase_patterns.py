@@ -7,13 +7,11 @@ chasers determines which of them belong to a pattern (docs/values.md, "Patterns,
 
     find     chasers, among the nodes listed by the passes (`chasers`)
     expand   their chases, and the answers that lead to chasers again
-    order k  chasers of the pattern  ->  positions that must be direct wins  <=  claims
-                                     ->  positions that may be direct wins   >=  claims
+    order k  chasers of the pattern  ->  positions after their chases  =  claims
 
-A claim is a position that the table stores as a direct win of this order. Each position after a
-chase of the pattern must be a claim. A position after a chase by another chaser may be a claim, if
-an answer leads into the pattern: the winner wins at this order, claimed (in 0 plies) or not (in 2).
-The builder need not claim it, as it may not have examined that chaser.
+A claim is a position that the table stores as a direct win of this order. A position after a chase
+by another chaser is no direct win, even if an answer leads into the pattern: the winner wins in 2
+plies there.
 
     chaser  --chase-->  the winner answers  --edge-->  chaser  --chase-->  ...
 
@@ -267,36 +265,31 @@ class ChasePatterns:
     def check_order(self, order: int) -> list[Refuted]:
         """Return the positions whose stored values the pattern of an order refutes.
 
-        Positions that must be direct wins but are stored otherwise come first, then those that are
-        stored as direct wins but are not; each by ascending node.
+        Direct wins that are stored otherwise come first, then positions that are stored as direct
+        wins but are not; each by ascending node.
         """
-        alive, candidates, due = self.find(order)
-        must = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
-        answered, goals = self._edges[:, CHASE_OF_EDGE], self._edges[:, CHASER_AFTER]
-        inside = alive[goals] & due[answered] & candidates[self._chases[answered, CHASER]]
-        may = self._chases[answered[inside], NODE_AFTER]
+        alive, due = self.find(order)
+        pattern = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
         claimed = self._claims[self._claimed_orders == order]
-        missing, wrong = np.setdiff1d(must, claimed), np.setdiff1d(claimed, may)
+        missing, wrong = np.setdiff1d(pattern, claimed), np.setdiff1d(claimed, pattern)
         return [
             Refuted(node, order, is_pattern=is_pattern, by_chase=True)
             for nodes, is_pattern in ((missing, True), (wrong, False))
             for node in nodes.tolist()
         ]
 
-    def find(self, order: int) -> tuple[Flags, Flags, Flags]:
-        """Return the chasers of an order's pattern, its candidates, and the due chases, as flags.
+    def find(self, order: int) -> tuple[Flags, Flags]:
+        """Return the chasers of an order's pattern (chasers,), and the due chases (chases,).
 
-        Candidates are the chasers that may belong to the pattern. A chase is due if it does not
-        lose by this order. The shapes are (chasers,), (chasers,) and (chases,).
+        A chase is due if it does not lose by this order.
         """
-        candidates = (self._first_orders <= order) & (self._chaser_orders >= order)
-        alive = candidates.copy()
+        alive: Flags = (self._first_orders <= order) & (self._chaser_orders >= order)
         due: Flags = self._chases[:, LOSES_FROM] > order
         dead = np.zeros(len(due), np.bool_)
         k_keep_safe(self._graph, due, dead, alive)
         if alive.any():
             keep_clauses(self._graph, self._find_victims(alive, due), due, dead, alive)
-        return alive, candidates, due
+        return alive, due
 
     def _find_victims(self, alive: Flags, due: Flags) -> Victims:
         """Return the pieces that the winner's answers chase, inside the safe set `alive`.

@@ -80,9 +80,9 @@ def find_candidates(
     with thread_pool(1) as pool:
         listed = list_chasers(split_nodes(np.sort(draws.chasers)), *of, pool)
     chasers = np.unique(listed[:, NUMBER] // SQUARES)
-    alive, _, _ = ChasePatterns(
-        *of, split_nodes(np.sort(draws.chasers)), found.chase_claims, 1
-    ).find(1)
+    alive, _ = ChasePatterns(*of, split_nodes(np.sort(draws.chasers)), found.chase_claims, 1).find(
+        1
+    )
     return Candidates(
         *checkers,
         chasers[chasers % 2 != armless],

@@ -28,7 +28,14 @@ from tbgen.tables.rule_sets import RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates
-from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
+from tbgen.verify.chase_patterns import (
+    ChaseGraph,
+    ChasePatterns,
+    Victims,
+    k_keep_safe,
+    keep_clauses,
+)
+from tbgen.verify.chases import CHASE_COLUMNS, CHASER, NODE_AFTER
 from tbgen.verify.moves import split_nodes
 from tests.helpers.built import Builder
 from tests.helpers.memory_tables import recoded
@@ -56,6 +63,18 @@ def test_sound_tables_pass(name):
     for totals in (report.red_to_move, report.black_to_move):
         assert totals.direct == totals.direct_checks
         assert totals.direct_chases == 0
+
+
+def test_direct_wins_are_exactly_the_positions_after_chases_of_the_pattern(monkeypatch):
+    """Claims outside the pattern are refuted, even after the chase of another chaser."""
+    patterns = object.__new__(ChasePatterns)
+    patterns._chases = np.zeros((3, CHASE_COLUMNS), np.int64)
+    patterns._chases[:, CHASER], patterns._chases[:, NODE_AFTER] = (0, 1, 2), (10, 20, 30)
+    patterns._claims, patterns._claimed_orders = np.array([20, 30, 40]), np.array([1, 1, 2])
+    pattern = np.array([True, False, True])
+    monkeypatch.setattr(patterns, "find", lambda order: (pattern, np.ones(3, np.bool_)))
+    found = [(each.node, each.is_pattern) for each in patterns.check_order(1)]
+    assert found == [(10, True), (20, False)]
 
 
 def test_limited_tables_are_not_complete():
