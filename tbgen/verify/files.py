@@ -76,7 +76,8 @@ class FileTable(TableFile):
         After the last tile of a side, the digest of the file is checked if all blocks have been
         read. Raises `CorruptTableError`.
         """
-        runs = super().tile(side, number, numbers_of, digests or self._digests)
+        kept = self._digests if digests is None else digests
+        runs = super().tile(side, number, numbers_of, kept)
         is_last = number == self.tiles(side) - 1
         if is_last and not self._is_checked and all(self._digests):
             self.check_digest(self._digests)
