@@ -233,7 +233,7 @@ class Collection:
         here = InProcess(self.table_builder(1))
         outcome = run(jobs_of(finished), here, observer, keep_going=keep_going)
         if outcome.failures and not keep_going:
-            outcome.left_out += keys
+            outcome.left_out += [job.key for job in jobs]
             return outcome
         rest = run(jobs, executor, observer, keep_going=keep_going)
         download(rest.results.values())
