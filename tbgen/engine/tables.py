@@ -1,8 +1,7 @@
 """Moves and lines from tables, for positions that need no search.
 
 Tables are opened again when the options change, and for a new game if a directory has changed, as
-by a build. A table that cannot be read is left out; the other
-tables stay open.
+by a build. A table that cannot be read is left out; the other tables stay open.
 """
 
 from __future__ import annotations
@@ -46,11 +45,13 @@ class EngineTables:
         Returns False, and keeps the open tables, if both arguments are those of the last call, and
         `is_current` is true or no directory has changed.
         """
-        changed = self._changed if self.is_current else list(map(_change_of, directories))
-        self.is_current = True
-        if (directories, rules) == self._named and changed == self._changed:
+        named = directories, rules
+        if named == self._named and self.is_current:
             return False
-        self._named, self._changed = (directories, rules), list(map(_change_of, directories))
+        changed, self.is_current = list(map(_change_of, directories)), True
+        if named == self._named and changed == self._changed:
+            return False
+        self._named, self._changed = named, changed
         self.close()
         if directories:
             from tbgen.play.tablebase import GameTablebase
