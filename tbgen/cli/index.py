@@ -13,7 +13,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments
 from tbgen.cli.streams import LiveLine
-from tbgen.system.units import format_bytes
+from tbgen.system.units import counted, format_bytes
 from tbgen.tables.errors import MissingTableError
 
 
@@ -60,6 +60,4 @@ def index(
         show_json({"index": str(path), "files": [asdict(entry) for entry in entries]})
         return
     total = sum(entry.bytes for entry in entries)
-    click.echo(
-        f"{path}: {len(entries)} {'file' if len(entries) == 1 else 'files'}, {format_bytes(total)}"
-    )
+    click.echo(f"{path}: {counted(len(entries), 'file')}, {format_bytes(total)}")

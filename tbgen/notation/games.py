@@ -304,9 +304,10 @@ def _number_of(text: str) -> int:
     plain = unicodedata.normalize("NFKC", text)
     if digits := "".join(re.findall(r"\d", plain)):
         return int(digits)
-    units = " 一二三四五六七八九"
+    units = "零一二三四五六七八九"
     tens, ten, ones = "".join(re.findall("[十一二三四五六七八九]", plain)).rpartition("十")
-    return 10 * units.find(tens or "一") * len(ten) + units.find(ones or " ")
+    number = units.index(ones or "零")
+    return number + 10 * units.index(tens or "一") if ten else number
 
 
 def _end_of_bracket(text: str, start: int) -> int:
