@@ -7,12 +7,13 @@
     game           positions and moves of the current game
     clock          time limits of a search
     thinking       search thread: tables at the root, else the search, else a move without search
+    resources      tables, kernels and hash table, as the options set them
     tables         moves and lines from tables, without search
     search         the compiled search; see there
 
     line  ->  Uci | Ucci  ->  Thinker  ->  tables | search  ->  Iteration, ...  ->  Answer  ->  line
 
 A GUI waits for the answer to its first line. So no module above `search` imports numba, and numpy
-is imported only where tables are opened. Kernels load in the background (`thinking`). Features and
+is imported only where tables are opened. Kernels load in the background (`resources`). Features and
 limits of the engine are in docs/engine.md.
 """

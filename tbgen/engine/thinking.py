@@ -7,9 +7,8 @@ The answer comes from the first of these that is available:
     choice without search  if time is up before the kernels are loaded, or they cannot be compiled
 
 Tables are opened and the hash table is allocated when the GUI asks for readiness (`get_ready`), or
-else by the next search. A search that begins meanwhile waits; if stopped then, it answers with a
-choice without search. A table that cannot be read is left out, and a hash table that is too large
-is made smaller, with a note to the user.
+else by the next search (`resources`). A search that begins meanwhile waits; if stopped then, it
+answers with a choice without search.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tbgen.engine.clock import Limits
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
+from tbgen.engine.resources import Resources
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration, Line
-from tbgen.engine.tables import EngineTables, probe_lines
+from tbgen.engine.tables import probe_lines
 from tbgen.indexing import Move, Position
 from tbgen.rules import is_terminal, legal_moves
 from tbgen.rules.attacks import is_attacked
-from tbgen.system.allowance import usable_memory
 
 if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Searcher
@@ -40,14 +39,6 @@ _RESIGN_PLIES = 4
 
 _FALLBACK_NODES = 50_000
 """Node limit of a search to depth 1, run when a search was stopped before its first result."""
-
-_OTHER_BYTES = 256 << 20
-"""Memory that the hash table leaves to the rest of the engine, in bytes."""
-
-_WAITS_BEFORE_NOTE = 150
-"""Waits of 0.02 s for the kernels, 3 s in all, after which a note tells the user the reason."""
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +77,7 @@ class Thinker:
         on_note: Callable[[str], None],
     ) -> None:
         self._on_report, self._on_answer, self._on_note = on_report, on_answer, on_note
-        self._tables = EngineTables()
-        self._searcher: Searcher | None = None
-        self._tables_changed = False
-        """Whether the open tables differ from those that the searcher uses."""
-        self._hash = 0
-        self._forget = False
-        self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
+        self._resources = Resources(on_note)
         self._closed = threading.Event()
         self._preparing: threading.Thread | None = None
         self._stopped = threading.Event()
@@ -106,7 +91,7 @@ class Thinker:
 
     def prepare(self) -> None:
         """Start to load the kernels in the background."""
-        threading.Thread(target=self._load, daemon=True).start()
+        self._resources.load()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
         """Wait for the kernels, open the tables, allocate the hash table; then call `on_ready`.
@@ -122,12 +107,9 @@ class Thinker:
         def get_ready() -> None:
             if before is not None:
                 before.join()
-            # Compiling would delay the first answers: wait for the proofs, too.
-            if not is_searching and self._wait_for(self._loaded_proofs, self._closed):
-                assert self._searcher is not None
+            if not is_searching:
                 try:
-                    self._with_tables(options, partial(self._set_up, options))
-                    self._searcher.allocate(self._closed.is_set)
+                    self._resources.get_ready(options, self._closed)
                 except Exception as error:  # a bug in the engine must not end the game
                     self._on_note(f"internal error: {type(error).__name__}: {error}")
             on_ready()
@@ -168,8 +150,7 @@ class Thinker:
         """End the search as soon as possible; its answer is written."""
         self._stopped.set()
         self._may_answer.set()
-        if self._searcher is not None:
-            self._searcher.stop()
+        self._resources.stop()
 
     def ponder_hit(self, *, draw_offered: bool = False) -> None:
         """End pondering, and start the clock: the opponent has played the expected move.
@@ -199,12 +180,11 @@ class Thinker:
 
     def forget(self) -> None:
         """Before the next search, clear the hash table and histories, and find new tables."""
-        self._forget = True
-        self.find_tables()
+        self._resources.forget()
 
     def find_tables(self) -> None:
         """Before the next search, open the tables again if their directories have changed."""
-        self._tables.is_current = False
+        self._resources.find_tables()
 
     def _start_clock(self) -> None:
         """Start the clock now, and, unless pondering, a timer that stops at the hard time limit."""
@@ -254,31 +234,11 @@ class Thinker:
         if is_terminal(game.position):
             self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
             return Answer(None)
-        return self._with_tables(options, partial(self._answer, game, options))
-
-    def _with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Open the tables and return the result of `act()`.
-
-        If `act` cannot read a table, this table is left out and `act` is called again.
-        """
-        if self._tables.use(options.directories, options.rules):
-            self._tables_changed = True
-            for problem in self._tables.problems:
-                self._on_note(problem)
-        from tbgen.tables import TablebaseError
-
-        while True:
-            try:
-                return act()
-            except (TablebaseError, OSError, MemoryError) as error:
-                if self._tables.tables is None:
-                    raise
-                self._on_note(self._tables.leave_out(error))
-                self._tables_changed = True
+        return self._resources.with_tables(options, partial(self._answer, game, options))
 
     def _answer(self, game: Game, options: Options) -> Answer:
         """Return the answer of the tables, else of the search, else a move without search."""
-        tables = self._tables.tables
+        tables = self._resources.tables
         if tables is not None:
             found = probe_lines(
                 tables, game, options.multipv, self._limits.only, self._stopped.is_set
@@ -287,39 +247,25 @@ class Thinker:
                 outcome, lines = found
                 self._report(Iteration(1, 1, lines, 0, 1, 0))
                 return Answer.of_line(lines[0], accepts_draw=outcome <= 0)
-        if not self._wait_for(self._loaded, self._stopped):
+        searcher = self._resources.searcher(options, self._stopped)
+        if searcher is None:
             return self._without_search(game)
-        self._set_up(options)
-        return self._search(game, options)
+        return self._search(searcher, game, options)
 
     def _without_search(self, game: Game) -> Answer:
         self._on_note("the search is not loaded yet: move without search")
         return Answer(_move_without_search(game.position, self._limits.only))
 
-    def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> bool:
-        """Wait until `loaded` or `ended` is set; return whether the kernels are loaded."""
-        waits = 0
-        while not loaded.wait(0.02) and not ended.is_set():
-            waits += 1
-            if waits == _WAITS_BEFORE_NOTE:
-                self._on_note("compiling the search, once on this machine: about 20 s")
-        return loaded.is_set() and self._searcher is not None
-
-    def _search(self, game: Game, options: Options) -> Answer:
-        searcher, limits = self._searcher, self._limits
-        assert searcher is not None
+    def _search(self, searcher: Searcher, game: Game, options: Options) -> Answer:
+        limits = self._limits
         self._began = time.monotonic()
         searcher.clear_stop()
         if self._stopped.is_set():
             searcher.stop()
-        from tbgen.tables import Rules
-        from tbgen.tables.rule_sets import RuleSet
-
-        tables = self._tables.tables
-        rule_set = RuleSet(Rules(options.rules)) if tables is None else tables.rule_set
         think = partial(
-            searcher.think, game.positions, game.moves, rule_set=rule_set, only=limits.only
-        )
+            searcher.think, game.positions, game.moves,
+            rule_set=self._resources.rule_set(options), only=limits.only,
+        )  # fmt: skip
         best = self._last(think(depth=limits.depth, nodes=limits.nodes, lines=options.multipv))
         if best is None:
             searcher.clear_stop()
@@ -337,39 +283,6 @@ class Thinker:
             if self._is_enough(last):
                 break
         return last
-
-    def _set_up(self, options: Options) -> None:
-        """Apply the options and the open tables to the searcher.
-
-        A hash table that does not fit into the available memory is halved until it does.
-        """
-        searcher = self._searcher
-        assert searcher is not None
-        if options.hash != self._hash:
-            searcher.resize(0)  # frees the former table's memory
-            self._hash = 0  # if memory is short, the next search tries again
-            room = (usable_memory().memory - _OTHER_BYTES) >> 20
-            fitting = options.hash
-            while fitting > max(room, 1):
-                fitting //= 2
-            searcher.resize(fitting)
-            self._hash = options.hash
-            if fitting < self._hash:
-                self._on_note(
-                    f"no memory for a hash table of {self._hash} MiB: it has {fitting} MiB"
-                )
-        if self._forget:
-            searcher.clear()
-        self._forget = False
-        searcher.use_threads(options.threads)
-        if self._tables_changed:
-            from tbgen.probing import NumbaTables
-
-            # Entries of the hash table may depend on the former tables or rules.
-            searcher.clear()
-            tables = self._tables.tables
-            searcher.use_tables(None if tables is None else NumbaTables(tables))
-            self._tables_changed = False
 
     def _is_enough(self, found: Iteration) -> bool:
         """Return whether the search ends after an iteration.
@@ -390,25 +303,6 @@ class Thinker:
 
     def _report(self, found: Iteration) -> None:
         self._on_report(found, time.monotonic() - self._began)
-
-    def _load(self) -> None:
-        """Import numba, and compile or load the kernels."""
-        try:
-            from tbgen.engine.search.searcher import Searcher
-
-            searcher = Searcher(hash_mebibytes=1)
-            searcher.warm_up()
-            searcher.tries_proofs = False
-            self._searcher = searcher
-            self._loaded.set()
-            # Last, because only positions with few pieces need proofs. In another `Searcher`,
-            # because the first one may be searching.
-            Searcher(hash_mebibytes=1).warm_up_proofs()
-            searcher.tries_proofs = True
-        except Exception as error:  # tables can still be used
-            self._on_note(f"the search cannot be loaded: {type(error).__name__}: {error}")
-        self._loaded.set()
-        self._loaded_proofs.set()
 
 
 def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:

@@ -42,7 +42,7 @@ def test_a_long_wait_for_the_kernels_is_explained(monkeypatch: pytest.MonkeyPatc
 
     In this test the kernels are never loaded.
     """
-    monkeypatch.setattr("tbgen.engine.thinking._WAITS_BEFORE_NOTE", 1)
+    monkeypatch.setattr("tbgen.engine.resources._WAITS_BEFORE_NOTE", 1)
     notes: Queue[str] = Queue()
     answers: Queue[Answer] = Queue()
     thinker = Thinker(lambda found, seconds: None, answers.put, notes.put)
@@ -59,14 +59,14 @@ def thinker_with(notes: Queue[str]) -> tuple[Thinker, Hash]:
     The kernels count as loaded once the event `_loaded_proofs` is set, which the test must do.
     """
     thinker, searcher = Thinker(lambda found, seconds: None, lambda answer: None, notes.put), Hash()
-    thinker._searcher = searcher  # type: ignore[assignment]
+    thinker._resources._searcher = searcher  # type: ignore[assignment]
     return thinker, searcher
 
 
 def test_a_hash_table_is_allocated_again_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     told: Queue[str] = Queue()
     thinker, searcher = thinker_with(told)
-    thinker._loaded_proofs.set()
+    thinker._resources._loaded_proofs.set()
 
     def refuse(mebibytes: int) -> None:
         if mebibytes:
@@ -90,7 +90,7 @@ def test_readiness_waits_for_kernels_and_hash_table() -> None:
     with pytest.raises(Empty):
         told.get(timeout=0.2)
     assert searcher.sizes == []
-    thinker._loaded_proofs.set()
+    thinker._resources._loaded_proofs.set()
     assert told.get(timeout=60) == "ready"
     # The former table is freed (0), then the new one of 4 MiB is set, cleared and allocated.
     assert searcher.sizes == [0, 4, -2, -1]
@@ -147,10 +147,10 @@ def test_no_timer_is_left_after_a_ponder_search() -> None:
 
 def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     allowed = Allowance(1000 << 20, "free memory", 1 << 50)
-    monkeypatch.setattr("tbgen.engine.thinking.usable_memory", lambda: allowed)
+    monkeypatch.setattr("tbgen.engine.resources.usable_memory", lambda: allowed)
     notes: Queue[str] = Queue()
     thinker, searcher = thinker_with(notes)
-    thinker._loaded_proofs.set()
+    thinker._resources._loaded_proofs.set()
     thinker.get_ready(Options(hash=4096), lambda: notes.put("ready"))
     note = notes.get(timeout=60)
     assert note == "no memory for a hash table of 4096 MiB: it has 512 MiB"

@@ -19,7 +19,7 @@
     scores         bands of scores: mates, tables, verdicts, evaluation
 
 The modules above `state` import downwards only. All modules but `scores` import numba;
-`tbgen.engine.thinking` loads them in the background. The search is one kernel with its parts, so
+`tbgen.engine.resources` loads them in the background. The search is one kernel with its parts, so
 that it is optimised and compiled as a whole. Recursive parts do not pass literals to themselves
 (`tbgen.compiling.jit.recursive_part`).
 

@@ -1,0 +1,176 @@
+"""Tables, search kernels and hash table of the engine, as the options set them.
+
+    kernels      loaded, or compiled once on a machine, in a thread that starts with the program
+    tables       opened for a search or for readiness; one that cannot be read is left out
+    hash table   resized when the option changes; made smaller, with a note, if memory is short
+
+One thread at a time opens the tables and uses the searcher.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from tbgen.engine.options import Options
+from tbgen.engine.tables import EngineTables
+from tbgen.system.allowance import usable_memory
+
+if TYPE_CHECKING:
+    from tbgen.engine.search.searcher import Searcher
+    from tbgen.play.tablebase import GameTablebase
+    from tbgen.tables.rule_sets import RuleSet
+
+_OTHER_BYTES = 256 << 20
+"""Memory that the hash table leaves to the rest of the engine, in bytes."""
+
+_WAITS_BEFORE_NOTE = 150
+"""Waits of 0.02 s for the kernels, 3 s in all, after which a note tells the user the reason."""
+
+Result = TypeVar("Result")
+
+
+class Resources:
+    """Tables and searcher of the engine; `on_note` is called with texts for the user."""
+
+    def __init__(self, on_note: Callable[[str], None]) -> None:
+        self._on_note = on_note
+        self._tables = EngineTables()
+        self._tables_changed = False
+        """Whether the open tables differ from those that the searcher uses."""
+        self._searcher: Searcher | None = None
+        self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
+        self._hash = 0
+        """Size of the hash table that the options asked for, in MiB; 0 before the first."""
+        self._forget = False
+
+    @property
+    def tables(self) -> GameTablebase | None:
+        """The open tables; None if none can be used."""
+        return self._tables.tables
+
+    def rule_set(self, options: Options) -> RuleSet:
+        """Return the rule set of the open tables, else that of the options."""
+        from tbgen.tables import Rules
+        from tbgen.tables.rule_sets import RuleSet
+
+        tables = self.tables
+        return RuleSet(Rules(options.rules)) if tables is None else tables.rule_set
+
+    def load(self) -> None:
+        """Start to load the kernels in the background."""
+        threading.Thread(target=self._load, daemon=True).start()
+
+    def _load(self) -> None:
+        """Import numba, and compile or load the kernels."""
+        try:
+            from tbgen.engine.search.searcher import Searcher
+
+            searcher = Searcher(hash_mebibytes=1)
+            searcher.warm_up()
+            searcher.tries_proofs = False
+            self._searcher = searcher
+            self._loaded.set()
+            # Last, because only positions with few pieces need proofs. In another `Searcher`,
+            # because the first one may be searching.
+            Searcher(hash_mebibytes=1).warm_up_proofs()
+            searcher.tries_proofs = True
+        except Exception as error:  # tables can still be used
+            self._on_note(f"the search cannot be loaded: {type(error).__name__}: {error}")
+        self._loaded.set()
+        self._loaded_proofs.set()
+
+    def stop(self) -> None:
+        """Stop the searcher at its next node."""
+        if self._searcher is not None:
+            self._searcher.stop()
+
+    def forget(self) -> None:
+        """Before the next search, clear the hash table and histories, and find new tables."""
+        self._forget = True
+        self.find_tables()
+
+    def find_tables(self) -> None:
+        """Before the next search, open the tables again if their directories have changed."""
+        self._tables.is_current = False
+
+    def with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
+        """Open the tables and return the result of `act()`.
+
+        If `act` cannot read a table, this table is left out and `act` is called again.
+        """
+        if self._tables.use(options.directories, options.rules):
+            self._tables_changed = True
+            for problem in self._tables.problems:
+                self._on_note(problem)
+        from tbgen.tables import TablebaseError
+
+        while True:
+            try:
+                return act()
+            except (TablebaseError, OSError, MemoryError) as error:
+                if self.tables is None:
+                    raise
+                self._on_note(self._tables.leave_out(error))
+                self._tables_changed = True
+
+    def searcher(self, options: Options, ended: threading.Event) -> Searcher | None:
+        """Wait for the kernels; return the searcher with options and tables applied.
+
+        Returns None if `ended` is set before, or if the kernels cannot be loaded.
+        """
+        searcher = self._when(self._loaded, ended)
+        if searcher is not None:
+            self._set_up(searcher, options)
+        return searcher
+
+    def get_ready(self, options: Options, ended: threading.Event) -> None:
+        """Wait for all kernels, open the tables and allocate the hash table.
+
+        Does nothing if `ended` is set before, or if the kernels cannot be loaded.
+        """
+        # Compiling would delay the first answers: wait for the proofs, too.
+        searcher = self._when(self._loaded_proofs, ended)
+        if searcher is not None:
+            self.with_tables(options, lambda: self._set_up(searcher, options))
+            searcher.allocate(ended.is_set)
+
+    def _when(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
+        """Wait until `loaded` or `ended` is set; return the searcher if its kernels are loaded."""
+        waits = 0
+        while not loaded.wait(0.02) and not ended.is_set():
+            waits += 1
+            if waits == _WAITS_BEFORE_NOTE:
+                self._on_note("compiling the search, once on this machine: about 20 s")
+        return self._searcher if loaded.is_set() else None
+
+    def _set_up(self, searcher: Searcher, options: Options) -> None:
+        """Apply the options and the open tables to the searcher.
+
+        A hash table that does not fit into the available memory is halved until it does.
+        """
+        if options.hash != self._hash:
+            searcher.resize(0)  # frees the former table's memory
+            self._hash = 0  # if memory is short, the next search tries again
+            room = (usable_memory().memory - _OTHER_BYTES) >> 20
+            fitting = options.hash
+            while fitting > max(room, 1):
+                fitting //= 2
+            searcher.resize(fitting)
+            self._hash = options.hash
+            if fitting < self._hash:
+                self._on_note(
+                    f"no memory for a hash table of {self._hash} MiB: it has {fitting} MiB"
+                )
+        if self._forget:
+            searcher.clear()
+        self._forget = False
+        searcher.use_threads(options.threads)
+        if self._tables_changed:
+            from tbgen.probing import NumbaTables
+
+            # Entries of the hash table may depend on the former tables or rules.
+            searcher.clear()
+            searcher.use_tables(None if self.tables is None else NumbaTables(self.tables))
+            self._tables_changed = False
