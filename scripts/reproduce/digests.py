@@ -3,6 +3,7 @@
     python scripts/reproduce/digests.py            build them, and compare with docs/digests.csv
     python scripts/reproduce/digests.py --write    write that file: if only the format changed
     python scripts/reproduce/digests.py KRKN ...   only these materials and their supporting tables
+    python scripts/reproduce/digests.py --rules computer taiwan     only these rule sets
 
 The materials have every kind of piece, single and in pairs, in each of the three parts of the
 index: lead, mid groups and inner piece (docs/format.md). There are pawns on both sides, codes of
@@ -18,6 +19,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +38,11 @@ RULE_SETS = {
     "check, order 1": ("--rules", "check", "--orders", "1"),
     "wxf": ("--rules", "wxf"),
     "wxf, no minor chases": ("--rules", "wxf", "--no-minor-chases"),
+    "computer": ("--rules", "computer"),
+    "taiwan": ("--rules", "taiwan"),
+    "unprotected": ("--rules", "unprotected"),
 }
+"""Options of `tbgen build`, by the name of the rule set in docs/digests.csv."""
 
 CONVERSION = ("KRKN", "KNKP", "KRAKCA")
 """Materials that a run over all `MATERIALS` builds in distance to conversion, too."""
@@ -55,14 +61,19 @@ def tbgen(*arguments: str) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def build(directory: Path, materials: tuple[str, ...]) -> dict[TableKey, str]:
-    """Build tables under all of `RULE_SETS`; return the digests, also of supporting tables.
+def build(
+    directory: Path, materials: tuple[str, ...], rule_sets: Iterable[str]
+) -> dict[TableKey, str]:
+    """Build tables under rule sets; return the digests, also of supporting tables.
 
     `directory` gets a folder for each rule set. With `MATERIALS`, `CONVERSION` is built, too.
+
+    rule_sets : names in `RULE_SETS`
     """
     digests = {}
     conversion = CONVERSION if materials == MATERIALS else ()
-    for rule_set, options in RULE_SETS.items():
+    for rule_set in rule_sets:
+        options = RULE_SETS[rule_set]
         folder = str(directory / rule_set.replace(", ", "-").replace(" ", "-"))
         tbgen("build", *materials, "--tables", folder, *options)
         for name in conversion:
@@ -109,16 +120,21 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("materials", nargs="*", metavar="MATERIAL", help="Default: all of them.")
+    parser.add_argument(
+        "--rules", nargs="+", choices=RULE_SETS, default=list(RULE_SETS), help="Default: all."
+    )
     parser.add_argument("--write", action="store_true", help="Write docs/digests.csv.")
     options = parser.parse_args()
     if options.write and options.materials:
         parser.error("--write takes all materials")
     with tempfile.TemporaryDirectory() as folder:
-        found = build(Path(folder), tuple(options.materials) or MATERIALS)
-    if options.write:
-        write(found)
-        return 0
+        found = build(Path(folder), tuple(options.materials) or MATERIALS, options.rules)
     known = read()
+    if options.write:
+        others = {table: known[table] for table in known if table.rule_set not in options.rules}
+        write(others | found)
+        return 0
+    known = {table: known[table] for table in known if table.rule_set in options.rules}
     if options.materials:
         known = {table: known[table] for table in known.keys() & found.keys()}
     return compare(found, known)
