@@ -80,3 +80,12 @@ def test_notes_and_boards_of_a_damaged_table_are_left_out(
         assert client.get("/", params={"fen": LOOP, "moves": "d0d1"}).status_code == 200
         store = TableStore(tables, tmp_path)
         assert small_boards.first_page_boards(store, View(store.first_position)) == ""
+
+
+def test_the_handbook_does_not_need_tables_under_other_rules(tmp_path: Path) -> None:
+    """A damaged table under other rules leaves the comparison out, not the endgame."""
+    shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path)
+    (tmp_path / "KRKN.check.dtm.xqt").write_bytes(bytes(100))
+    with open_tablebase(tmp_path, rules="wxf") as tables:
+        page = TestClient(create_app(tables, tmp_path)).get("/handbook/KR")
+    assert "/endgames/KRKN" in page.text

@@ -102,7 +102,11 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
 
 
 def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
-    """Return the handbook entries of all readable tables, by the attacker's letters (`KRN`)."""
+    """Return the handbook entries of the tables in use, by the attacker's letters (`KRN`).
+
+    Unreadable tables are left out. If both sides have attackers, an entry also has the class under
+    other rules, if there is a readable table. The result is cached.
+    """
 
     def find() -> dict[str, list[HandbookEntry]]:
         others = {
@@ -113,10 +117,11 @@ def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
         }
         found = []
         for material, figures in store.all_statistics().items():
+            other = None
             with contextlib.suppress(TablebaseError, OSError):
-                tables = others.get(material)
-                other = None if tables is None else tables.table(material).statistics
-                found.append(handbook_entry(figures, other))
+                if material in others:
+                    other = others[material].table(material).statistics
+            found.append(handbook_entry(figures, other))
         return chapters(found)
 
     return store.cached(("handbook",), find)
