@@ -96,9 +96,11 @@ class Resources:
         self._tables.is_current = False
 
     def with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Open the tables and return the result of `act()`.
+        """Return the result of `act()`, after opening the tables if options or directories changed.
 
-        If `act` cannot read a table, this table is left out and `act` is called again.
+        After an error of a table, a file or memory, the table that the error names is left out, or
+        all tables if it names none, and `act` is called again. Without open tables the error is
+        raised.
         """
         if self._tables.use(options.directories, options.rules):
             self._tables_changed = True
