@@ -12,7 +12,7 @@
     writer      writing a file, and recompressing it
     blockfile   reading a file, with a `cache` of blocks: `reader` of tables and results of probes,
                 `wdl` of outcomes
-    tablebase   probing directories of files; `batches` of boards
+    tablebase   probing directories of files; `catalogue` of their names, `batches` of boards
     certificates, proofs           certificate of a proven table; proof status of tables
     build_records                  time that a table took to build, in a file beside it
     errors      errors of tables and probing

@@ -26,6 +26,7 @@ from tbgen.indexing.errors import enum_member
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.batches import Boards, look_up
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
+from tbgen.tables.catalogue import Catalogue
 from tbgen.tables.codes import DRAW, Outcome, value_columns
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
 from tbgen.tables.names import (
@@ -76,17 +77,13 @@ class Tablebase:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         max_open: int = DEFAULT_MAX_OPEN,
     ) -> None:
-        self._choice = RuleChoice(
+        choice = RuleChoice(
             None if rules is None else enum_member(Rules, rules), orders, minor_chases
         )
-        self._requested_rule_set = self._choice.rule_set
-        self.metric = None if metric is None else enum_member(Metric, metric)
+        self._catalogue = Catalogue(choice, None if metric is None else enum_member(Metric, metric))
         self._cache = BlockCache(cache_bytes)
         self._max_open = max(1, max_open)
-        self._paths: dict[TableName | WdlName, Path] = {}
         self._open: OrderedDict[TableName | WdlName, TableFile | WdlFile] = OrderedDict()
-        self._chosen: dict[Material, TableName] = {}
-        self._present: set[RuleSet] = set()
         self._held: set[TableFile | WdlFile | None] = set()
         self._closed = False
         self._lock = Lock()
@@ -107,9 +104,9 @@ class Tablebase:
         """Pickle options and paths; raises `ValueError` after `close`."""
         with self._lock:
             self._require_open()
-            options = asdict(self._choice) | {"metric": self.metric, "max_open": self._max_open}
-            options["cache_bytes"] = self._cache.budget
-            paths = [path.absolute() for path in self._paths.values()]
+            options = asdict(self._catalogue.choice) | {"metric": self.metric}
+            options |= {"cache_bytes": self._cache.budget, "max_open": self._max_open}
+            paths = [path.absolute() for path in self._catalogue.paths.values()]
             return partial(type(self), **options), (), (self.directories, paths)
 
     def __setstate__(self, state: tuple[list[Path], list[Path]]) -> None:
@@ -138,7 +135,7 @@ class Tablebase:
     def forget_removed(self, *damaged: Path) -> None:
         """Forget files that are gone, replaced while open, or in `damaged` (paths)."""
         with self._lock:
-            for name, path in list(self._paths.items()):
+            for name, path in list(self._catalogue.paths.items()):
                 file = self._open.get(name)
                 gone = path in damaged or not path.exists()
                 if gone or (file is not None and not file.is_same_file(path)):
@@ -157,26 +154,16 @@ class Tablebase:
 
     def _add(self, name: TableName | WdlName, path: Path) -> bool:
         with self._lock:
-            if name in self._paths:
-                return False
-            self._paths[name] = path
-            self._chosen.clear()
-            if self._choice.admits(name.rule_set):
-                self._present.add(name.rule_set)
-        return True
+            return self._catalogue.add(name, path)
 
     def _forget(self, name: TableName | WdlName) -> None:
         """Remove a file from the tablebase, without closing it; the caller holds the lock."""
-        self._paths.pop(name, None)
+        self._catalogue.remove(name)
         file = self._open.pop(name, None)  # not closed: another thread may be reading
         self._held.discard(file)
-        self._chosen.clear()
-        self._present = {
-            other.rule_set for other in self._paths if self._choice.admits(other.rule_set)
-        }
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self._paths)} files>"
+        return f"<{type(self).__name__}: {len(self._catalogue.paths)} files>"
 
     def available(self) -> list[TableName]:
         """List the names of all tables added, of any rules, fewest pieces first."""
@@ -188,12 +175,17 @@ class Tablebase:
 
     def _names(self, kind: type[Name]) -> list[Name]:
         with self._lock:
-            names = [name for name in self._paths if isinstance(name, kind)]
+            names = [name for name in self._catalogue.paths if isinstance(name, kind)]
         return sorted(names, key=lambda name: (name.material.men, name.filename))
 
     def path(self, name: TableName | WdlName) -> Path:
         """Return the path of a file named by `available` or `available_wdl`; else `KeyError`."""
-        return self._paths[name]
+        return self._catalogue.paths[name]
+
+    @property
+    def metric(self) -> Metric | None:
+        """The metric chosen; None if none was."""
+        return self._catalogue.metric
 
     @property
     def cache_info(self) -> CacheInfo:
@@ -206,39 +198,7 @@ class Tablebase:
     def rule_set(self) -> RuleSet:
         """Rule set of probes; its `rules` are None if unknown. Raises `RulesMismatchError`."""
         with self._lock:
-            return self._rule_set()
-
-    def _rule_set(self, material: Material | None = None) -> RuleSet:
-        """Return the rule set of probes; the caller holds the lock.
-
-        Raises `RulesMismatchError`, which also lists the rule sets that `material` has files of.
-        """
-        if len(self._present) > 1:
-            own = {name.rule_set for name in self._paths if name.material == material}
-            listed, mine = (sorted(map(str, each)) for each in (self._present, own & self._present))
-            where = f", {material} under {', '.join(mine) or 'none of them'}" if material else ""
-            raise RulesMismatchError("several rule sets", listed, f"say which one to use{where}")
-        return next(iter(self._present), self._requested_rule_set)
-
-    def _choose(self, material: Material) -> TableName:
-        """Return the name of the table that probes of a material use; the caller holds the lock."""
-        if material in self._chosen:
-            return self._chosen[material]
-        rule_set = self._rule_set(material)
-        names = [
-            name
-            for metric in Metric
-            if rule_set.rules is not None
-            and (name := TableName(material, rule_set, metric)) in self._paths
-        ]
-        if not names:
-            raise MissingTableError(material.name, rule_set, self.directories)
-        if len(names) > 1 and self.metric is None:
-            both = list(map(str, Metric))
-            raise RulesMismatchError(f"several metrics of {material}", both, "say which one to use")
-        names = [name for name in names if name.metric == self.metric] or names
-        self._chosen[material] = names[0]
-        return names[0]
+            return self._catalogue.rule_set()
 
     def table(self, material: Material | str) -> TableFile:
         """Return the open file of a material's table.
@@ -250,11 +210,12 @@ class Tablebase:
         material = self._requested(material)
         with self._lock:
             self._require_open()
-            try:
-                file = self._opened(self._choose(material))
-            except MissingTableError:
+            name = self._catalogue.table_name(material)
+            if name is None:
                 require_index(material)
-                raise
+                rule_set = self._catalogue.rule_set(material)
+                raise MissingTableError(material.name, rule_set, self.directories)
+            file = self._opened(name)
             assert isinstance(file, TableFile)
             return file
 
@@ -270,8 +231,8 @@ class Tablebase:
         material = self._requested(material)
         with self._lock:
             self._require_open()
-            rule_set = self._rule_set(material)
-            if rule_set.rules is None or (name := WdlName(material, rule_set)) not in self._paths:
+            name = self._catalogue.wdl_name(material)
+            if name is None:
                 return None
             with contextlib.suppress(MissingTableError):
                 file = self._opened(name)
@@ -292,7 +253,7 @@ class Tablebase:
             return file
         kind = TableFile if isinstance(name, TableName) else WdlFile
         try:
-            file = kind(self._paths[name], self._cache, name=name)
+            file = kind(self._catalogue.paths[name], self._cache, name=name)
         except FileNotFoundError:  # removed since it was added
             self._forget(name)
             raise MissingTableError(name.material.name, name.rule_set, self.directories) from None
