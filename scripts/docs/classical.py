@@ -35,7 +35,7 @@ RULES = "wxf"
 LEAST_SHARE = 0.005
 """Smallest share of positions that the page prints: 0.005 is half a percent."""
 
-RECORD_ROWS = 10
+RECORD_ROWS = 5
 """Number of rows in each list of records."""
 
 

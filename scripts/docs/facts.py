@@ -229,8 +229,8 @@ def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
 
 PAGE_TEXT = """# What the tables say about xiangqi
 
-Figures for players and researchers: {materials} materials of at most {men} men, under `wxf` unless
-a section says otherwise. Lists show the first {listed} rows; all are in [facts.csv](facts.csv),
+For players and researchers: figures of {materials} materials of at most {men} men, under `wxf`
+unless a section names other rules. Lists show {listed} rows; all are in [facts.csv](facts.csv),
 [facts-zugzwangs.csv](facts-zugzwangs.csv), [facts-loops.csv](facts-loops.csv),
 [facts-rules.csv](facts-rules.csv) and [facts-moves.csv](facts-moves.csv). Positions open on your
 own [board](board.md) while `tbgen serve` runs.
@@ -241,8 +241,8 @@ Written by `python scripts/docs/facts.py DIRECTORY` from the tables of `tbgen bu
 
 ## Who wins
 
-Red (the side named first) to move. *Won* and *drawn*: more than {decided:.0%} of the legal
-positions; otherwise the share that Red wins.
+Red (the side named first) is to move. *Won* and *drawn* stand for more than {decided:.0%} of the
+legal positions. Otherwise the figure is the share that Red wins.
 
 {bare}
 Red's attackers (down) against one piece of Black's (across); [facts.csv](facts.csv) has the rest:
@@ -250,20 +250,20 @@ Red's attackers (down) against one piece of Black's (across); [facts.csv](facts.
 {one}
 ## What the rules of repetition change
 
-Draws of both sides to move, mirror images once; the last column is the share of the draws under
-`none` that `wxf` decides.
+Draws with either side to move, mirror images once. The last column is the share of the draws under
+`none` that are no draws under `wxf`.
 
 {compared}
 ## Position by position
 
-Materials and positions (mirror images once) with different outcomes under two rule sets, of the
-{two_armed} materials in which both sides can attack. Rules change no others.
+Positions (mirror images once) with different outcomes under two rule sets. All are in the
+{two_armed} materials in which both sides can attack.
 
 {pairs}
 ## When the check rule is enough
 
-Fang (2004) compared tables that know perpetual check alone with the Asian rules: 24 of his 50 are
-right. Of the 43 materials of Table 1 in Fang, Hsu & Hsu 2002, under `check` and `wxf`, all orders:
+Fang (2004) found that 24 of 50 tables with the rule on perpetual check alone are right under the
+Asian rules. Of the 43 materials of Table 1 in Fang, Hsu & Hsu 2002, under `check` and `wxf`:
 
 {by_check}
 ## The longest wins
@@ -276,30 +276,32 @@ to move.
 {longest}
 ## Decided by repetition
 
-Positions of order 1 and above, their orders, direct wins by perpetual check and by perpetual
-chase, and the longest forced way to a loop ([Values](values.md)).
+Positions of order 1 and above, the number of orders, direct wins by perpetual check and by
+perpetual chase, and the longest forced way to a loop ([Values](values.md)).
 
 ![The longest way to a forced loop](diagrams/facts-by-rules.svg)
 
 {by_rules}
-## Neither wants to move
+## Mutual zugzwangs
 
-Zugzwangs both ways, without a check. *Red wins*: Red wins if Black is to move, and only draws if
-he moves himself; *mover loses*: both lose by having to move. The position is one of the hardest.
+Positions without a check in which either side does worse if it is to move. *Red wins*: Red wins if
+Black is to move, and only draws if Red is. *Mover loses*: the side to move loses. The position is
+one with the longest win.
 
 {zugzwangs}
 {zugzwang_materials} materials have {zugzwang_positions:,} such positions, the other {without} none.
 
 ## One winning move
 
-Of {won:,} won positions {unique:,} have one winning move of several, and {studies:,} are
-[studies](longest-studies.md), which have one again after every longest defence. Measured by
+Of {won:,} won positions, {unique:,} have several moves of which only one wins. {studies:,} are
+[studies](longest-studies.md): the same holds after every longest defence. Measured by
 `python scripts/docs/studies.py DIRECTORY`.
 
-## Where referees and tables meet
+## Loops: the referee's verdict, and the table's value
 
 Loops of the federation's book (D) and of other programs' tests. The referee judges the moves
-played, the table the first position: a side that loses the loop and not the table had better moves.
+played; the value is that of the first position. A side that loses by the verdict but not by the
+value had better moves.
 
 {loops}"""
 

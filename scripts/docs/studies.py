@@ -1,4 +1,4 @@
-"""Write docs/longest-studies.md: the longest study of each of twelve endgames, with diagrams.
+"""Write docs/longest-studies.md: the longest studies of six endgames, with diagrams.
 
     python scripts/docs/studies.py DIRECTORY [MATERIAL ...]    measure tables there, then write
     python scripts/docs/studies.py                             write the page from the CSV
@@ -25,7 +25,7 @@ from tbgen.board.drawing.diagram import Look, draw
 from tbgen.building.sets import materials_of
 
 PAGE = DOCS / "longest-studies.md"
-SHOWN_ROWS = 12
+SHOWN_ROWS = 6
 """Number of endgames on the page."""
 
 WIDTH = 240
@@ -39,11 +39,11 @@ ENDS = {
 
 TEXT = """# The longest studies
 
-For composers and teachers: the longest unique solution under wxf in each of {shown} endgames
-([what counts](find.md#studies)). *Plies* are those of the shortest line where several defences
-resist alike; the line shown may be longer. Links open your [board](board.md) while `tbgen serve`
-runs. [facts-moves.csv](facts-moves.csv) has all {measured} materials. Written by
-`python scripts/docs/studies.py DIRECTORY`.
+For composers and teachers: the longest studies under wxf, of {shown} endgames. A study is a
+position with a unique solution ([what counts](find.md#studies)). *Plies* are those of the shortest
+line where several defences resist equally long; the line shown may be longer. Links open your
+[board](board.md) while `tbgen serve` runs. [facts-moves.csv](facts-moves.csv) has all {measured}
+materials. Written by `python scripts/docs/studies.py DIRECTORY`.
 
 {studies}"""
 
