@@ -70,11 +70,11 @@ For players and authors: verdicts of books ([classical-books.csv](classical-book
 results of {tables} tables of at most {men} men under `wxf` ([classical.csv](classical.csv)), then
 records. Written by `python scripts/docs/classical.py DIRECTORY`.
 
-Red is the side named first. Shares are of all legal positions, those in which a piece can be taken
-at once included: *won* and *drawn* stand for more than {decided:.0%}. *Longest* counts plies to
+Red is the side named first. Shares are of all legal positions, including those in which a piece can
+be taken at once. *Won* and *drawn* stand for more than {decided:.0%}. *Longest* counts plies to
 mate (dtm) or to conversion (dtc). *By repetition* is the share that a perpetual check or chase
-decides. Books set apart pawns on the last rank (底兵), these shares do not: with Red to move all
-draws of KPK have such a pawn, and all other positions are won
+decides. Books treat pawns on the last rank (底兵) separately, these shares do not. In KPK with Red
+to move, the draws are the positions with such a pawn
 (`tbgen find KPK --turn red --outcome draw`).
 
 ## What books say
@@ -82,7 +82,7 @@ draws of KPK have such a pawn, and all other positions are won
 {classical}
 {missing}
 
-Less than half of the positions, with Red to move, are what books say in: {disagreements}.
+In these endgames less than half of the positions with Red to move are as books say: {disagreements}.
 *Divided*: one book draws the endgame, another wins it (Wu & Beal 2002).
 
 ## One attacker
@@ -99,8 +99,9 @@ Less than half of the positions, with Red to move, are what books say in: {disag
 
 {shares}""",
     missing="Of the {of} endgames these are not built yet: {absent}.",
-    one_attacker="""{there} of the {wanted} endgames of one attacker, of up to eleven men, are
-built. With the attacker's side to move {won} are won, {drawn} drawn, and {others} neither.""",
+    one_attacker="""{there} of the {wanted} endgames of one attacker (rook, knight, cannon or pawn),
+of up to eleven men, are built. With the attacker's side to move {won} are won, {drawn} drawn, and
+{others} neither.""",
     classical=("material", "name", "books", "Red to move", "Black to move", "longest",
                "by repetition"),
     longest=("material", "plies", "metric", "position"),
