@@ -82,7 +82,7 @@ to move, the draws are the positions with such a pawn
 {classical}
 {missing}
 
-In these endgames less than half of the positions with Red to move are as books say: {disagreements}.
+With Red to move, less than half of the positions are as books say in: {disagreements}.
 *Divided*: one book draws the endgame, another wins it (Wu & Beal 2002).
 
 ## One attacker

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import figures
-from figures import DOCS, PAIRS, RULES, Difference, Fact, Loop, Moves, Zugzwangs
+from figures import DOCS, PAIRS, RULES, Difference, Fact, Moves, Zugzwangs
 
 from tbgen.board.drawing.diagram import Look, draw
 from tbgen.building.sets import materials_of
@@ -210,30 +210,13 @@ def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
     ]
 
 
-def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
-    """List cells for the page's table of loops: diagram, link, moves, verdict, and table value.
-
-    At most four moves are shown. The value is that of the loop's first position.
-    """
-    found: list[list[object]] = []
-    for row in rows[:LISTED_ROWS]:
-        side = "Red" if row.fen.split()[1] == "w" else "Black"
-        said = "draw" if row.outcome == "draw" else (
-            f"{side} {'wins' if row.outcome == 'win' else 'loses'}, order {row.order}, "
-            f"in {row.plies} {'ply' if row.plies == 1 else 'plies'}"
-        )  # fmt: skip
-        moves = " ".join(row.moves.split()[:4])
-        found.append([row.diagram or row.case, link(row.fen), moves, row.verdict, said])
-    return found
-
-
 PAGE_TEXT = """# What the tables say about xiangqi
 
 For players and researchers: figures of {materials} materials of at most {men} men, under `wxf`
 unless a section names other rules. Lists show {listed} rows; all are in [facts.csv](facts.csv),
-[facts-zugzwangs.csv](facts-zugzwangs.csv), [facts-loops.csv](facts-loops.csv),
-[facts-rules.csv](facts-rules.csv) and [facts-moves.csv](facts-moves.csv). Positions open on your
-own [board](board.md) while `tbgen serve` runs.
+[facts-zugzwangs.csv](facts-zugzwangs.csv), [facts-rules.csv](facts-rules.csv) and
+[facts-moves.csv](facts-moves.csv). Positions open on your own [board](board.md) while
+`tbgen serve` runs.
 
 Written by `python scripts/docs/facts.py DIRECTORY` from the tables of `tbgen build --men 5` under
 `none`, `check`, `wxf`, `computer` and `taiwan`, and larger ones of Table 1 under `check` and
@@ -297,13 +280,11 @@ Of {won:,} won positions, {unique:,} have several moves of which only one wins. 
 [studies](longest-studies.md): the same holds after every longest defence. Measured by
 `python scripts/docs/studies.py DIRECTORY`.
 
-## Loops: the referee's verdict, and the table's value
+## Loops
 
-Loops of the federation's book (D) and of other programs' tests. The referee judges the moves
-played; the value is that of the first position. A side that loses by the verdict but not by the
-value had better moves.
-
-{loops}"""
+[facts-loops.csv](facts-loops.csv) has loops of the federation's book and of other programs' tests,
+with the referee's verdict on the moves, and the table's value of the first position.
+"""
 
 
 def page() -> str:
@@ -347,10 +328,6 @@ def page() -> str:
         won=sum(row.won for row in moves),
         unique=sum(row.unique for row in moves),
         studies=sum(row.studies for row in moves),
-        loops=table(
-            ["loop", "from", "moves", "the referee", "the table"],
-            loop_rows(figures.read(Loop)),
-        ),
     )
 
 
