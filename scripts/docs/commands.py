@@ -24,17 +24,16 @@ PAGE = ROOT / "docs" / "commands.md"
 HEAD = """# Commands
 
 Reference for users of the command line, written by `python scripts/docs/commands.py`.
-`tbgen COMMAND --help` adds details and examples. [Common options](#common-options) have one meaning
-for several commands; every command but `engine` has `--json`, one JSON object on stdout.
+`tbgen COMMAND --help` adds details and examples. [Common options](#common-options) are described
+once for all commands. Every command but `engine` has `--json`: one JSON object on stdout.
 """
 
 COMMON = """## Common options
 
-MATERIAL is one as in KRNKR, a pattern as in `'KR*KN*'`, the set `practical` (two attackers against
-any defenders) or `table1`, or `@FILE`, which lists any of these; `MATERIAL...` also takes `--men`
-and `--attackers`. POSITION is in any [notation](notations.md); `probe`, `convert` and `judge` read
-standard input for `-`. *Table options* are `--tables`, `--rules`, `--minor-chases`, `--orders` and
-`--metric`.
+MATERIAL is a material, a pattern, a set or a `@FILE` ([which](cluster.md#which-tables)); commands
+with `MATERIAL...` also have `--men` and `--attackers`. POSITION is in any
+[notation](notations.md); `probe`, `convert` and `judge` read standard input for `-`. *Table
+options* are `--tables`, `--rules`, `--minor-chases`, `--orders` and `--metric`.
 """
 
 FOOT = """
@@ -47,10 +46,9 @@ Exit status: 0 ok; 1 findings (a mismatch, a missing table, a failed verificatio
 input, no space or no memory; 3 a corrupt file; 130 interrupted. With `build --keep-going` it is
 that of the first table that failed.
 
-Tab completes commands, options and choices after one line in a file of the shell: in `~/.bashrc`
-(bash 4.4 or later) `eval "$(_TBGEN_COMPLETE=bash_source tbgen)"`, in `~/.zshrc` the same with
-`zsh_source`, in `~/.config/fish/completions/tbgen.fish`
-`_TBGEN_COMPLETE=fish_source tbgen | source`.
+To complete commands, options and choices by Tab, write one line: in `~/.bashrc` (bash 4.4 or later)
+`eval "$(_TBGEN_COMPLETE=bash_source tbgen)"`, in `~/.zshrc` the same with `zsh_source`, in
+`~/.config/fish/completions/tbgen.fish` `_TBGEN_COMPLETE=fish_source tbgen | source`.
 """
 
 MATERIAL_OPTIONS = ("--men", "--attackers")
