@@ -26,16 +26,16 @@ HEAD = """# Answers as JSON
 
 Reference for programs that read answers, written by `python scripts/docs/schemas.py`. With `--json`
 every command but `engine` prints one object on one line. [answers.schema.json](answers.schema.json)
-has the fields with their types as JSON Schema 2020-12 (`#/$defs/probe` is the answer of `probe`),
+has all fields with their types as JSON Schema 2020-12 (`#/$defs/probe` is the answer of `probe`),
 [openapi.json](openapi.json) those of the [HTTP API](http.md).
 
-*As in* names fields that an earlier answer describes. Fields may be added; none goes away or
-changes its meaning without a line in the changelog. [Values](values.md) defines outcomes, values,
-orders and plies, [The table file](format.md#names) materials.
+Fields that an earlier answer describes are listed after *as in*. Fields may be added; none goes
+away or changes its meaning without a line in the changelog. [Values](values.md) defines outcomes,
+values, orders and plies, [The table file](format.md#names) materials.
 """
 
 DESCRIBED_ANSWERS = ("probe", "line", "judge", "find", "error")
-"""Answers whose fields the page describes; of the others it has only name and description."""
+"""Answers whose fields the page describes; of the others it has only the name."""
 
 
 class Item(NamedTuple):
@@ -125,12 +125,8 @@ def page() -> str:
         lines += [f"- {one}: {', '.join(of)}" for one, of in earlier.items()]
         head = f"## {name}\n\n{ANSWERS[name]['description'].capitalize()}.\n\n"
         parts.append(head + "\n".join([*lines, ""]))
-    parts.append("## Other answers\n\nThe schema has their fields.\n")
-    parts += [
-        f"- `{name}`: {schema['description']}"
-        for name, schema in ANSWERS.items()
-        if name not in DESCRIBED_ANSWERS
-    ]
+    others = ", ".join(f"`{name}`" for name in ANSWERS if name not in DESCRIBED_ANSWERS)
+    parts.append(f"## Other answers\n\nThe schema has the fields of {others}.")
     parts.append("")
     return "\n".join(parts)
 
