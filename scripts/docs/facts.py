@@ -219,8 +219,7 @@ unless a section names other rules. Lists show {listed} rows; all are in [facts.
 `tbgen serve` runs.
 
 Written by `python scripts/docs/facts.py DIRECTORY` from the tables of `tbgen build --men 5` under
-`none`, `check`, `wxf`, `computer` and `taiwan`, and larger ones of Table 1 under `check` and
-`wxf`.
+five rule sets, and larger ones of Table 1 under `check` and `wxf`.
 
 ## Who wins
 

@@ -22,13 +22,14 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 
 HEAD = """# Public names in Python
 
-Reference for programs in Python, written by `python scripts/docs/reference.py`. Where a section
-names no other module, names are in `tbgen`; those that are not listed may change. `help(name)` has
-types, errors, members and examples. Where a type has `| str`, a string is taken for a `Position` (a
-FEN), `Material`, `Move`, `Rules`, `Metric`, `Offence`, `Path`, `Side` ("red") or `Outcome` ("win").
-A tablebase, `NumbaTables` and `Environment` can be pickled for other processes, which open the
-files again. In use: [Probe from Python](probing.md), [Research](research.md),
-[Find positions](find.md).
+Reference for authors of programs, written by `python scripts/docs/reference.py`. Examples are in
+[Probe from Python](probing.md), [Research](research.md) and [Find positions](find.md). `help(name)`
+has types, errors and members.
+
+Names are in `tbgen`, unless a section names another module. Names that are not listed may change.
+Where a type has `| str`, text is accepted: a FEN for a `Position`, "red" for a `Side`, "win" for an
+`Outcome`, and so on. A tablebase, `NumbaTables` and `Environment` can be pickled for other
+processes, which open the files again.
 """
 
 DETAILED = {"GameTablebase", "Prober"}
@@ -81,7 +82,7 @@ SECTIONS = (
         ),
     ),
     Section(
-        "Reasons", "In use: [Probe from Python](probing.md#reasons).", "tbgen.answers.mechanism",
+        "Reasons", "[Examples](probing.md#reasons).", "tbgen.answers.mechanism",
         ("find_mechanism", "Mechanism", "Offence"),
     ),
     Section("Games against the table", "", "tbgen", ("Environment", "Step")),

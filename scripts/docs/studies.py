@@ -40,8 +40,8 @@ ENDS = {
 TEXT = """# The longest studies
 
 For composers and teachers: the longest studies under wxf, of {shown} endgames. A study is a
-position with a unique solution ([what counts](find.md#studies)). *Plies* are those of the shortest
-line where several defences resist equally long; the line shown may be longer. Links open your
+position with a unique solution ([what counts](find.md#studies)). Where several defences resist
+equally long, *plies* are those of the shortest line; the line shown may be longer. Links open your
 [board](board.md) while `tbgen serve` runs. [facts-moves.csv](facts-moves.csv) has all {measured}
 materials. Written by `python scripts/docs/studies.py DIRECTORY`.
 
