@@ -14,8 +14,8 @@ from tbgen.building.sets import MAX_ATTACKERS, MAX_MEN, materials_among, materia
 from tbgen.indexing import InputError, Material
 
 _MATERIAL = (
-    "MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical (two attackers "
-    "against any defenders) or table1, or @FILE, which lists any of these"
+    "MATERIAL is a material (KRNKR), a pattern ('KR*KN*'), a set (practical: two attackers against "
+    "any defenders; table1), or @FILE, which lists any of these"
 )
 
 

@@ -63,8 +63,7 @@ _STANDINGS = {
 @click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
 @click.option(
     "--digests", is_flag=True,
-    help="Compare their digests with the project's list instead. It has all wxf tables of at most "
-    "six men, of at most nine men with two attackers, and of one attacker.",
+    help="Compare their digests with the project's list instead (docs/publish.md).",
 )  # fmt: skip
 @click.option(
     "--against", type=click.Path(path_type=Path), metavar="FILE",
