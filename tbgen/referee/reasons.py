@@ -45,9 +45,9 @@ class Conduct:
 
     `level` is the gravity of its offence (`record.ALLOWED`). `plies`, `checks` and `chasing` count
     the side's plies, its plies that give check, and those that chase. `pairs` are the pairs
-    (chaser, victim) whose victim is chased by every ply of the side, sorted by the victim's square.
-    They are empty if the side has given a check, or if the other side has and the rules void chases
-    after any check.
+    (chaser, victim) whose victim is chased by every ply of the side, sorted by the victim's square;
+    empty if the side has given a check. `is_voided`: by the rules no chase of the span counts,
+    because it contains a check of either side (`CHECK_VOIDS`).
     """
 
     side: Side
@@ -56,6 +56,7 @@ class Conduct:
     checks: int
     chasing: int
     pairs: tuple[tuple[TrackedPiece, TrackedPiece], ...]
+    is_voided: bool = False
 
     @classmethod
     def of_side(
@@ -72,7 +73,7 @@ class Conduct:
         checks = record.count_checks(game.log, first, end)
         other_checks = record.count_checks(game.log, 2 * start + 1 - first, end)
         common = 0
-        if not checks and not (other_checks and game.chase_rules & CHECK_VOIDS):
+        if not checks:
             common = record.common_victims(*span, game.chase_rules, game.scratch)
         pieces = {}
         for code, square in game.positions[start].pieces():
@@ -92,6 +93,7 @@ class Conduct:
             checks=checks,
             chasing=sum(bool(chases[ply]) for ply in range(first, end, 2)),
             pairs=tuple(sorted(pairs, key=lambda pair: (pair[1], pair[0]))),
+            is_voided=bool(checks + other_checks and game.chase_rules & CHECK_VOIDS),
         )
 
     @property
@@ -114,6 +116,8 @@ class Conduct:
         """Article of the rules on the conduct, or point of docs/referee.md; empty for none."""
         if self.checks == self.plies:
             return "art. 6"
+        if self.is_voided:
+            return ""
         if self.victims:
             own = _ARTICLES.get((self.chasers[0], self.victims[0].kind))
             if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
@@ -179,6 +183,8 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
             if (red.victims or black.victims)
             else f"{what}: draw (art. 5)"
         )
+    if red.is_voided and (red.chasing or black.chasing):
+        return f"{what}; with a check in the loop no chase counts: draw"
     articles = dict.fromkeys(filter(None, (red.article, black.article)))
     return f"{what}: draw ({', '.join(articles) or 'art. 5'})"
 

@@ -16,11 +16,11 @@ from typing import Any
 
 from tbgen.indexing.errors import enum_member
 from tbgen.indexing.move import Move
-from tbgen.indexing.position import Position, as_position
+from tbgen.indexing.position import Position
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side, square_name
 from tbgen.referee import reasons, record
-from tbgen.referee.game import Game, Pairs
+from tbgen.referee.game import Diagram, Game, Pairs
 from tbgen.rules import is_terminal
 from tbgen.tables.reader import as_html
 
@@ -132,6 +132,7 @@ def judge(
 ) -> Judgement:
     """Judge the last position of a game, given a position or FEN and moves such as `h2e2`.
 
+    In a FEN, pawns may stand on any square (`Diagram`).
     `occurrences` (2 or more) is the required number of occurrences of that position. With
     `minor_chases`, an advisor or elephant that attacks a protected rook, knight or cannon chases
     it; the rule book is silent on this.
@@ -147,7 +148,8 @@ def judge(
         raise ValueError("a repetition needs at least 2 occurrences")
     rules = enum_member(Rules, rules)
     read = [Move.from_iccs(move) if isinstance(move, str) else move for move in moves]
-    game = Game.read(as_position(position), read, rules.chase_rules(minor_chases=minor_chases))
+    first = Diagram.from_fen(position) if isinstance(position, str) else position
+    game = Game.read(first, read, rules.chase_rules(minor_chases=minor_chases))
     return judge_game(game, rules=rules, occurrences=occurrences)
 
 

@@ -11,6 +11,7 @@ from operator import ne
 
 import pytest
 
+from tbgen.board.language.words import explain_judgement
 from tbgen.indexing import Move, Position
 from tbgen.indexing.rulesets import (
     ABLE_TO_CHASE,
@@ -164,10 +165,22 @@ def test_published_cases(rules: Rules) -> None:
     others = {}
     for case in json.loads((DATA / "repetition_cases.json").read_text("utf-8")):
         moves = list(map(Move.from_iccs, case["moves"].split()))
-        verdict = judge(Diagram.from_fen(case["fen"]), moves, rules=rules).verdict.text
+        verdict = judge(case["fen"], moves, rules=rules).verdict.text
         if verdict != case["verdict"]:
             others[case["diagram"] or case["id"]] = verdict
     assert others == OTHERS.get(rules), repr(others)
+
+
+def test_a_check_that_voids_chases_is_the_reason() -> None:
+    """Under `computer` a chase beside a check does not count; the reason says so."""
+    moves = ["f1e1", "f2g2", "e1f1", "g2f2"]
+    judgement = judge("3k5/9/9/9/9/5p3/9/5p3/5K3/5C3 w", moves, rules="computer")
+    assert judgement.reason == (
+        "Red's cannon chases the pawn that stood on f4 on every move, Black checks on some moves "
+        "only; with a check in the loop no chase counts: draw"
+    )
+    said = explain_judgement(judgement, Rules.COMPUTER, "zh-Hans")
+    assert said == "红方炮步步捉６路卒，黑方部分着法将军；循环里有将军，本规则不算捉：判和"
 
 
 def test_names() -> None:

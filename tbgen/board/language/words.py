@@ -158,6 +158,8 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
         return f"{both}：互捉，判和（图48）"
     if not rules.judges_chases and (red.victims or black.victims):
         return f"{both}：本规则允许长捉，判和"
+    if red.is_voided and (red.chasing or black.chasing):
+        return f"{both}；循环里有将军，本规则不算捉：判和"
     articles = list(dict.fromkeys(filter(None, (red.article, black.article))))
     return f"{both}：判和{_cited(articles or ['art. 5'], rules)}"
 
