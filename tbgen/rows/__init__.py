@@ -18,9 +18,12 @@ This package is independent of codes, tables and repetition.
     row          positions that differ only in the square of the inner piece, one bit for each
                  square; its number is lead * mids + mid
     set          positions with one side to move: uint64 (rows, 2)
-    slot         number of a position in the index; the *canonical* one of several counts
+    slot         place of a position in the index: its row and the square of its inner piece, also
+                 as one number, row * 90 + square. (In files each row has slots only for squares
+                 where the inner piece may stand.) A position can have several slots, by identical
+                 pieces or mirror images; one of them, the *canonical* slot, counts
     frontier     sparse set, usually the positions that the last sweep found (`sets.Frontier`)
-    escape       a move by which the losing side avoids the loss, or the position after it
+    escape       a move by which a side avoids a loss, or the position after this move
     chunk        consecutive leads whose positions are recorded together (`workers.Chunks`)
     record       the positions of a set in one chunk, as compact bytes (`records`)
 
@@ -40,8 +43,8 @@ Parameters of kernels, unless a kernel says otherwise:
     result : Rows, inout
     use_escape : bool, `escape` is used
     escape : Frontier of the opponent without lists, in; positions with a quiet move into it are
-        excluded. The caller ensures that a position of `within` without such a move has a move
-        into `front`
+        excluded. If predecessors of `front` are searched, the caller ensures that a position of
+        `within` without such a move has a move into `front`
     data : uint8 (n,), in; a record
     at : int64, byte offset in a record
     filtered : bool, `within` is used
@@ -60,7 +63,8 @@ Parameters of kernels, unless a kernel says otherwise:
     taken_lo, taken_hi : uint64, set of the occupied squares of a lead, or of lead and mid
     front : Frontier, in; in sweeps that of the side that is not to move
     reached : uint64 (mids, 2), inout; positions found so far in one lead, by mid
-    touched : int32 (mids + 1,), inout; list of the mids whose rows of `reached` are not empty
+    touched : int32 (mids + 1,), inout; list of mids: all whose rows of `reached` are not empty, and
+        possibly others
     count : int64, length of the list `touched`
     squares : int64 (pieces,), inout; squares of the pieces, in the layout's order
     frame : Frame

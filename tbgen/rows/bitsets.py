@@ -3,13 +3,19 @@
 
     lo   bits 0..44   ranks 0 to 4         bit = square
     hi   bits 0..44   ranks 5 to 9         bit = square - 45
-    lo   bit 63       OFF_BOARD: the "square" of the inner piece of a material without attackers
+    lo   bit 63       OFF_BOARD: stands for the square of the inner piece where there is none
 
 The positions of one *row* of the index differ only in the square of one attacker, the *inner
-piece*. A set of them is such a pair, too: one bit for each square. All functions are independent of
-the index, and return sets as pairs of words. Parameters (lo, hi) are a set of squares, (free_lo,
-free_hi) the squares that may be passed and entered, (occ_lo, occ_hi) the occupied squares without
-the inner piece. `kind` and `side` are those of the piece that moves or attacks.
+piece*. A set of them is such a pair, too: one bit for each square. An index without an inner piece
+has one position in each row, with the bit OFF_BOARD. This is the index of a material without
+attackers, or of the positions after the capture of the inner piece (`Layout.views`). Other bits
+have no meaning; complements (`FULL`, `attack_stands`) have them set.
+
+All functions are independent of the index. A set of squares is returned as two words (lo, hi),
+unless the docstring says *in one word*: then the function works on either word alone. Parameters
+(lo, hi) are a set of squares, (free_lo, free_hi) the squares that may be passed and entered,
+(occ_lo, occ_hi) the occupied squares without the inner piece. `kind` and `side` are those of the
+piece that moves or attacks.
 """
 
 from __future__ import annotations
@@ -38,7 +44,7 @@ ROOK, KNIGHT, CANNON, PAWN = (int(kind) for kind in PieceType if kind.is_attacke
 
 
 def _file_mask(*files: int) -> np.uint64:
-    """Return the squares on some files as one word, of ranks 0 to 4 or 5 to 9."""
+    """Return all squares of some files in one word, which serves both halves of the board."""
     return U64(sum(1 << (9 * rank + file) for rank in range(5) for file in files))
 
 
@@ -55,9 +61,11 @@ def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:
 
 
 RAY = np.full((SQUARES, 4, 9), -1, np.int8)
-"""int8 (90, 4, 9): the squares up, down, right and left of a square, -1 after the last."""
+"""int8 (90, 4, 9): the squares up, down, right and left of a square, the nearest first, -1 after
+the last.
+"""
 KNIGHT_TARGETS = np.full((SQUARES, 8), -1, np.int8)
-"""int8 (90, 8): the target squares of a knight, -1 off the board."""
+"""int8 (90, 8): the target squares of a knight on each square, -1 off the board."""
 KNIGHT_LEGS = np.full((SQUARES, 8), -1, np.int8)
 """int8 (90, 8): the leg, which must be empty, of each jump from a square to its `KNIGHT_TARGETS`;
 it is next to the square.
@@ -71,7 +79,9 @@ PAWN_SOURCES = np.full((2, SQUARES, 3), -1, np.int8)
 PAWN_ATTACKS = np.zeros((2, SQUARES, SQUARES), np.bool_)
 """bool (2, 90, 90): whether a pawn of that side on one square attacks the other."""
 BETWEEN = np.zeros((SQUARES, SQUARES, 2), np.uint64)
-"""uint64 (90, 90, 2): the squares strictly between two squares of one line."""
+"""uint64 (90, 90, 2): the set of the squares strictly between two squares of one rank or file;
+empty for other pairs.
+"""
 ALIGNED = np.zeros((SQUARES, SQUARES), np.bool_)
 """bool (90, 90): whether two different squares share a rank or a file."""
 
@@ -120,7 +130,7 @@ NOWHERE = SQUARES
 BIT = np.array([*(square_set([s]) for s in range(SQUARES)), (0, 0)], np.uint64)
 """uint64 (91, 2): the set of one square, and the empty set for NOWHERE."""
 AREA = np.array([[square_set(area(side, kind)) for kind in PieceType] for side in Side], np.uint64)
-"""uint64 (2, 7, 2): the area of each side's piece types."""
+"""uint64 (2, 7, 2): the set of squares where each side's pieces of each type may stand."""
 
 
 @intrinsic
@@ -179,13 +189,13 @@ def down(lo, hi):
 
 @part
 def _sideways(word):
-    """Return the left and right neighbours of the squares of one word."""
+    """Return the left and right neighbours of the squares of one word, in one word."""
     return ((word << _1) & _NOT_A) | ((word >> _1) & _NOT_I)
 
 
 @part
 def _mirror_word(w):
-    """Return the mirror image of one word of a set; the off-board bit is kept.
+    """Return the mirror image of one word of a set, in one word; the bit OFF_BOARD is kept.
 
     Three exchanges of files reverse each rank: four and four, two and two, one and one.
     """
@@ -199,7 +209,7 @@ def _mirror_word(w):
 
 @part
 def mirrored(lo, hi):
-    """Return the mirror image of a set (file a becomes file i); the off-board bit is kept."""
+    """Return the mirror image of a set (file a becomes file i); the bit OFF_BOARD is kept."""
     return _mirror_word(lo), _mirror_word(hi)
 
 
@@ -227,7 +237,7 @@ def slides_along_ranks(start, free):
 
 @part
 def _fill_up(start, free):
-    """Return `start` and the squares of `free` above it, up to the first gap, in one word."""
+    """Return `start` and the squares of `free` that rooks on it reach upwards, in one word."""
     reach = start | (free & (start << _9))
     path = free & (free << _9)
     reach |= path & (reach << _18)
@@ -236,7 +246,7 @@ def _fill_up(start, free):
 
 @part
 def _fill_down(start, free):
-    """Return `start` and the squares of `free` below it, up to the first gap, in one word."""
+    """Return `start` and the squares of `free` that rooks on it reach downwards, in one word."""
     reach = start | (free & (start >> _9))
     path = free & (free >> _9)
     reach |= path & (reach >> _18)
@@ -326,8 +336,8 @@ def attack_stands(kind, side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which another piece on `source` attacks `target`.
 
     The inner piece may block the attack, or be the screen of a cannon. If it can do neither, the
-    set has all squares or none. Occupied squares may be in the set. The off-board bit is set if the
-    attack exists without an inner piece.
+    set has all squares or none. Occupied squares and meaningless bits may be in the set; the caller
+    removes them. The bit OFF_BOARD is set if the attack exists without an inner piece.
     """
     if kind == ROOK or kind == CANNON:
         if not ALIGNED[source, target]:
@@ -355,7 +365,7 @@ def attack_stands(kind, side, source, target, occ_lo, occ_hi):
 def line_attacks(kind, source, occ_lo, occ_hi):
     """Return the empty squares on which a rook or cannon on `source` would attack a piece.
 
-    From the same squares, a rook or cannon would attack `source`.
+    From the same squares, a piece of this kind would attack `source`.
     """
     lo, hi = EMPTY, EMPTY
     for direction in range(4):
@@ -376,7 +386,10 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares that a piece on `square` attacks, or from which it attacks `square`.
+    """Return the empty squares that a piece on `square` attacks, or from which it is attacked.
+
+    `legs` and `pawns` determine whether attacks from `square` are found, or attacks on `square` by
+    a piece of this kind and side. For a rook or cannon both are the same.
 
     legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from `square`, `KNIGHT_LEGS_BACK` for attacks
         on `square`
@@ -405,5 +418,5 @@ def attacks_on_inner(kind, side, source, occ_lo, occ_hi):
 
 @part
 def inner_attackers(kind, side, target, occ_lo, occ_hi):
-    """Return the empty squares from which the inner piece attacks `target`."""
+    """Return the empty squares from which the inner piece would attack `target`."""
     return _attacks(kind, side, target, occ_lo, occ_hi, KNIGHT_LEGS_BACK, PAWN_SOURCES)

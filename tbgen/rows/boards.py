@@ -3,8 +3,8 @@
 
 (row, square)  ->  set_up  ->  board and squares  ->  moves  ->  slot_of  ->  (row, square)
 
-A slot is a row and the square of the inner piece, which alone moves within a row. The list
-`squares` has the square of each piece in the layout's order.
+A slot is a row and the square of the inner piece, the only piece whose square differs within a
+row. The list `squares` has the square of each piece in the layout's order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SlotConverter(NamedTuple):
 
 
 def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
-    """Return the tables of a layout with an inner piece."""
+    """Return the tables of a layout, which must have an inner piece."""
     assert layout.inner is not None
     return SlotConverter(
         frame,
@@ -72,7 +72,8 @@ def set_up(row, square, converter, squares, board):
 def slot_of(squares, converter):
     """Return row and inner square of the canonical slot of the placement `squares`.
 
-    The slot may be that of the mirror image (`is_mirrored`): both have the same canonical slot.
+    A placement and its mirror image have the same canonical slot, whose pieces stand as in either
+    of them (`is_mirrored`).
     """
     slot = slot_of_squares(squares, converter.descriptor)
     size = converter.inner_squares.size
@@ -82,6 +83,8 @@ def slot_of(squares, converter):
 @part
 def is_mirrored(row, square, squares, converter, scratch, scratch_board):
     """Return whether a slot stands for the mirror image of the placement `squares`.
+
+    False if the slot has the placement itself, also if that is its own mirror image.
 
     row, square : int64, a slot that `slot_of` has returned for `squares`
     scratch : int64 (pieces,), out; squares of the pieces in the slot's placement
@@ -111,8 +114,8 @@ class Boards(NamedTuple):
     squares, other : int64 (pieces,), squares of the pieces in two positions, in the layout's order
     board, after, replied : int8 (90,), a position, that after a move, and that after a reply
     scratch : int8 (90,), the board of `other`
-    sources, targets : int64 (MAX_MOVES,), squares of the moves on `board`
-    answers, answer_targets : int64 (MAX_MOVES,), squares of the moves on `after`
+    sources, targets : int64 (MAX_MOVES,), start and end of each move on `board`
+    answers, answer_targets : int64 (MAX_MOVES,), start and end of each move on `after`
     attackers, victims : int64 (PAIRS,), squares of attackers, and the piece that each attacks, as
         index of `squares`
     """

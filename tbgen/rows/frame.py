@@ -2,7 +2,7 @@
 """A layout as flat arrays for the row kernels, with the moves of the leads.
 
     lead   placement of the defenders (kings, advisors, elephants) of both sides: `lead_squares` has
-           their squares, `lead_after` and `lead_moves` each of their quiet moves
+           their squares, `lead_after` and `lead_moves` each of their moves
     mid    placement of the *men*, all attackers except the inner piece: `mid_squares` has their
            squares, `mid_mirror` the mirror image, `men` the kind, side, stride and group of each
            man, `groups` the groups of identical men, `mid_companions` and `extend` the moves to
@@ -31,7 +31,7 @@ from tbgen.rules.moves import piece_moves
 
 STRIDE = SQUARES
 """Slots of a row of a plane in memory: one for each of the ninety squares of the inner piece, even
-if it cannot stand there. A material without an inner piece has one slot per row.
+if it cannot stand there. Without an inner piece, there is one slot per row.
 """
 
 
@@ -60,10 +60,12 @@ class Frame(NamedTuple):
     """
     move_start: NDArray[np.int64]
     """int64 (2, L + 1): start of each lead's moves in `lead_after` and `lead_moves`, by the side
-    whose king, advisor or elephant moves.
+    whose king, advisor or elephant moves. Without the moves (`make_frame`), all are 0.
     """
     lead_after: NDArray[np.int32]
-    """int32 (moves,): the lead that each move of a king, advisor or elephant leads to."""
+    """int32 (moves,): the lead that each move of a king, advisor or elephant leads to. Attackers
+    are not considered: an attacker may stand on the target, or in an elephant's eye.
+    """
     lead_moves: NDArray[np.int8]
     """int8 (moves, 4): the columns `MIRRORED`, `EYE`, `TARGET` and `SOURCE` of these moves."""
     mid_squares: NDArray[np.int8]
@@ -81,10 +83,11 @@ class Frame(NamedTuple):
     """int64 (G, 7): the columns `KIND`, `SIDE`, `GROUP_STRIDE`, and `SIZE` to `COMPANIONS`."""
     extend: NDArray[np.int32]
     """int32 (companion placements of all groups, 90): rank of the placement that consists of these
-    companions and one more man on each square, -1 if the man cannot stand there.
+    companions and one more man on each square; -1 if the square is outside the man's area, or
+    occupied by a companion.
     """
     inner_area: NDArray[np.uint64]
-    """uint64 (2,): where the inner piece may stand; the off-board bit if there is none."""
+    """uint64 (2,): the squares where the inner piece may stand; OFF_BOARD if there is none."""
 
 
 KIND, SIDE, GROUP_STRIDE = range(3)
@@ -101,18 +104,20 @@ these rows.
 MIRRORED, EYE, TARGET, SOURCE = range(4)
 """Columns of `Frame.lead_moves`. MIRRORED: 1 if the placement after the move is the mirror image of
 the lead `lead_after`, so that mid and inner square are to be mirrored, too. EYE: the square that
-must be free for an elephant's move, NOWHERE for other pieces. TARGET, SOURCE: squares of the move.
+must be free for an elephant's move, NOWHERE for other pieces. TARGET, SOURCE: squares of the move,
+not mirrored.
 """
 
 
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the quiet moves of one side's king, advisors and elephants, by placement.
+    """Return the moves of one side's king, advisors and elephants, by placement.
 
-    Moves that the side's own defenders block are left out. Other pieces may also occupy an
+    Moves that these pieces block are left out; no other pieces are considered. Others may occupy an
     elephant's *eye*, the square that it passes, so the eye is returned.
 
     Returns two int64 arrays: the start of each placement's moves, (placements + 1,), and the moves,
-    (n, 4): rank of the placement after the move, eye (NOWHERE for no elephant), target, source.
+    (n, 4): rank of the placement after the move, eye (NOWHERE if the piece is no elephant), target,
+    source.
     """
     starts, after, extra = [0], [], []
     targets = [0] * MAX_MOVES
@@ -255,18 +260,18 @@ def with_rank_zero(mid, man, frame):
 
 @part
 def canonical(lead, mid, square, frame):
-    """Return the mid and the inner square of the canonical slot of a position.
+    """Return the mid and the inner square of the canonical slot of a position; its lead is `lead`.
 
     A position may have several slots, of which one counts (`tbgen.indexing.layout`). If the inner
-    piece has twins (same side and kind), the twin on the largest square is the inner piece of the
-    canonical slot. On a lead that is its own mirror image, the smaller one of this slot and that of
-    the mirror image counts.
+    piece has twins (same side and kind), the canonical slot has as its inner piece the one of them
+    on the largest square. On a lead that is its own mirror image, the canonical slot is the smaller
+    one of this slot and that of the mirror image: that with the smaller mid, then inner square.
     """
-    mid_a, square_a = _largest_inside(mid, square, frame)
+    mid_a, square_a = _largest_as_inner(mid, square, frame)
     if not frame.self_mirrored[lead]:
         return mid_a, square_a
     image = np.int64(frame.mid_mirror[mid])
-    mid_b, square_b = _largest_inside(image, MIRROR[square], frame)
+    mid_b, square_b = _largest_as_inner(image, MIRROR[square], frame)
     if mid_b < mid_a or (mid_b == mid_a and square_b < square_a):
         return mid_b, square_b
     return mid_a, square_a
@@ -280,10 +285,11 @@ def is_canonical(lead, mid, square, frame):
 
 
 @part
-def _largest_inside(mid, square, frame):
-    """Return mid and inner square of the slot with the inner piece on the twins' largest square.
+def _largest_as_inner(mid, square, frame):
+    """Return mid and inner square of the slot that has the largest twin as its inner piece.
 
-    If a twin is on a larger square, the two pieces exchange their places in the index.
+    If a twin is on a larger square than the inner piece, the twin on the largest square and the
+    inner piece are exchanged; else the given mid and square are returned.
     """
     twin = frame.twin
     if twin < 0:

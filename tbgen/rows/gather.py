@@ -5,7 +5,8 @@ A lead is a placement of the defenders; its rows are numbered by *mid*, the plac
 pieces except the inner piece (`tbgen.rows`). All slides along a line of the board are found by one
 scan with a running union. This pays if many rows of a lead are on the frontier; otherwise
 `moves.py` goes from row to row. The functions add the predecessors that they find to `reached`,
-uint64 (mids, 2), the rows of the lead. Parameters:
+uint64 (mids, 2), the rows of the lead. Illegal positions may be among them, also with two pieces on
+one square; the sweep removes them (`within`). Parameters:
 
     first                 number of the lead's first row
     taken_lo, taken_hi    squares of the lead's defenders
@@ -66,9 +67,10 @@ _LINES = np.array(
 )
 """int64 (38, 3): first square, step and number of steps along each file and rank, both ways."""
 FREE, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
-"""Offsets of four more boards in a buffer, after the board of the frontier's rows. FREE: the free
-squares of the inner piece while the moving piece passes a square. OUT: the results. UP, DOWN: the
-running unions up and down the files.
+"""Offsets of four more boards in a buffer, after the board of the frontier's rows. Each has two
+words for each square of the moving piece. FREE: the free squares of the inner piece while the
+moving piece is on this square. OUT: the results. UP, DOWN: the running unions up and down the
+files.
 """
 BOARD_WORDS = 5 * _WORDS
 """Number of words in a buffer of five boards; it starts as zeros, and its margins stay zero."""
@@ -162,9 +164,10 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
 def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Add predecessors by moves of a group of identical men, for all rows of one lead.
 
-    One man moves. For each placement of the rest of its group and of the groups of larger stride,
-    `scratch.mid_of` maps the man's square to a mid: the first of `stride` adjacent mids, which
-    differ in the groups of smaller stride.
+    One man moves. The loops run over the placements of the rest of its group and of the groups of
+    larger stride. For each of them, `scratch.mid_of` maps the man's square to a mid: the first of
+    `stride` adjacent mids, which differ in the groups of smaller stride. With a stride of 1,
+    `_gather_single` does all the work.
 
     g : int64, number of the group in `Frame.groups`
     """
@@ -207,10 +210,12 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 
 @part
 def _gather_lines(first, stride, front, reached, scratch):
-    """Add predecessors by a rook or cannon: scan each rank and file in both directions.
+    """Add predecessors by a rook or cannon of a group with stride above 1, scanning all lines.
 
-    The running union contains the frontier positions with the piece on a square passed so far. A
-    position leaves the union at the first square that the inner piece or another piece occupies.
+    Each rank and file is scanned in both directions. The running union contains the frontier
+    positions with the piece on a square passed so far. A position leaves the union at the first
+    square that the inner piece or another piece occupies. `_gather_group` has filled
+    `scratch.mid_of` and `scratch.on_front` for this man.
     """
     mid_of, on_front = scratch.mid_of, scratch.on_front
     line, inner_free = scratch.line.reshape(-1), scratch.inner_free.reshape(-1)
@@ -238,11 +243,11 @@ def _gather_lines(first, stride, front, reached, scratch):
 
 @part
 def _gather_single(kind, base, companions, first, side, front, reached, scratch, frame):
-    """Add predecessors by moves of a man of a group with stride 1, whose rows are adjacent.
+    """Add predecessors by moves of a man of a group with stride 1: each square is one row.
 
     The rows for all squares of the man are copied into a board with an empty margin (`STEP`), and
-    the free squares of the inner piece into another. Every step is then a constant offset, and a
-    step off the board finds nothing. So loops over all squares need no branch.
+    the free squares of the inner piece into the board FREE. Every step is then a constant offset,
+    and a step off the board finds nothing. So loops over all squares need no branch.
 
     base : int64, the mid with the group's placement of rank 0, other men on their squares
     companions : int64, row of `Frame.extend` for the other men of the group

@@ -10,8 +10,9 @@ functions do not share loops, since `without_escape` is fast by stopping as soon
 left. `gather.py` gathers whole leads. Parameters: `tbgen.rows`.
 
 `reached`, uint64 (mids, 2), has the positions of one lead found so far. `touched` lists the mids of
-its nonempty rows, in its first `count` elements. `taken_lo`, `taken_hi` are the squares that the
-defenders and men of a row occupy.
+its nonempty rows, in its first `count` elements. Illegal positions may be among those found, also
+with two pieces on one square; the sweep removes them. `taken_lo`, `taken_hi` are the squares that
+the defenders and men of a row occupy.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from tbgen.rows.frame import EYE, GROUP_STRIDE, KIND, MIRRORED, SIDE, with_rank_
 def add(reached, touched, count, mid, lo, hi):
     """Add positions (lo, hi) to row `mid` of `reached`; return the new length of `touched`.
 
-    A row that was empty is listed in `touched`.
+    A row that was empty is listed in `touched`, unless (lo, hi) is empty, too.
     """
     # No branch, which would be unpredictable: the entry after the list is always written,
     # and counts only if the row is new.
@@ -146,7 +147,7 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
 def without_escape(lead, mid, side, lo, hi, escape, frame):
     """Return those of the positions (lo, hi) of a row that have no quiet move into `escape`.
 
-    Stops as soon as none is left: most rows need only a few moves.
+    Stops as soon as no position is left: most rows need only a few moves.
 
     escape : uint64 (rows, 2), a set of the other side
     """

@@ -5,7 +5,7 @@
     record    positions of a chunk, nonempty row by nonempty row:
 
               gap         row number minus the previous one, or minus the chunk's first row; zigzag
-                          coded, seven bits a byte, lowest first
+                          coded, seven bits a byte, lowest first, 128 more in all but the last byte
               squares     one byte each, 128 more for the last one; or, if there are many:
               DENSE       and both words of the row, six bytes each
 
@@ -50,17 +50,17 @@ Bytes = NDArray[np.uint8]
 class Records(ABC):
     """Set of recorded positions, by chunk of leads, so that threads can divide the chunks.
 
-    `len(records)` is the number of chunks with records. `records[first:last]` iterates over a slice
-    of the list of these chunks. It yields pairs: the number of a chunk, and the list of its
-    records, decompressed.
+    `len(records)` is the number of chunks listed: all that have positions of the set, and possibly
+    others. `records[first:last]` iterates over a slice of this list. It yields pairs: the number of
+    a chunk, and the list of its records, decompressed.
     """
 
     _chunks: Collection[int]
-    """Numbers of the chunks with records."""
+    """Numbers of the chunks listed."""
 
     @abstractmethod
     def _unpack(self, chunk: int) -> list[Bytes]:
-        """Return the records of a chunk, decompressed."""
+        """Return the records of a listed chunk, decompressed."""
 
     def __len__(self) -> int:
         return len(self._chunks)
@@ -72,7 +72,7 @@ class Records(ABC):
 
 @part
 def write_row(out, at, gap, lo, hi):
-    """Write a nonempty row (lo, hi) into a record at offset `at`; return the offset after it.
+    """Write a row with positions (lo, hi), not empty, at offset `at`; return the offset after it.
 
     gap : int64, row number minus that of the previous row, or of the chunk's first row
     """

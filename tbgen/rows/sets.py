@@ -124,7 +124,7 @@ def put_row(lead, mid, lo, hi, front, mids):
 
 @borrowing_kernel
 def _k_clear(lead_0, lead_1, front, mids):
-    """Remove all positions of a frontier."""
+    """Remove all positions of the given leads from a frontier."""
     for lead in range(lead_0, lead_1):
         clear_lead(lead, front, mids)
 
@@ -259,8 +259,8 @@ def _k_count(lead_0, lead_1, members, counts, frame):
 class Sets:
     """Operations on sets and frontiers of positions of one layout, over all leads, by threads.
 
-    An operation changes its parameter `target` or `found` in place; `transfer` also changes
-    `source`. *To set* a frontier is to empty it and then to add positions.
+    An operation with a parameter `target` or `found` changes this set in place; `transfer` also
+    changes `source`. *To set* a frontier is to empty it and then to add positions.
     """
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
@@ -268,11 +268,12 @@ class Sets:
         self.workers = workers
         self.leads, self.mids = frame.leads, frame.mids
         self.chunks = Chunks.of(self.leads, self.mids)
-        # Rows in a range of chunks; with fewer ranges, a frontier has at most _MODEST_FRONTIER.
+        # Rows in a range of chunks. Frontiers are divided into fewer ranges only if they have less
+        # than _MODEST_FRONTIER rows, counted by `ranges_for`.
         rows = -(-self.chunks.number // RANGES) * self.chunks.rows
         size = ROW_BYTES * max(rows, _MODEST_FRONTIER)
         self.record_buffers = [np.empty(size, np.uint8) for _ in range(workers.threads)]
-        """Record buffer of each thread, for a range of chunks."""
+        """Buffer of each thread for the records of a range of chunks, or of a small frontier."""
 
     def empty(self) -> Rows:
         """Return a set without positions."""

@@ -3,9 +3,9 @@
 in memory    anonymous pages, which return to the system as soon as an array is freed. An
              allocator would keep freed pages for the process. So the peak memory of a solver is
              that of its largest phase
-on disk      pages of a file without a name, which vanishes with the process. Between two ranges
-             of leads, the pages are *released* if the process has exceeded its limit: the system
-             reads them from the file when a kernel uses them again
+on disk      pages of files without a name, one for each array, which vanish with the process.
+             Between two ranges of leads, the pages are *released* if the process has exceeded its
+             limit: the system reads them from the file when a kernel uses them again
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ class Storage:
         return tempfile.TemporaryFile(dir=self._directory, buffering=0)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return an array of zeros in pages of its own, which are freed with the array."""
+        """Return an array of zeros in pages of its own, which are freed with the array.
+
+        With arrays in files, raises `OSError` if the disk is full.
+        """
         count = int(np.prod(shape))
         size = count * np.dtype(dtype).itemsize
         return np.frombuffer(self._pages(size), dtype, count).reshape(shape)
@@ -68,7 +71,10 @@ class Storage:
         """Do nothing; `DiskStorage` releases pages here. Called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
-        """Release the pages of an array from `zeros`: it becomes 0 or, in a file, is unchanged."""
+        """Return the pages of an array from `zeros` to the system.
+
+        In memory its elements become 0, in a file they are unchanged. On Windows nothing happens.
+        """
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base
@@ -77,7 +83,7 @@ class Storage:
     def store(self, data: bytes) -> StoredBytes:
         """Store some bytes, in the file if there is one; return the key for `fetch`.
 
-        Raises `OSError` if the disk is full.
+        Raises `OSError` if writing fails, as on a full disk.
         """
         if self._file is None:
             return data
@@ -109,7 +115,7 @@ class Storage:
 
 
 class DiskStorage(Storage):
-    """Arrays in unnamed files in `directory`; small ones stay in memory (`_ON_DISK_FROM`).
+    """Storage with arrays in unnamed files in `directory`; arrays below `_ON_DISK_FROM` in memory.
 
     `release_if_large` keeps the memory of the process at around `ceiling` bytes.
     """

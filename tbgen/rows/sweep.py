@@ -3,10 +3,12 @@
 
 A sweep goes one quiet move backwards. It finds the positions of one side that have a move into a
 *frontier*, usually the positions of the opponent that the last sweep found. It keeps those in a set
-`within` and, if a set of *escapes* is given, only those without a quiet move into that set:
+`within` and, if a set of *escapes* is given, only those without a quiet move into that set. A third
+kind of sweep (`without_move_into`) has escapes, but no frontier:
 
     found = within & predecessors(frontier)                          a good move exists
-    found = within & predecessors(frontier) - predecessors(escape)   and no other move is left
+    found = within & predecessors(frontier) - predecessors(escape)   and no escape is left
+    found = within - predecessors(escape)                            no escape is left
 
 *Pull*: for each lead (placement of the defenders), positions are gathered from this lead and those
 that its moves lead to. One thread writes it, so the result does not depend on the order of threads.
@@ -16,8 +18,8 @@ Other leads are gathered by scanning lines of the board (dense, `gather.py`).
 
 With escapes and a dense frontier, only the predecessors of the escapes are gathered. That suffices:
 phases remove from `within` what a sweep finds, so each position left there had an escape after the
-last sweep. If it has none now, its last escape has come to the frontier, so it is a predecessor.
-Parameters of kernels: `tbgen.rows`.
+last sweep. If it has none now, its last escape has come to the frontier, so it is a predecessor of
+the frontier. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -63,12 +65,12 @@ class Scratch(NamedTuple):
     board: NDArray[np.uint64]
     """uint64 (BOARD_WORDS,): the boards of `gather.py`, whose margins stay zero."""
     mid_of: NDArray[np.int64]
-    """int64 (90,): the mid with the moving piece on each square, -1 if it cannot stand there."""
+    """int64 (90,): a mid with the moving piece on each square, -1 if it cannot stand there."""
     on_front: NDArray[np.bool_]
     """bool (90,): squares of the moving piece for which the frontier has positions."""
     touched: NDArray[np.int32]
-    """int32 (M + 1,): the mids whose rows of `reached` are not zero. The last element is for a
-    write that does not count.
+    """int32 (M + 1,): list of mids, among them all whose rows of `reached` are not zero. The last
+    element is for a write that does not count.
     """
 
 
@@ -121,9 +123,10 @@ def _list_in_use(lead, front, touched, mids):
 
 @part
 def _count_around(lead, side, front, frame):
-    """Return the number of frontier rows in a lead and in the leads after moves of `side`.
+    """Return the number of frontier rows in a lead and in the leads after its moves by `side`.
 
-    Returns `mids` if one of these leads has no list.
+    A lead that several moves lead to is counted several times. Returns `mids` if one of these leads
+    has no list.
     """
     rows = np.int64(front.counts[lead])
     if rows > front.limit:
@@ -182,8 +185,7 @@ def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
     """Add to `found` the positions of `scratch.reached` that pass `test`; empty `scratch.reached`.
 
     count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
-    test : int, _FRONT: keep positions with a move into `front`; _ESCAPES, _GATHERED_ESCAPES: those
-        without a move into `escape`; _NO_TEST: all
+    test : int, one of the tests above
     """
     mids = frame.mids
     reached, escaping = scratch.reached, scratch.escaping
@@ -216,7 +218,7 @@ def _k_sweep(
     lead_0, lead_1, side, everywhere, front, within, use_escape, escape, add_found, found, scratch,
     frame,
 ):  # fmt: skip
-    """Sweep over the leads [lead_0, lead_1); return the number of rows of `within` that were read.
+    """Set `found` by a sweep, in the given leads; return how many rows of `within` were read.
 
     everywhere : bool, take all of `within` in place of the predecessors of `front`
     front : Frontier of the opponent, in; if `everywhere`, `within` itself with its lists
@@ -249,7 +251,7 @@ def _k_sweep(
         rows_read += count
         wanted = _keep_within(lead, count, everything, within, scratch, mids)
         if wanted == 0:
-            # The rows of the buffers are empty, too, and need not be cleared.
+            # Then `scratch.reached` is empty, and need not be cleared.
             continue
         if use_escape:
             test = _ESCAPES
@@ -260,13 +262,13 @@ def _k_sweep(
 
 
 class Sweeper:
-    """Sweeps over the leads of one `Frame` (arrays of a layout), with buffers for each thread."""
+    """Sweeps over all leads of one `Frame` (arrays of a layout), with buffers for each thread."""
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
         self._frame = frame
         self._workers = workers
         self._leads = frame.leads
-        self._everywhere = np.ones(self._leads, np.int32)
+        self._ones = np.ones(self._leads, np.int32)
         self._scratch = [make_scratch(frame.mids) for _ in range(workers.threads)]
 
     def predecessors(
@@ -339,8 +341,9 @@ class Sweeper:
         meter.rows += sum(rows_read)
 
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
-        """Return a set as a frontier of which all rows are read: its limit, 0, is below each count.
+        """Return a set as a frontier without lists, of which kernels read all rows.
 
-        `listed` is never read then; that of `like` has the type that kernels expect.
+        The limit of its lists is 0, and each lead counts one row, which exceeds the limit. So
+        `listed` is never read; that of `like` has the type that kernels expect.
         """
-        return Frontier(members, self._everywhere, like.listed, 0)
+        return Frontier(members, self._ones, like.listed, 0)

@@ -18,16 +18,18 @@ from tbgen.rows.storage import Storage
 from tbgen.system.threads import thread_pool
 
 RANGES = 48
-"""Number of ranges that the leads are divided into: enough to balance the threads, and few enough
-that the calls of the kernel take no noticeable time.
+"""Maximum number of ranges that the leads are usually divided into: enough to balance the threads,
+and few enough that the calls of the kernel take no noticeable time.
 """
 
 FEW_RANGES = 8
-"""Number of ranges of leads for set algebra, where all rows take equal time."""
+"""Maximum number of ranges of leads for set algebra, where all rows take equal time, and for sweeps
+from frontiers of few rows.
+"""
 
 DISK_RANGES = 480
-"""Minimum number of ranges of leads if arrays are on disk: the pages that one range uses must fit
-into memory.
+"""Maximum number of ranges of leads if arrays are on disk, in place of smaller maxima: the pages
+that one range uses must fit into memory.
 """
 
 
@@ -79,13 +81,16 @@ class Meter:
 
     sweeps: int = 0
     rows: int = 0
-    """Number of rows that sweeps read in the sets in which they search predecessors (`within`)."""
+    """Number of rows that sweeps read in the sets in which they search (`within`); a row counts in
+    each sweep that reads it.
+    """
 
 
 class Workers:
     """Threads that process ranges of leads, with the storage of their arrays and their meter.
 
-    The threads exist within a `with` block; outside, the calling thread does all work.
+    The threads exist within a `with` block. Outside, or if there is to be one thread, the calling
+    thread does all work.
     """
 
     def __init__(
