@@ -33,13 +33,15 @@ The glossary in docs/architecture.md gives the names of the paper's terms in thi
 Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen.rows`
     code        value of a position as a number, larger if better (`tbgen.tables.codes`)
     settled     with a code, which is recorded in a journal; an *unknown* position is not settled
-    waiting     with a best capture, or a direct win, whose ply is not *due* yet
-    losable     unknown, and all captures (if any) lose at the present order and ply
+    waiting     with a best capture, or a direct win, that is not *due* yet: the propagation has not
+                reached the order and plies of its value
+    losable     unknown, and without a capture, or with a best capture that loses and is due
     offence     a check or a chase; the *offender* loses if it must repeat offences for ever
     pattern     positions in which the offender has nothing but the offence
     direct win  a position of a pattern, the winner to move: won in 0 plies at this order
     seed        position without moves, waiting capture, or direct win: here propagation begins
-    order       an iteration of `solve.settle_orders`; at order 0 the rules decide nothing
+    order       at order 0 the rules of repetition decide nothing; order k >= 1 is the k-th
+                iteration of `solve.settle_orders`
     parent      the table that is solved; a *view* is a supporting table with the parent's index
 
 Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, and:

@@ -14,13 +14,15 @@ opponent is the *winner* (the *defending* and the *attacking* side of Fang, Hsu 
                  until nothing changes: the greatest fixpoint
     declare      the final phase: the remaining win candidates are *direct wins*
 
-A position counts as won if its value is a win of a lower order, or if a capture wins at an order up
-to this one. Sweeps test quiet moves only: captures of the offender are tested by the set `losable`
-of the propagation. A *pattern* is a set of candidates that remain. `perpetual_check.py` and
-`chase/search.py` define the offence and further conditions of a pattern.
+A position counts as won if its value is a win of a lower order, or if a capture wins at this order.
+In a search for checks, such a capture counts only in positions after a possible offence
+(`captures_wait` of `Search.initialise`). Sweeps test quiet moves only: captures of the offender are
+tested by the set `losable` of the propagation. A *pattern* is a set of candidates that remain.
+`perpetual_check.py` and `chase/search.py` define the offence and further conditions of a pattern.
 
-Only direct wins are recorded (255 in the paper), as seeds of the propagation. Its next step settles
-the remaining loss candidates (254), since all their moves lose.
+Only direct wins are recorded (255 in the paper), as seeds of the propagation. Its first step of
+the order settles them. The second step settles the remaining loss candidates (254), since all their
+moves lose.
 
     SearchState    state of the searches for one winner and offence, kept across orders
     Search         the candidates at one order
@@ -64,9 +66,9 @@ class SearchState:
     """State of a winner's searches for one kind of offence, kept across orders.
 
     Most positions of the offender have an escape, or are removed by a filter (`LossFilter`). Such a
-    position is tested once, and left out of `possible_losses` until one more of its moves loses. A
-    pattern that the previous order did not find contains a position with one more losing move. So
-    later orders test only positions from which play may reach such a position.
+    position is left out of `possible_losses` until one more of its moves loses. Only then is it
+    tested again. A pattern that the previous order did not find contains a position with one more
+    losing move. So later orders test only positions from which play may reach such a position.
 
     `mark` is the kernel that finds the positions after a possible offence, `shared` the sets that
     all searches of a material use in turn.
@@ -77,9 +79,11 @@ class SearchState:
     mark: Mark
     shared: SharedSets
     after_offence: StoredRecords | None = None
-    """Positions, the winner to move, found by `mark`; None before the first search."""
+    """Positions, the winner to move, that `mark` found in the first search; None before it."""
     possible_losses: StoredRecords | None = None
-    """Positions that later orders may test as loss candidates; None before the first search."""
+    """Positions that later orders may test as loss candidates, besides those with one more losing
+    move; None before the first search.
+    """
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
@@ -109,8 +113,9 @@ class Search:
         after `prune`, if `unwon` is not read any more
     escapes : the winner's positions into which the offender can move to avoid the loss: not won,
         and not (or no longer) candidates
-    possible_losses : the offender's positions that had no escape when first tested, and that no
-        filter has removed; the next order searches them for loss candidates
+    possible_losses : the offender's positions that had no escape when they were last tested, before
+        any pruning, and that no filter has removed; the next order searches them for loss
+        candidates
     found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate
     """
 
@@ -143,11 +148,11 @@ class Search:
 
     @property
     def captures_win(self) -> bool:
-        """Return whether positions of the winner wait for captures that win at this order."""
+        """Return whether any positions of the winner wait for captures that win at this order."""
         return self.unwon is not self.propagation.unknown[self.winner]
 
     def discard_idle(self) -> None:
-        """Release the memory of the idle frontiers until they are used again."""
+        """Return the memory of the two idle frontiers to the system until they are used again."""
         for front in self._idle:
             self.sets.workers.storage.discard(front.rows)
 
@@ -176,7 +181,8 @@ class Search:
             on. If so, a position with such a capture is an escape, unless it is one after a
             possible offence
 
-        Returns `found_any`.
+        Returns `found_any`. If it is False, `win_candidates` is empty, too, and `escapes` is
+        arbitrary.
         """
         if self._state.possible_losses is None:
             self._find_all(lost)
@@ -208,7 +214,9 @@ class Search:
         sets.copy(self.loss_candidates.rows, self.possible_losses)
 
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
-        """Find those candidates of a later order from which play may reach one more losing move.
+        """Find the candidates of a later order from which play may reach a newly losing position.
+
+        That is a position of the offender with one more losing move (`_find_newly_losing`).
 
         lost, loss_filter : as for `initialise`
         """
@@ -256,14 +264,15 @@ class Search:
             sets.put_more(records, newly_losing, within=losable)
 
     def _keep_affected(self, loss_filter: LossFilter | None) -> None:
-        """Keep the candidates from which play may reach a loss candidate with one more losing move.
+        """Find the candidates from which play may reach a loss candidate with one more losing move.
 
-        These are the *affected* ones. Patterns of other candidates were found at the last order.
+        These are the *affected* ones. Patterns of other candidates were found at earlier orders.
         Positions that the filter removes leave `possible_losses`.
 
         On entry, `loss_candidates` has those with one more losing move, and `escapes` the positions
-        after a possible offence. On return, `loss_candidates` has all affected positions of
-        `possible_losses`, `win_candidates` the affected ones of `escapes`, which leave `escapes`.
+        after a possible offence. On return, `loss_candidates` has in addition all affected
+        positions of `possible_losses`, which then has the given ones, too. `win_candidates` has the
+        affected ones of `escapes`, which leave `escapes`.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes
@@ -322,7 +331,10 @@ class Search:
                 self._prune_dependent(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
-        """Prune given win candidates, and all that depend on them; return whether any are given.
+        """Prune given win candidates, and all candidates that depend on them.
+
+        Returns whether any are given.
+
 
         pruned_wins : the candidates to prune, possibly none; its content is arbitrary afterwards
         """
@@ -347,7 +359,7 @@ class Search:
             self.predecessors(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
-        """Remove from the loss candidates and `possible_losses` the positions a filter rejects.
+        """Remove from `loss_candidates` and `possible_losses` the positions that a filter removes.
 
         The caller then calls `prune` for the candidates that depend on them.
         """

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Kernels of phase 2b: the values of all captures of one kind of piece, read from a view.
 
-A view is a supporting table with the index of the table that is solved (`supporting.py`). It has
-the value of each capture as a number in a palette, larger if better. The array `numbers` has the
+A view is a supporting table with the index of the table that is solved, the parent
+(`supporting.py`). It has the value of each capture as a number in a palette, larger if better, and
+0 for positions that are illegal after the capture. The array `numbers` has the
 best capture of each position so far, 90 for each row; `base` is its index of a row's first square.
 To *raise* a number is to replace it by another one if that is larger.
 
@@ -11,8 +12,9 @@ To *raise* a number is to replace it by another one if that is larger.
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
 In the first and third case, one capturing move, except of the inner piece, raises the numbers of a
-whole row, for all squares of the inner piece, to those of a row of the view. `strides` has the
-view's stride of each group of the parent; `saved` is scratch. Other parameters: `tbgen.retrograde`.
+row to those of a row of the view, for all squares of the inner piece with which the piece attacks
+its victim. `strides` has the view's stride of each group of the parent; `saved` is scratch. Other
+parameters: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -67,7 +69,8 @@ def _raise_bits(numbers, base, lo, hi, number):
 def _raise_row(numbers, base, view, source, lo, hi, saved):
     """Raise `numbers` at base + square, for the squares (lo, hi), to those of a row of the view.
 
-    For many squares, the whole row is raised at once, and the other squares are restored.
+    For many squares, the whole row is raised at once, and the other squares are restored. Only then
+    may (lo, hi) have meaningless bits (`rows.bitsets`).
 
     base, source : int64, index in `numbers`, and in `view`, of the first square of a row
     saved : unsigned (90,), scratch for the numbers to restore
@@ -187,7 +190,9 @@ def k_capture_defender(
     lead_0, lead_1, column_0, column_1, dropped, side, numbers, legal, view, view_frame, strides,
     frame, saved,
 ):  # fmt: skip
-    """Raise numbers to the values of captures, by `side`, of advisors or elephants.
+    """Raise numbers to the values of captures, by attackers of `side`, of advisors or elephants.
+
+    No king, advisor or elephant can capture these: they never reach the other side's squares.
 
     column_0, column_1 : int64, range [column_0, column_1) of the captured pieces' columns in
         `Frame.lead_squares`

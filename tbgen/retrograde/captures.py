@@ -31,8 +31,8 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
-"""Function with the parameters of `Captures.find`. A function for one type of captured piece
-replaces a number in `numbers` if the best capture of a piece of this type has a larger one.
+"""Function with the parameters of `Captures.find`. A function for one view does not begin with
+zeros: it replaces a number in `numbers` if the best of the view's captures has a larger one.
 """
 
 
@@ -86,7 +86,7 @@ class Captures:
     """Best captures of one side, found for a range of leads at a time.
 
     The supporting tables, to which captures lead, are in memory, as planes or views, as long as the
-    object exists.
+    object exists. `palette` has the codes of the numbers that `find` writes.
     """
 
     def __init__(
@@ -146,7 +146,10 @@ class Captures:
     def _of_attackers(
         self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
     ) -> FindCaptures:
-        """Return a function that finds the captures of attackers of one type, from one view."""
+        """Return a function that raises numbers to captures of attackers of one type, by one view.
+
+        If the view has no inner piece, these are captures of the inner piece, else of a mid group.
+        """
         side, frame, strides = int(self._side), self._frame, _strides(self._layout, view)
         plane, view_frame = maker.whole(workers), maker.frame
         if view.inner is None:
@@ -161,7 +164,7 @@ class Captures:
         )  # fmt: skip
 
     def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> FindCaptures:
-        """Return a function that finds the captures of advisors or elephants.
+        """Return a function that raises numbers to captures of advisors, or of elephants.
 
         The function makes the view for the leads that it needs, at each call.
         """
@@ -191,7 +194,10 @@ def _captured_kinds(
     code_space: CodeSpace,
     metric: Metric,
 ) -> tuple[list[_CapturedKind], Palette]:
-    """Return the types of pieces that `victim_side` may lose, and the palette of capture codes."""
+    """Return the types of pieces that `victim_side` may lose, and the palette of capture codes.
+
+    Opens the supporting tables. Parameters and errors are those of `Captures`.
+    """
     kinds = []
     army = layout.armies[victim_side]
     for kind in list(PieceType)[1:]:
@@ -220,7 +226,7 @@ def capture_width(
 ) -> int:
     """Return the bytes of a number in a plane of best captures, for the side that needs more.
 
-    Parameters are those of `Captures`.
+    Parameters and errors are those of `Captures`.
     """
     return max(
         _captured_kinds(layout, side, supporting, code_space, metric)[1].dtype.itemsize

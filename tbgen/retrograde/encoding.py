@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Compiled encoder of the blocks of a file, with the same result as `tbgen.tables.blocks`.
 
-It takes a quarter of the time, by two passes over the codes of a block:
+It usually takes a quarter of the time, by two passes over the codes of a block:
 
     first pass    the codes that occur, ascending: the palette
     second pass   the palette index of every slot's code, a byte each; a slot without a position
@@ -26,7 +26,8 @@ def _k_encode(codes, palette, index_of, out):
 
     codes : unsigned (slots,), in; the codes of a block, 0 where there is no position
     palette : unsigned (256,), scratch of the same type
-    index_of : uint16 (all codes,), inout; zeros, then the index of each code in the palette
+    index_of : uint16 (all codes,), inout; zeros at first, then scratch: the index in the palette of
+        each code that occurs
     out : uint8 (n,), out; buffer for the block
     """
     size = 0
@@ -66,6 +67,9 @@ def _k_encode(codes, palette, index_of, out):
 
 def encode(codes: Codes, otherwise: int) -> bytes:
     """Return the same block of a file as `encode_filled`, usually in a quarter of the time.
+
+    Blocks of more than 256 different codes, or of codes wider than two bytes, are left to
+    `encode_filled`.
 
     codes : unsigned (slots,), 0 for slots without a position
     otherwise : code to store for all slots if the block has no positions

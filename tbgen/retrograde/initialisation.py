@@ -7,7 +7,7 @@
     best capture loses  waits for the ply in which the capture loses; not losable before, since the
                         loser resists longest
 
-Together with the positions without any move (`Propagation.start`) these are the *seeds* of the
+The positions that wait, and those without any move (`Propagation.start`), are the *seeds* of the
 propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5. Parameters of kernels:
 `tbgen.retrograde`.
 """

@@ -32,7 +32,8 @@ _HEADER_BYTES = _HEADER.size
 
 _SEGMENT_BYTES = 1 << 15
 """Minimum size of a *segment*: records of one chunk of leads that are compressed together. The last
-records of each chunk, fewer bytes than that, are not compressed yet.
+records of each chunk, fewer bytes than that, are not compressed yet. In a saved journal they are a
+segment, too (`Journal.segments`).
 """
 
 Cursor = tuple[int, int]
@@ -78,7 +79,8 @@ def _k_group(numbers, slots, ends, grouped):
 
     numbers : unsigned (n,), in; the number of each position
     slots : uint32 (n,), in; the positions
-    ends : int64 (all numbers,), inout; zeros, then the end of each number's group in `grouped`
+    ends : int64 (all numbers,), inout; zeros at first, then the end of each number's group in
+        `grouped`
     grouped : uint32 (n,), out; the ordered positions
     """
     for i in range(numbers.size):
@@ -96,7 +98,7 @@ class Journal:
     """Settled positions of one side to move, with their codes, as records in order of settling.
 
     Each chunk of leads has records of its own, which one thread at a time writes. A chunk's records
-    are compressed in *segments* of at least 32 KiB, except the last ones, fewer bytes than that.
+    are compressed in *segments* (`_SEGMENT_BYTES`), except the last ones.
     """
 
     def __init__(self, chunks: int, storage: Storage) -> None:
@@ -169,7 +171,10 @@ class Journal:
 
 
 class LaterRecords(Records):
-    """Records of a journal added after earlier `cursors`, with codes better than a given one."""
+    """Records of a journal added after earlier `cursors`, with codes better than a given one.
+
+    All chunks with later records are listed, also those without such a code.
+    """
 
     def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:
         self._journal = journal

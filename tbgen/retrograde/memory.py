@@ -2,8 +2,8 @@
 
     index and rules  ->  code spaces to try  ->  MemoryNeed: in memory, or with arrays on disk
 
-Plain arithmetic without numba, for plans of tables that are not built yet. Whoever adds a set of
-positions to a phase must count it here.
+Plain arithmetic without numba, for plans of tables that are not built yet. If a phase gets another
+set of positions, it must be counted here.
 """
 
 from __future__ import annotations
@@ -55,13 +55,15 @@ _CHUNK_BYTES = 4
 """Bytes per slot of a thread's chunk: its codes, and records being compressed."""
 
 _NEIGHBOURS = 20
-"""Number of neighbouring leads whose rows a sweep reads for each lead, in frontier and escapes."""
+"""Assumed number of leads, reached by moves from a lead or back, whose rows a sweep of this lead
+reads in frontier and escapes.
+"""
 
 _SWEEP_SETS = 6
 """Number of sets whose rows a sweep reads or writes in the lead itself."""
 
 _MOST_WIDTH = 2
-"""Maximum bytes of a number in a plane (`tbgen.tables.palettes`), unless codes are shorter."""
+"""Maximum bytes of a number in a plane (`tbgen.tables.palettes`); codes may be shorter."""
 
 _TILES = 2
 """Number of tiles, of a lead or more, that the writer of a table holds."""
@@ -144,9 +146,10 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
 
     width : bytes of one element of a plane of captures
 
-    The result is for the side that needs more. A table after the capture of a defender is kept as a
-    plane, beside views of a few leads. A table after the capture of an attacker is kept as views,
-    and as a plane only while it is loaded. Each thread has a plane of a range of leads.
+    The result is for the side that needs more. A table after the capture of an advisor or elephant
+    is kept as a plane, beside views of a few leads. A table after the capture of an attacker is
+    kept as views, and as a plane only while it is loaded. Each thread has a plane of best captures
+    for a range of leads.
     """
     layout = Layout.of(material)
     range_of_leads = min(1, threads / RANGES)

@@ -76,8 +76,8 @@ def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
     codes : outcome codes (slots,), 0 where there is no position
     otherwise : outcome code to store for all slots if the block has no positions
     """
-    held = int((codes != 0).argmax())
-    first = int(codes[held])
+    first_position = int((codes != 0).argmax())
+    first = int(codes[first_position])
     if first == 0:
         return encode_outcomes(codes[:1], otherwise)
     out = np.empty(-(-codes.size // SLOTS_PER_BYTE), np.uint8)
@@ -96,7 +96,10 @@ class OutcomePlanes:
         self._plane: tuple[int, NDArray[np.uint8]] | None = None
 
     def plane(self, side: int) -> NDArray[np.uint8]:
-        """Return the outcome codes with a side to move, uint8 (slots,); 0 in unused slots."""
+        """Return the outcome codes with a side to move, uint8 (slots,); 0 in unused slots.
+
+        A change of side reads the table again. Raises the errors of reading it.
+        """
         if self._plane is None or self._plane[0] != side:
             self._plane = None  # first, since there is memory for one only
             self._plane = side, self._load(side)

@@ -41,7 +41,7 @@ def k_mark_in_check(lead_0, lead_1, side, within, found, frame):
 def declare_perpetual_checks(
     state: SearchState, order: int, *, keep_losses: bool = False
 ) -> StoredRecords | None:
-    """Find the direct wins of one side at one order, and seed the propagation with them.
+    """Find the direct wins of one side by checks at one order, and seed the propagation with them.
 
     state : the winner's searches for checks; its `mark` is `k_mark_in_check`
     keep_losses : return the remaining loss candidates, all of which lose at this order; else None
@@ -58,10 +58,10 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Make unknown positions direct wins if the winner is in check and can win by a capture.
+    """Make those unknown positions direct wins in which the winner, in check, wins by a capture.
 
-    The capture wins at this order, after what may have been the offender's last check
-    (docs/values.md, "Patterns, exactly", condition 2).
+    The capture wins at this order. The last move may have been the offender's check, so these
+    positions belong to the check pattern (docs/values.md, "Patterns, exactly", condition 2).
     """
     p, sets, winner = search.propagation, search.sets, search.winner
     with search.idle_frontier() as won_by_capture, search.idle_frontier() as in_check:

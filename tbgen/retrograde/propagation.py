@@ -7,13 +7,13 @@
 At order 0 the seeds are captures, and positions without any move (lost in 0 plies). At order k they
 are captures of this order, and the direct wins by the rules that `candidates.py` finds (distances
 count from there; Fang, Hsu & Hsu 2002, sections 5 and 6.1). Captures have got their values before
-(`captures.py`), and are *due* in the ply of their value.
+(`captures.py`), and are *due* in the step that settles positions with this value.
 
 To *settle* a position is to give it its code. Steps settle the best wins and the worst losses left,
 so a position's first code is its value. The code goes into a journal; the position leaves two sets:
 
     unknown    legal and not settled: an escape for the opponent
-    losable    unknown, and all captures (if any) lose by now
+    losable    unknown, and without a capture, or with a best capture that loses and is due
 
 A sweep for losses tests only for moves into unknown positions. A move into a loss needs no test:
 the step after that loss has settled its position as a win. Parameters of kernels: `tbgen.rows`.
@@ -38,8 +38,8 @@ from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 Report = Callable[[str, int, int, int], None]
-"""Function `report(phase, order, plies, settled)`, called when a phase begins, and after each ply
-of the propagation with the number of positions settled in it.
+"""Function `report(phase, order, plies, settled)`, called when a phase begins, with 0 positions
+settled, and after each ply of the propagation with the number of positions settled in it.
 """
 
 
@@ -79,7 +79,8 @@ class Propagation:
     """Sets and journals of one material, and the steps that settle its positions.
 
     Attributes with two entries have one for each side to move. `waiting` has positions whose best
-    capture, or direct win, is not due yet. `frontiers` have the positions that the last step
+    capture, or direct win, is not due yet; another move may have settled them. `frontiers` have the
+    positions that the last step
     settled. The next step writes Red's to `spare_frontier`, since it still reads Red's last ones.
     """
 
@@ -97,7 +98,7 @@ class Propagation:
         sorted_positions : for each side to move, the positions without any capture, and those whose
             best capture wins or loses (`sort_by_captures`)
         code_space : coding of the values, also of the records in the journals
-        report : called after each step with phase, order, plies, and number of positions settled
+        report : called after each step, and after `start`, as `Report` defines
         """
         self.sets = sets
         self.code_space = code_space
@@ -113,7 +114,7 @@ class Propagation:
         self._report = report
 
     def start(self) -> None:
-        """Settle the positions without any move, the first seeds."""
+        """Settle the positions without any move, the first seeds, as losses in 0 plies."""
         for side in Side:
             self.sweeper.without_move_into(
                 side, self.losable[side], self.frontiers[side], self.unknown[side.other]
@@ -125,6 +126,9 @@ class Propagation:
 
         last : the last step already made of an order begun earlier; 0 begins the order. If that
             step completed the order, one more step is made, which settles nothing
+
+        The order ends with the first step that settles nothing, if no position waits for a later
+        one.
 
         Raises `LimitExceededError` if a distance does not fit the codes.
         """
@@ -268,7 +272,7 @@ class Propagation:
 
     @property
     def last_order(self) -> int:
-        """Highest order of a value for which positions wait, 0 if none wait."""
+        """Highest order of the values for which positions wait, 0 if none wait."""
         return max(
             (value.order for side in Side for _, value in self._waiting_values(side)), default=0
         )

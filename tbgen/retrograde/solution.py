@@ -126,9 +126,10 @@ class Solution:
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """Return the number of each slot's code for a side, (slots,), and the count of each code.
+        """Return a plane of numbers, (slots,), with a side to move, and a `CodeCount` by code.
 
-        Empty slots have the number 0, and are not counted.
+        Numbers are those of the side's palette. Empty slots have the number 0, and are not counted.
+        Codes without positions have no count.
         """
         palette = self.palettes[side]
         plane: Plane = self.workers.storage.zeros(self.layout.slots, palette.dtype)

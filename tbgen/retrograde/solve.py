@@ -55,7 +55,9 @@ def solve(
     ready: Callable[[Palette], None] = lambda palette: None,
     checkpoint: Checkpoint | None = None,
 ) -> Solution:
-    """Solve one material: up to order `rule_set.orders`, if set, or until one changes nothing.
+    """Solve one material, up to the last order that `settle_orders` defines.
+
+    Only order 0 is solved if the rules cannot decide anything (`memory.has_orders`).
 
     supporting : opens a finished table, under the same rule set, that captures lead to
     storage : of the large arrays (None: in memory)
@@ -110,8 +112,8 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     Continues after the last step of the given state. Iteration k finds the wins and losses of order
     k (Fang, Hsu & Hsu 2002, section 5).
 
-    The last order is one that settles no position, or the limit of the rule set. Orders without
-    direct wins are still propagated up to the highest order of a waiting capture.
+    The last order is the limit of the rule set, if it has one, or the first that settles no
+    position while no capture waits for a higher order.
     """
     propagation = state.propagation
     sets = propagation.sets

@@ -79,7 +79,10 @@ class BuildState:
     """Parts of the checkpoint with the states of searches, until `add_searches` reads them."""
 
     def propagate(self, order: int) -> bool:
-        """Make the remaining steps of an order, saving the state when due; return `changed`."""
+        """Make the remaining steps of an order, saving the state when due; return `changed`.
+
+        An order above the last one is begun.
+        """
         self.report("propagation", order, 0, 0)
         if order > self.order:
             self.order, self.step, self.changed = order, 0, False
@@ -138,6 +141,7 @@ def resume_state(
     """Return the saved state, or None; `BuildState.add_searches` reads the states of searches.
 
     checkpoint : of the same material, rules and code space; its parts are not checked
+    report : called when reading begins, and as report("resuming", order, plies, 0) when it ends
     """
     parts = None if checkpoint is None else checkpoint.load()
     if parts is None:

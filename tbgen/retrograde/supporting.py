@@ -44,7 +44,9 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
 
 Plane = NDArray[Any]
-"""unsigned (n,): the codes of all positions of one side to move, or their numbers in a palette."""
+"""unsigned (n,): codes by slot with one side to move, or their numbers in a palette: of all slots,
+or of the slots of some leads.
+"""
 
 MOST_MEN = 5
 """Maximum number of squares of one group: an army's five pawns."""
@@ -65,7 +67,7 @@ class SupportingTable(Protocol):
         """Index of the table."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """Return the codes that occur among the positions with `side` to move."""
+        """Return all codes of positions with `side` to move, and possibly others."""
 
     def tiles(self, side: int) -> int:
         """Return the number of tiles of a side; a tile has one or more leads, read at once."""
@@ -139,8 +141,8 @@ def load_plane(
     frame : of the table
 
     Returns an array by row and square, (rows * 90,), or (rows,) if the table has no inner piece;
-    illegal positions have 0. Raises the errors of reading the table, and `TablebaseError` if a code
-    occurs that should not.
+    illegal positions have 0. Raises the errors of reading the table. Raises `TablebaseError` if a
+    legal position has a code that should not occur; without an inner piece, this is not tested.
     """
     layout = table.layout
     plane: Plane = workers.storage.zeros(layout.rows * (STRIDE if layout.inner else 1), dtype)
@@ -335,12 +337,12 @@ BYTE_CODES = CodeSpace(1)
 
 @dataclass(frozen=True)
 class DrawnTable:
-    """`SupportingTable` of a material without attackers: every position is a draw."""
+    """`SupportingTable` in which each position is a draw, as in materials without attackers."""
 
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
     absent_codes: tuple[int, ...] = ()
-    """Codes that no position has, to compile kernels for tables with many codes."""
+    """Codes of no position that `occurring_codes` returns, to compile kernels for many codes."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the code of the draw, and `absent_codes`."""

@@ -45,7 +45,7 @@ _HASH_BYTES = 32
 def _k_select(lead_0, lead_1, side, words, area, frame, ends):
     """Move the words of legal positions, with `side` to move, to the front of `words`.
 
-    The words of slots that are not canonical, or have no legal position, are overwritten.
+    The words of slots that are not canonical, or have no legal position, are left out.
 
     words : uint32 (slots of the leads [lead_0, lead_1),), inout; in, those of all slots in order
     area : int64 (inner size,), in; squares of the inner piece
@@ -78,7 +78,7 @@ def _words_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint32]:
 
 
 def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -> bytes:
-    """Return 16 bytes that depend on a table's name and values only.
+    """Return the digest of a table's values: 16 bytes, from its name and values only.
 
     The width of codes, the blocks and the order of blocks do not matter. Each thread takes four
     bytes for each slot of a tile. Raises the errors of reading the table, and `LimitExceededError`

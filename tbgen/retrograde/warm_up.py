@@ -50,7 +50,7 @@ def _kernels_of(rules: Rules) -> str:
 
 @cache
 def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
-    """Compile or load the kernels for planes of one byte.
+    """Compile or load the kernels for planes of one byte, once in a process for equal arguments.
 
     Kernels are loaded even if all are in the cache, so that the compiler's memory can be returned
     to the system before a table is solved (`trim_process`).
@@ -60,8 +60,8 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     alone : whether this process compiles everything, for lack of memory for two
     """
     with jit.compile_lock():
-        now = rules if ordered else Rules.NONE
-        if not alone and not jit.is_compiled(_kernels_of(now)):
+        solved_rules = rules if ordered else Rules.NONE
+        if not alone and not jit.is_compiled(_kernels_of(solved_rules)):
             process = _start_second_process(rules)
             if process is not None:
                 _propagate_made_up()
@@ -69,8 +69,8 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
                     compile_sieve()
                     compile_game()
                     process.wait()
-        _solve_all(now)
-        jit.note_compiled(_kernels_of(now))
+        _solve_all(solved_rules)
+        jit.note_compiled(_kernels_of(solved_rules))
 
 
 @cache

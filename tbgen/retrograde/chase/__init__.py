@@ -11,8 +11,8 @@
 Vocabulary
     offender       the side that loses if it must chase one piece for ever; the other is the winner
     attack anew    to create an attack by a move (docs/referee.md, section 2)
-    victim         the piece that is chased; a *common victim* is chased by each move of the
-                   offender that does not lose
+    victim         the piece that is chased; a *common victim* of a position is chased by each move
+                   of the offender that does not lose, and there is such a move
     offence node   a position with the offender to move, and a victim
     reply node     the position after a chase, with the winner to move
     calm           of a reply: no check, and attacks nothing anew
@@ -36,8 +36,8 @@ Parameters of kernels, unless a kernel says otherwise:
     boards : Boards, of the thread
     candidates : ChaseCandidates
     graph : PatternGraph
-    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes in the set that the
-        winner must not leave
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes of the set that play
+        must not leave
     nodes : int64 (offence nodes,), the key of the position of each offence node
     moves : int64 (reply nodes,), the chase that leads to each reply node, source * 90 + target
 """

@@ -9,10 +9,9 @@ that must be met again and again, whatever the offender does. Three stages find 
 
     safe    greatest set of nodes in which all edges of an offence node stay in the set, and at
             least one edge of a reply node
-    calm    replies that are neither a check nor a new attack meet every condition at once; most
-            patterns have them everywhere
-    exact   nodes that cannot force calm replies for ever are solved condition by condition: a
-            least fixpoint inside a greatest one
+    calm    nodes from which the winner can force, again and again, a reply that is neither a check
+            nor a new attack: it meets every condition at once; in most patterns all nodes are such
+    exact   other nodes are solved condition by condition: a least fixpoint inside a greatest one
 
 The kernels of the fixpoints allocate nothing; Python allocates their arrays.
 
@@ -35,8 +34,8 @@ from tbgen.compiling.jit import borrowing_kernel, by_pointer
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
 CHECK_BIT = np.uint64(1 << 63)
-"""Bit of the condition not to check for ever, in a word of conditions. Each lower bit
-is the condition not to chase one of the offender's pieces for ever.
+"""Bit of the condition not to check for ever, in a word of conditions. Each lower bit is the
+condition not to chase one of the offender's pieces for ever.
 """
 
 Bools = NDArray[np.bool_]
@@ -88,10 +87,11 @@ def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
 
 @borrowing_kernel
 def _k_safe(graph, reverse, alive_offence, alive_reply):
-    """Shrink two sets of nodes to their greatest safe subsets.
+    """Shrink two sets of nodes, in place, to their greatest safe subsets.
 
     An offence node is removed as soon as one of its reply nodes is removed. A reply node is
-    removed as soon as none of its edges leads to an offence node that is left.
+    removed as soon as none of its edges leads to an offence node that is left. The reply nodes of a
+    removed offence node may be left.
 
     reverse : _ReverseEdges, of the graph
     alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
@@ -130,7 +130,6 @@ def _k_safe(graph, reverse, alive_offence, alive_reply):
 def _k_reach_calm(graph, safe, inside, reaching):
     """Add to `reaching` the nodes of `inside` where the winner forces a calm reply, within `safe`.
 
-    safe, inside : bool (offence nodes,) and bool (reply nodes,), nodes that play must not leave
     reaching : bool (reply nodes,), inout; nodes from which a calm reply is forced
     """
     changed = True
@@ -173,36 +172,44 @@ def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside
 
 @by_pointer
 class Conditions(NamedTuple):
-    """Conditions of the exact stage, for pairs of a reply and the chase that follows it.
+    """Facts by which the exact stage tests the conditions: which replies check, or chase a piece.
 
-    Pair pair_start[e] + i is edge e (the reply) with the i-th reply node of the offence node that e
-    leads to. The offender's pieces are bits of a word, numbered by the order of the pieces in the
-    position, so differently at each offence node.
+    A *pair* is a reply of the winner and a chase that may follow it, which decides whether the
+    reply was itself a chase. Pair pair_start[e] + i is edge e (the reply) with the i-th reply node
+    of the offence node that e leads to. Only the edges of the reply nodes that `winning_replies`
+    asks for have pairs.
+
+    A set of the offender's pieces is a word; a piece's bit is its index in the list of all pieces
+    (the layout's order) at an offence node. The same piece may have another index at another
+    offence node, since the positions of nodes are canonical: mirrored, or with identical pieces
+    exchanged.
     """
 
     check: Bools
-    """bool (edges,): the reply gives check."""
+    """bool (edges,): whether the reply gives check."""
     pair_start: Integers
     """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): set of the offender's pieces that the reply attacks anew, if the chase that
-    follows answers the attack; numbered as at the offence node before the reply.
+    """uint64 (pairs,): set of the offender's pieces that the reply chases, if the chase of the pair
+    follows: it attacks them anew, and that chase answers the attack. Bits are those of the offence
+    node before the reply.
     """
     pieces: np.uint64
-    """Set of the offender's pieces that can be chased at all: all but the king."""
+    """Set of all pieces of the offender but the king: those whose conditions must be met."""
     follow: NDArray[np.int8]
-    """int8 (edges, pieces): the number of each piece at the offence node after the reply."""
+    """int8 (edges, pieces): for each piece of the offender, by its index at the offence node before
+    the reply, its index at the offence node after it. 0 for edges without pairs.
+    """
 
 
 @borrowing_kernel
 def _k_force(graph, conditions, calm, safe, inside, forced):
     """Find the conditions that the winner can force to be met once from each node of `inside`.
 
-    conditions : Conditions
+    conditions : Conditions; the nodes of `inside` that are not `calm` must have pairs
     calm : bool (reply nodes,), nodes where calm replies meet all conditions
-    safe, inside : bool (offence nodes,) and bool (reply nodes,), nodes that play must not leave
     forced : uint64 (reply nodes,), inout; a word for each node, to which the conditions are added:
-        CHECK_BIT and a bit for each piece
+        CHECK_BIT, and the bit of each piece at the offence node before the reply node
     """
     changed = True
     while changed:
@@ -264,8 +271,8 @@ def _force_conditions(
 def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Conditions]) -> Bools:
     """Return the reply nodes, bool (reply nodes,), from which the winner wins within the graph.
 
-    conditions : called with the reply nodes that cannot force calm replies, bool (reply nodes,);
-        returns the conditions of the exact stage for them
+    conditions : called once, with the safe reply nodes that cannot force calm replies, bool (reply
+        nodes,); returns the facts for the exact stage, with pairs for the edges of these nodes
     """
     reverse = _reverse_edges(graph)
     safe = np.ones(len(graph.offence_start) - 1, np.bool_)

@@ -3,8 +3,8 @@
 
     offence node   a loss candidate (the offender to move) and a victim V that it must chase
     reply node     the position after one chase of V from there, the winner to move
-    edge           a reply of the winner that answers the attack on V, and leads to an offence node
-                   of the same V
+    edge           a quiet reply of the winner that answers the attack on V, and leads to an
+                   offence node of the same V; no check, under rules in which one voids all chases
 
 The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move. The
 victim is part of the node, since chasing two pieces in turn is allowed. Parameters of kernels:
@@ -57,7 +57,7 @@ content is copied, and it is filled again. Its size is doubled if a single candi
 
 @by_pointer
 class ChaseCandidates(NamedTuple):
-    """Loss candidates and their common victims: pieces that every move chases, unless it loses."""
+    """Loss candidates and their common victims: pieces that each move chases that does not lose."""
 
     keys: NDArray[np.int64]
     """int64 (candidates,): row * 90 + square of the inner piece, ascending; canonical ones only."""
@@ -165,7 +165,8 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards)
     reply, reply_to : int64, the squares where the reply begins and ends
 
     Returns the offence node, whether the reply gives check, and whether it neither gives check nor
-    attacks anything anew (calm). The node is -1 if the reply does not continue the pattern.
+    attacks anything anew (calm). If the reply is no edge (module docstring), the node is -1, and
+    the other two results have no meaning.
     """
     if boards.after[reply_to] != 0:
         return np.int64(-1), False, False
@@ -261,7 +262,7 @@ def _k_edges(first, last, candidates, setting, boards, graph_part):
 
 @borrowing_kernel
 def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, boards):
-    """Write `chased` and `follow` of `game.Conditions` for some reply nodes.
+    """Write `chased` and `follow` of `game.Conditions` for the edges of some reply nodes.
 
     A pair is a reply of the winner and a chase that may follow it.
 
@@ -271,7 +272,7 @@ def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow,
     chased : uint64 (pairs,), out; bits of the offender's pieces, as in `game.Conditions`, that the
         reply attacks anew and that the chase saves from this attack
     follow : int8 (edges, pieces), out; for each of the offender's pieces, its index among the
-        pieces of the position after the reply
+        pieces of the offence node after the reply
     """
     offender, converter = 1 - setting.winner, setting.converter
     pieces = converter.codes.size
@@ -364,7 +365,7 @@ def _find_edges(
 def find_chase_wins(
     losses: Frontier, setting: ChaseSetting, marked: Rows, workers: Workers
 ) -> None:
-    """Mark the winner's direct wins by chases: positions after moves from `losses`.
+    """Add the winner's direct wins by chases to `marked`: positions after moves from `losses`.
 
     losses : the loss candidates; those without a common victim are removed
     marked : Rows, inout; the positions found are added, at their canonical slots

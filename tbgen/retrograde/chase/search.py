@@ -47,9 +47,9 @@ than the search.
 
 @borrowing_kernel
 def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
-    """Set `found` to the positions of `within` in which `side` has a piece under attack.
+    """Set `found` to the positions in which `side`, not in check, has a piece under attack.
 
-    `side` is to move, and not in check. `attacked_row` defines the attacks that count.
+    They are those of `within`, with `side` to move. `attacked_row` defines the attacks that count.
 
     chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
     """
@@ -112,7 +112,7 @@ def declare_perpetual_chases(
     converter : between slots of the table and boards
     chase_rules : bits of the rule set (`tbgen.indexing.rulesets`)
 
-    Returns the number of direct wins, each position counted once.
+    Returns the number of direct wins found, each position counted once.
     """
     with state.search(order) as search:
         # `unwon` lacks direct wins by check, and captures that win, since these come before chases.

@@ -3,7 +3,8 @@
 
 A row has the positions that differ only in the square of the *inner piece* (`tbgen.rows`). The
 sieve tests only whether a piece attacks another one, and ignores protection, pins and exchanges.
-For the few positions that are left, `tbgen.rules.chases` decides whether the attack is a chase.
+For the few positions that are left later, `tbgen.rules.chases` decides whether the attack is a
+chase.
 Words occ_lo and occ_hi are the occupied squares without the inner piece. Other parameters of
 kernels: `tbgen.retrograde.chase`.
 """
@@ -37,8 +38,9 @@ ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which a defender attacks `target`.
 
-    The defender is an advisor or elephant on `source`. The inner piece may stand in an elephant's
-    eye, and so block the attack. The set is two words, both empty if there is no attack at all.
+    The defender is an advisor or elephant on `source`; the distance and `target` show which of them
+    can attack. The inner piece may stand in an elephant's eye, and so block the attack. The set is
+    two words, both empty if there is no attack at all.
     """
     ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
     if ranks == 1 and files == 1:
@@ -67,8 +69,11 @@ def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
 
 
 @part
-def _defender_reaches(side, source, occ_lo, occ_hi):
-    """Return the squares that an advisor or elephant of `side` on `source` attacks."""
+def _defender_attacks_on_inner(side, source, occ_lo, occ_hi):
+    """Return the squares of the inner piece on which a defender of `side` attacks it.
+
+    The defender is an advisor or elephant on `source`. Occupied squares may be in the set.
+    """
     lo, hi = EMPTY, EMPTY
     for target in range(SQUARES):
         x, y = _defender_attack_stands(side, source, target, occ_lo, occ_hi)
@@ -79,7 +84,7 @@ def _defender_reaches(side, source, occ_lo, occ_hi):
 
 
 @part
-def _guard_columns(side, frame):
+def _columns_without_king(side, frame):
     """Return the range [first, end) of a side's advisors and elephants in `Frame.lead_squares`."""
     reds = frame.red_defenders
     if side == 0:
@@ -98,7 +103,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
     """
     victim_side = 1 - side
     lo, hi = EMPTY, EMPTY
-    first, last = _guard_columns(victim_side, frame)
+    first, last = _columns_without_king(victim_side, frame)
     # Defenders never reach the other side's defenders.
     if kind != ADVISOR:
         for column in range(first, last):
@@ -118,7 +123,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
         hi |= y
     if frame.inner_side == victim_side:
         if kind == ADVISOR:
-            x, y = _defender_reaches(side, source, occ_lo, occ_hi)
+            x, y = _defender_attacks_on_inner(side, source, occ_lo, occ_hi)
         else:
             x, y = attacks_on_inner(kind, side, source, occ_lo, occ_hi)
         if frame.inner_kind == PAWN and chase_rules & PAWNS_AT_HOME == 0:
@@ -143,7 +148,7 @@ def attacked_row(lead, mid, side, chase_rules, frame):
     occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
     occ_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
     lo, hi = EMPTY, EMPTY
-    first, last = _guard_columns(side, frame)
+    first, last = _columns_without_king(side, frame)
     for column in range(first, last):
         source = np.int64(frame.lead_squares[lead, column])
         x, y = _attacked_by(ADVISOR, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame)

@@ -2,9 +2,10 @@
 """Common victims of a loss candidate: the pieces that all its moves chase, except moves that lose.
 
 A *loss candidate* is a position with the offender to move that may belong to a perpetual chase. It
-is kept if there is a piece that each move chases, unless the move loses. To chase is to attack
-*anew*: the attack did not exist before the move. The referee's predicates (`tbgen.rules.chases`)
-test this on whole boards, move by move. Nearly all candidates that `sieve.py` has left fail here.
+is kept if some move does not lose, and all such moves chase one and the same piece. To chase is to
+attack *anew*: the attack did not exist before the move. The referee's predicates
+(`tbgen.rules.chases`) test this on whole boards, move by move. Nearly all candidates that the
+sweeps after `sieve.py` leave are removed here.
 Parameters of kernels: `tbgen.retrograde.chase`.
 """
 
@@ -43,9 +44,10 @@ class ChaseSetting(NamedTuple):
 
 @part
 def is_won(row, square, setting):
-    """Return whether the winner, to move, has won the position (row, square).
+    """Return whether the winner, to move, has won the position (row, square): it is not in `unwon`.
 
-    Also true for illegal positions, so that an illegal move of the offender is no escape.
+    Also True for illegal positions, so that an illegal move of the offender is no escape. No move
+    of a loss candidate leads to a position that the winner has lost.
     """
     return not has(setting.unwon[row, 0], setting.unwon[row, 1], square)
 
@@ -99,8 +101,9 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 def _chased_by(source, target, lo, hi, setting, boards):
     """Return those of the squares (lo, hi) on which the offender's quiet move chases a piece.
 
-    The move is from `source` to `target` in the position of `boards`. Checks need no test: a check
-    is an escape here, and positions with an escape are pruned.
+    The move is from `source` to `target` in the position of `boards`; `boards.after`, a copy of
+    `boards.board`, is restored. Checks need no test: a check is an escape in this search, and
+    positions with an escape are no loss candidates.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
@@ -113,10 +116,10 @@ def _chased_by(source, target, lo, hi, setting, boards):
 
 @part
 def common_victims(row, square, setting, boards):
-    """Return the squares of the pieces that each move of the offender chases, unless it loses.
+    """Return the squares of the common victims: pieces that each move chases that does not lose.
 
-    The set, two words, is empty if there is no such piece, or if every move loses. Captures are not
-    tested: those of a loss candidate lose.
+    The offender is to move. The set, two words, is empty if there is no such piece, or if every
+    move loses. Captures are not tested: those of a loss candidate lose.
     """
     converter = setting.converter
     frame, mids = converter.frame, converter.frame.mids
@@ -201,11 +204,11 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
 def keep_with_victim(
     losses: Frontier, capacity: int, setting: ChaseSetting, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Keep the loss candidates with a *common victim*: each move chases it, or loses.
+    """Keep the loss candidates with a *common victim*: each move that does not lose chases it.
 
     losses : Frontier of the offender, inout; positions without a common victim are removed. All
         captures in them must lose
-    capacity : maximum number of positions to list, in each thread; with 0 the result is empty
+    capacity : at least the number of positions of `losses`; or 0 to return empty lists
 
     Returns int64 (n,), the keys (row * 90 + square) of the canonical positions kept, ascending, and
     uint64 (n, 2), the common victims of each, as a set of squares.
