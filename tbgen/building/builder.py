@@ -77,10 +77,10 @@ _REMEDIES = {
 
 
 class NotEnoughMemoryError(TablebaseError):
-    """Raised when a build may not use enough memory, even with the table's arrays on disk.
+    """Raised when a build may not use the memory that a table, or the compiler, needs at least.
 
-    `needed` and `available` are bytes; `limit` is the name of the limit that sets `available`, and
-    `hint` advises the user.
+    A table needs least with its arrays on disk. `needed` and `available` are bytes; `limit` is the
+    name of the limit that sets `available`, and `hint` advises the user.
     """
 
     def __init__(
@@ -280,7 +280,10 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage in memory if arrays fit, else in files; `width`: see `_require_memory`."""
+        """Return storage with arrays in memory if they fit, else in files; records are in a file.
+
+        `width` and errors are those of `_require_memory`.
+        """
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:
             return Storage(self.directory)
@@ -307,8 +310,8 @@ class Builder:
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
         """Return the index in `choices` (pairs of metric and codes) of the first choice to try.
 
-        If a usable checkpoint exists for a later choice, the build begins there: an earlier build
-        has found that the choices before it are too small for the distances.
+        This is the last choice that has a usable checkpoint, else 0: an earlier build has found
+        that the choices before it are too small for the distances.
         """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
@@ -401,7 +404,8 @@ class Builder:
     def _lock(self, material: Material) -> Iterator[None]:
         """Context manager: locks a material's tables; removes temporary files of killed builds.
 
-        One lock serves both metrics. Raises `PostponedError` if another build has it.
+        One lock serves both metrics. Raises `PostponedError` if another build has it, and `OSError`
+        if its file cannot be written.
         """
         written = set()
         for name in (self._name(material, metric) for metric in Metric):

@@ -152,6 +152,8 @@ class Collection:
     def require_memory(self, memory: int, threads: int) -> None:
         """Raise `NotEnoughMemoryError`, for the table that needs most, if memory is too small.
 
+        The need of each table is that with its arrays on disk.
+
         memory : requested bytes, 0 for free memory; threads : number of threads of a table
         """
         rules, planned = self.rule_set.rules, self.planned(threads)
@@ -219,14 +221,16 @@ class Collection:
     ) -> Outcome:
         """Build tables with an executor, whose function must return a `Built`.
 
-        Tables that are not among `jobs`, which are finished, are checked in this process. The
-        `Outcome` is that of both.
+        First the tables of `work` that are not among `jobs`, which are finished, are checked in
+        this process. If one fails and `keep_going` is False, nothing is built, and the jobs are
+        left out. The `Outcome` is that of check and build together.
 
         jobs : the result of `jobs_of(work)`, or of `jobs()`
         keep_going : as in `tbgen.scheduling.run.run`
         download : copies built tables to this directory, if workers write to another one
 
-        Raises `InputError` if a built table is not in this directory afterwards.
+        Raises `InputError` if a built table is not in this directory afterwards, and the errors of
+        `download`.
         """
         keys = {job.key for job in jobs}
         finished = [task for task in self.work if task.material.name not in keys]

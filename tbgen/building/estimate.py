@@ -77,7 +77,8 @@ class CostRegression:
 
         The last twelve features are the piece counts of both armies.
 
-        noise : (n, q), standard deviations of the values; infinite for a value to be ignored
+        noise : (n, q), standard deviations of the values; infinite for a value to be ignored. If a
+            value is ignored in all cases, its prediction is always 0
         """
         deviation = features.std(axis=0)
         # Features that do not vary among the known cases are ignored.
@@ -281,7 +282,10 @@ class Estimates:
         return self._regressions.get(defended)
 
     def _traits_of(self, material: Material) -> Traits:
-        """Return a table's traits: measured, or estimated and corrected by its finished file."""
+        """Return a table's traits under `wxf`: measured, or estimated.
+
+        An estimate is corrected by the size and outcomes of the finished table, if there is one.
+        """
         if material.name not in self._traits:
             guess = self._guess(material)
             there = self._present.get(material.name)
@@ -315,7 +319,10 @@ class Estimates:
         return _count_placements(material)
 
     def disk_bytes(self, material: Material) -> int:
-        """Return the bytes of a table's file, estimated unless it is finished or measured."""
+        """Return the bytes of a table's file: its size if finished, else measured or estimated.
+
+        For a rule set other than `wxf`, the latter are multiplied by `Measurements.wxf_ratio`.
+        """
         if material.name in self._present:
             return self._present[material.name].file_bytes
         if material.name in self._measured.tables:
@@ -325,7 +332,10 @@ class Estimates:
         return round(size * self._measured.wxf_ratio(material, self._rules).file_bytes)
 
     def cpu_seconds(self, material: Material) -> float:
-        """Return CPU seconds of a build, measured or estimated, on the machine of measured.csv."""
+        """Return CPU seconds of a build, measured or estimated, on the machine of measured.csv.
+
+        For a rule set other than `wxf`, they are multiplied by `Measurements.wxf_ratio`.
+        """
         if material.name in self._measured.tables:
             seconds = self._measured.tables[material.name].cpu_seconds
         else:

@@ -57,7 +57,10 @@ class Exchange:
             return {path.rstrip("/").rpartition("/")[2] for path in paths}
 
     def put(self, path: Path) -> None:
-        """Upload a file; it gets its name at the address when it is complete."""
+        """Upload a file; it gets its name at the address when it is complete.
+
+        Raises the errors of `names`.
+        """
         with self._opened() as (system, folder):
             part = f"{folder}/.{path.name}.{uuid.uuid4().hex}.part"
             system.put_file(str(path), part)
@@ -66,7 +69,8 @@ class Exchange:
     def get(self, name: TableName, directory: Path) -> None:
         """Download a table, check it, and put it into a directory, replacing an older file.
 
-        Raises `ExchangeError`, and `CorruptTableError` if the file is not the table of that name.
+        Raises the errors of `names`, `OSError` if the file cannot be written here, and
+        `TablebaseError` if it is damaged or not the table of that name.
         """
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
             path = Path(scratch) / name.filename
@@ -80,7 +84,10 @@ class Exchange:
     def get_finished(
         self, materials: Iterable[Material], directory: Path, rule_set: RuleSet
     ) -> None:
-        """Download the tables of some materials that the address has and the directory lacks."""
+        """Download the tables of some materials that the address has and the directory lacks.
+
+        Tables of either metric are downloaded. Raises the errors of `get`.
+        """
         there = self.names()
         directory.mkdir(parents=True, exist_ok=True)
         for name in _tables_of(materials, rule_set):
@@ -91,7 +98,8 @@ class Exchange:
         """Exchange finished tables with the address, before a build.
 
         Tables of `collection` that its directory lacks are downloaded, except those to be rebuilt.
-        Then supporting tables that workers will need are uploaded, if the address lacks them.
+        Then supporting tables of unfinished tables are uploaded, if the directory has them and the
+        address lacks them. Raises the errors of `get`.
         """
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.rebuild]
@@ -149,8 +157,9 @@ class RemoteTableBuilder:
     def __call__(self, start: Start) -> Built:
         """Build and upload a table, unless the address has it and the task is no `rebuild`.
 
-        Returns the result of `TableBuilder`, with `size` None if the table was not built. Raises
-        the errors of `TableBuilder`, and `ExchangeError`.
+        A table of another metric than the task's does not count. Returns the result of
+        `TableBuilder`, with `size` None if the table was not built. Raises the errors of
+        `TableBuilder` and of `Exchange.get`.
         """
         task = start.job.payload
         assert isinstance(task, Task)

@@ -106,7 +106,10 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """Supporting tables of a material; `traits` has their traits, by name of material."""
+    """Supporting tables of a material; `traits` has their traits, by name of material.
+
+    The order of two armies is that of `Material.armies`, except where the *stronger* one is first.
+    """
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material
@@ -141,6 +144,8 @@ class Support:
 
     def first_guess(self) -> tuple[float, ...]:
         """Return `Traits.numbers` of the material, guessed from those of its supporting tables.
+
+        There must be a supporting table.
 
         The rate (time) is the highest of any supporting table. Density (size) and entropy are the
         highest of the tables with a defender less, or of all tables if there are none. The share of

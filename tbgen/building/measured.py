@@ -5,7 +5,8 @@
                                                    wall seconds per CPU second
 
 `scripts/measure/plot_growth.py --measure` writes the file: a comment with machine and date, the
-column names (the fields of `Measured`), and a line for each table. `estimate` learns from the file.
+column names (the fields of `Measured`), and a line for each table and rule set. `estimate` learns
+from the file.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ CLOCK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Measured cost and outcomes of one table: a line of measured.csv, with a field per column.
+    """Measured cost and outcomes of one table of one rule set: a line of measured.csv.
 
     `first_wins` is the share of positions that the side to move wins, with the first army to move;
     `second_wins` the same with the second army to move. `entropy` is `Outcomes.entropy`.
@@ -61,7 +62,7 @@ class Measured:
 
 
 def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
-    """Return the first line, which names machine and date, and the measured costs.
+    """Return the text of the first line, which names date and machine, and the measured costs.
 
     Raises `OSError`, `KeyError` for a missing column, and `ValueError` for a malformed number.
     """
@@ -133,7 +134,8 @@ class Measurements:
         """Return the ratios of a material's time and file size under `rules` to those under `wxf`.
 
         They are medians over the measured materials for which `rooks_chase` returns the same. Both
-        are 1 if a side has no attacker, or if no such material was measured under `rules`.
+        are 1 for `wxf` itself, if a side has no attacker, or if no such material was measured under
+        `rules`.
         """
         if not material.both_armed:
             return CostRatio(1.0, 1.0)

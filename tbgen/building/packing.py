@@ -2,8 +2,8 @@
 
     table  ->  outcomes, 0 for slots without a position  ->  counted  ->  NAME.RULES.wdl.xqt
 
-An existing file is kept if it names the digest of the table as its source, and its blocks are
-compressed, or uncompressed, as requested. A file gets its name when it is complete
+Unless `force` is given, an existing file is kept if it names the digest of the table as its source,
+and its blocks are compressed, or uncompressed, as requested. A file gets its name when complete
 (`tables/files.py`). One side of the table is in memory at a time, with one byte for each slot,
 besides the blocks that are being compressed.
 """
@@ -48,8 +48,8 @@ def pack_table(
 
     A file is current if it was derived from this table and has blocks of the requested kind.
     `force` replaces even a current file. With `plain` the blocks are stored uncompressed, for
-    memory mapping. Raises `OSError`, and `CorruptTableError` for a damaged table or one whose
-    statistics do not match its positions.
+    memory mapping. Raises `OSError`, the errors of reading the table, and `CorruptTableError` if
+    its statistics do not match its positions.
     """
     source, name = file.header.spec.name, WdlName.of(file.header.spec.name)
     path = directory / name.filename
@@ -83,7 +83,8 @@ def pack_closure(
 ) -> None:
     """Write the win-draw-loss files of the tables of materials and of their supporting tables.
 
-    Raises `MissingTableError` if a table is missing, and the errors of `pack_table`.
+    If a material has tables of both metrics, the DTM table is packed. Raises `MissingTableError` if
+    a table is missing, and the errors of opening tables and of `pack_table`.
     """
     for material in needed_materials(materials):
         name = finished_table(directory, material, rule_set)

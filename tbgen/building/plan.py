@@ -120,8 +120,12 @@ def plan(
 ) -> list[PlannedTable]:
     """Return the tables of the materials and all their supporting tables, bottom-up, with costs.
 
-    directory : finished tables in it improve the estimates for other tables and for this machine
+    directory : finished tables in it have their actual size in the plan, and improve the estimates
+        for other tables and for this machine; None for none
     threads : number of threads that build one table, each of which takes memory
+
+    Raises `OSError` if the directory cannot be listed, and `MaterialError` for a material whose
+    index is too large.
     """
     measured = measurements()
     present = finished_tables(directory, rules) if directory is not None else {}
@@ -151,7 +155,7 @@ class MemoryClass:
     """Tables of a plan that need a worker with a certain memory, and their total time."""
 
     memory_bytes: int | None
-    """Most bytes that a table of this class needs; None for the class of larger tables."""
+    """Upper bound (one of `CLASSES`) on the bytes that a table needs; None for larger tables."""
     tables: int
     seconds: float
     """Sum of the seconds of these tables, each built by one thread."""

@@ -2,13 +2,14 @@
 
     Profile    `Progress` that a builder reports to: it measures the cost between two reports, and
                forwards each report to the `Progress` of the caller
-    PhaseCost  cost of one phase of one order
+    PhaseCost  cost of one phase of one order, or a sum of such costs
     total      sum of costs
 
 A *sweep* is one pass over rows of a table; a row has ninety positions. Counts of sweeps and rows
-are the same on every machine. The time between two reports belongs to the phase of the earlier
-report. `busy` is the share of the time in which the threads computed; other processes of the
-machine lower it, but not CPU seconds.
+are the same on every machine. The time between two reports of a phase belongs to the phase of the
+earlier report; the time before a table's first such report is not counted. `busy` is the share of
+the time in which the threads computed; other processes of the machine lower it, but not CPU
+seconds.
 """
 
 from __future__ import annotations
@@ -25,21 +26,30 @@ from tbgen.tables.names import TableName
 
 @dataclass
 class PhaseCost:
-    """Cost of one phase of the solver, in one order, for one table; `seconds` are wall seconds."""
+    """Cost of one phase of a build in one order, for one table; or the sum over phases (`total`).
+
+    A phase that is reported several times, such as the propagation after each ply, has one cost.
+    """
 
     phase: str
+    """Name of the phase, as `Progress.phase` reports it; "all" for a sum."""
     order: int
+    """Order in which the phase ran; 0 for a sum."""
     seconds: float = 0.0
+    """Wall seconds."""
     cpu_seconds: float = 0.0
     """CPU seconds of all threads."""
     sweeps: int = 0
     rows: int = 0
-    """Number of rows, ninety positions each, that the solver's sweeps have visited."""
+    """Number of rows that the solver's sweeps read; a row counts once for each sweep."""
     settled: int = 0
     """Positions that were assigned their value."""
 
     def busy(self, threads: int) -> float:
-        """Return the share of the threads' time spent working, 0 to 1."""
+        """Return the share of the threads' time spent computing, about 0 to 1; 0 without any time.
+
+        threads : number of threads of the build
+        """
         return self.cpu_seconds / (self.seconds * threads) if self.seconds else 0.0
 
     def to_json(self, threads: int) -> dict[str, Any]:
@@ -52,7 +62,10 @@ class PhaseCost:
 
 
 def total(costs: list[PhaseCost]) -> PhaseCost:
-    """Return the sum of all phases, without the time for compiling or loading kernels."""
+    """Return the sum of costs, named "all", of order 0.
+
+    The phase "compile", for compiling or loading kernels, is left out.
+    """
     counted = [astuple(cost)[2:] for cost in costs if cost.phase != "compile"]
     return PhaseCost("all", 0, *map(sum, zip(*counted, strict=True)))
 
@@ -62,7 +75,8 @@ class Profile(Progress):
 
     progress : receives each report
     meter : the builder's counter of sweeps and rows
-    show : called with the costs of each written table, in the order in which phases began
+    show : called when a table is written, with the costs of its phases in the order in which these
+        began
     """
 
     def __init__(
@@ -85,7 +99,7 @@ class Profile(Progress):
 
         Adds `settled` to the phase `name`, and forwards the report; implements `Progress.phase`.
         """
-        self._charge()
+        self._add_cost()
         self._phase = (name, order)
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled
         self._progress.phase(name, order, plies, settled)
@@ -95,13 +109,13 @@ class Profile(Progress):
         self._progress.note(text)
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Complete the costs of the table, and call `show`; implements `Progress.written`."""
-        self._charge()
+        """Complete the costs, forward the report, call `show`; implements `Progress.written`."""
+        self._add_cost()
         self._progress.written(name, size, seconds)
         self._show(list(self._costs.values()))
 
-    def _charge(self) -> None:
-        """Add the seconds, sweeps and rows since the last report to the phase of that report."""
+    def _add_cost(self) -> None:
+        """Add seconds, sweeps and rows since the last report of a phase to this phase, if any."""
         before, self._mark = self._mark, self._now()
         if self._costs:
             cost = self._costs[self._phase]

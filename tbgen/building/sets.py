@@ -7,9 +7,10 @@
     --men N             all materials of at most N men; with words, only those that the words select
     --attackers N       all materials of at most N attackers; with words, only those they select
 
-A set contains only materials that need a table, but a material named by itself is always included.
-All commands that take materials read words in this way. In commands on existing tables, patterns
-and sets select only among the materials of these tables.
+A set contains only materials that need a table; a material named by itself is included even if it
+needs none. All commands that take materials read words in this way. In commands on existing tables,
+patterns and sets select only among the materials of these tables; a material named by itself is
+included even if it has none.
 
 A capture removes a man and adds none. So the supporting tables of a material satisfy every bound
 that the material satisfies.
@@ -65,7 +66,7 @@ class Bounds:
         return self.men is not None or self.attackers is not None
 
     def __str__(self) -> str:
-        """Format the limits: `at most 9 men and 2 attackers`."""
+        """Format the limits, of which there is one at least: `at most 9 men and 2 attackers`."""
         limits = [
             f"{limit} {of}"
             for limit, of in ((self.men, "men"), (self.attackers, "attackers"))
@@ -73,7 +74,7 @@ class Bounds:
         ]
         return f"at most {' and '.join(limits)}"
 
-    def admit(self, material: Material) -> bool:
+    def satisfied_by(self, material: Material) -> bool:
         """Return whether a material satisfies the limits."""
         return (self.men is None or material.men <= self.men) and (
             self.attackers is None or material.attackers <= self.attackers
@@ -101,13 +102,14 @@ def materials_of(
     men : most pieces on the board, including kings
     attackers : most attackers of both sides together
 
-    Raises `InputError` for an unknown word, without words and bounds, and if the bounds exclude all
-    materials that the words select; `OSError` for an unreadable file.
+    Raises `InputError` for an unknown word, a pattern that matches nothing or an unusable list,
+    without words and bounds, and if the bounds exclude all materials that the words select;
+    `OSError` for an unreadable file.
     """
     bounds = Bounds(men, attackers)
     if not words and not bounds:
         raise InputError("no materials are named", "name some, as in KRNKR, or ask for --men 5")
-    return _chosen(words, bounds, None)
+    return _selected(words, bounds, None)
 
 
 def materials_among(
@@ -118,38 +120,50 @@ def materials_among(
 ) -> list[Material]:
     """Return the materials among `present` that words and bounds select.
 
-    Without words, the bounds select, and without bounds all of `present` are selected, sorted by
-    men and name. A material that is named by itself is selected even if it is not present. The
-    result may be empty. Raises the errors of `materials_of`, but not for missing words.
+    Without words, those within the bounds are selected, sorted by men and name; without bounds,
+    too, all of `present`. A material that is named by itself is selected even if it is not present,
+    if it is within the bounds. The result may be empty, except with words and bounds together.
+    Raises the errors of `materials_of`, but not for missing words.
     """
-    return _chosen(words, Bounds(men, attackers), frozenset(present))
+    return _selected(words, Bounds(men, attackers), frozenset(present))
 
 
-def _chosen(words: Sequence[str], bounds: Bounds, present: _Present) -> list[Material]:
-    """Return the materials of all words within bounds; without words, all within bounds."""
+def _selected(words: Sequence[str], bounds: Bounds, present: _Present) -> list[Material]:
+    """Return the materials of all words within bounds, each once, in the order of the words.
+
+    Without words, returns all materials within bounds, or those of `present` if it is given.
+
+    Raises `InputError` if words and bounds together select nothing, and the errors of `_meant_by`.
+    """
     if not words:
-        return list(_within(bounds, present))
+        return list(_materials_within(bounds, present))
     meant = (material for word in words for material in _meant_by(word, bounds, present))
     found = {material.name: material for material in meant}
-    chosen = [material for material in found.values() if bounds.admit(material)]
-    if not chosen and bounds:
+    selected = [material for material in found.values() if bounds.satisfied_by(material)]
+    if not selected and bounds:
         raise InputError(
             f"none of the materials named has {bounds}", "ask for more with --men or --attackers"
         )
-    return chosen
+    return selected
 
 
 def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material]:
-    """Return the materials of one word: a list `@FILE`, a named set, a pattern or a material."""
+    """Return the materials of one word: a list `@FILE`, a named set, a pattern or a material.
+
+    If `present` is given, named sets and patterns select only among it. The bounds apply to
+    patterns and to sets that are bounds themselves; the caller applies them to all others.
+
+    Raises `InputError` for an unknown word, and the errors of `_matching` and `_words_of_file`.
+    """
     if word.startswith("@"):
         return itertools.chain.from_iterable(
-            _meant_by(listed, bounds, present) for listed in _listed(Path(word[1:]))
+            _meant_by(listed, bounds, present) for listed in _words_of_file(Path(word[1:]))
         )
     if word in NAMED:
         meant = NAMED[word]
         if isinstance(meant, Bounds):
-            return filter(bounds.admit, _within(meant, present))
-        listed = map(Material.parse, _listed(meant))
+            return filter(bounds.satisfied_by, _materials_within(meant, present))
+        listed = map(Material.parse, _words_of_file(meant))
         return (material for material in listed if present is None or material in present)
     if any(sign in word for sign in "*?["):
         within = bounds if bounds or present is not None else Bounds(men=PATTERN_MEN)
@@ -158,9 +172,10 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
 
 
 def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]:
-    """Return the materials that match a pattern, with either side first.
+    """Return the materials within bounds that match a pattern, with either side first.
 
-    Raises `InputError` if none matches, or if the pattern is too long.
+    If `present` is given, only its materials are matched. Raises `InputError` if none matches, or
+    if the pattern is too long.
     """
     if len(pattern) > MAX_PATTERN:
         # Compiling a pattern takes time quadratic in its brackets.
@@ -171,7 +186,7 @@ def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]
     wanted = pattern.upper().translate(ALIASES)
     matching = [
         material
-        for material in _within(bounds, present)
+        for material in _materials_within(bounds, present)
         if fnmatchcase(material.name, wanted)
         or fnmatchcase(material.second.name + material.first.name, wanted)
     ]
@@ -185,10 +200,11 @@ def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]
     return matching
 
 
-def _listed(path: Path) -> list[str]:
-    """Return the words of a file without comments (`#`).
+def _words_of_file(path: Path) -> list[str]:
+    """Return the words of a file without comments (from `#` to the end of the line).
 
-    Raises `OSError`, and `InputError` for a file without words or with the name of another list.
+    Raises `OSError`, and `InputError` for a directory, and for a file that is too long, has no
+    words, or names another list.
     """
     if path.is_dir():
         raise InputError(f"@{path} is a directory, no list of materials", "name a text file")
@@ -210,12 +226,12 @@ def _listed(path: Path) -> list[str]:
     return words
 
 
-def _within(bounds: Bounds, present: _Present) -> Iterable[Material]:
+def _materials_within(bounds: Bounds, present: _Present) -> Iterable[Material]:
     """Return the materials within bounds, sorted by men and name; of `present` only, if given."""
     if present is None:
         return _all_materials(bounds)
-    there = sorted(present, key=lambda material: (material.men, material.name))
-    return filter(bounds.admit, there)
+    ordered = sorted(present, key=lambda material: (material.men, material.name))
+    return filter(bounds.satisfied_by, ordered)
 
 
 @cache

@@ -32,7 +32,9 @@ from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
 
 STATE_SECONDS = 300.0
-"""Seconds between two checkpoints; a table that takes less has none."""
+"""Seconds between two checkpoints, unless `SAVING_SHARE` requires more; a table that takes less has
+none.
+"""
 
 SAVING_SHARE = 1 / 40
 """Largest share of a build's time spent on saving checkpoints; large ones are saved less often."""
@@ -76,17 +78,24 @@ class StateFile:
         self._every, self._note = every, note
         self._begun = time.monotonic(), time.process_time()
         self.spent = 0.0, 0.0
-        """Wall and CPU seconds that interrupted builds spent before the loaded state."""
+        """Wall and CPU seconds that interrupted builds had spent when the state was saved."""
         self._is_loaded = False
         self._next = self._begun[0] + every
 
     def is_usable(self) -> bool:
-        """Return whether a checkpoint exists from which this build can resume."""
+        """Return whether a checkpoint exists from which this build can resume.
+
+        If so, sets `spent`. Raises `OSError` if the file cannot be read.
+        """
         with self._opened() or contextlib.nullcontext() as file:
             return file is not None
 
     def load(self) -> Iterator[bytes] | None:
-        """Return the parts of the saved state; None without a usable state. Raises `OSError`."""
+        """Return the parts of the saved state; None without a usable state.
+
+        Sets `spent`, or reports an unusable file by `note`. Raises `OSError` if the file cannot be
+        read.
+        """
         file = self._opened()
         self._is_loaded = file is not None
         if file is None and self.path.exists():

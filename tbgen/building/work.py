@@ -10,8 +10,9 @@ The metric that each table must have:
     dtc                 DTC                         any: a conversion ends the count
     auto                any                         any
 
-If any metric will do, a finished table is kept. A missing table becomes DTM if all its supporting
-tables are DTM, and its distances fit the shorter of two code spaces; else DTC. A *code space* maps
+If any metric will do, a finished table of either is kept. A missing table becomes DTM if all its
+supporting tables are DTM, and its distances fit the shorter of two code spaces; else DTC. A table
+to rebuild is treated as missing. A *code space* maps
 values to numbers (codes), and limits the distances. Only solving shows whether the distances fit,
 so this choice is made last. It never adds a task, since a DTC table accepts supporting tables of
 any metric.
@@ -45,7 +46,7 @@ def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) 
     """Return the tasks of a build: the requested materials and their supporting tables, bottom-up.
 
     metric : required metric of the requested materials, None for any; it determines the metric of
-        supporting tables
+        supporting tables (module docstring)
     force : whether to rebuild finished tables of the requested materials, but not supporting ones
     """
     asked = list(materials)
@@ -75,7 +76,7 @@ def attempts(
 def finished_table(
     directory: Path, material: Material, rule_set: RuleSet, metric: Metric | None = None
 ) -> TableName | None:
-    """Return the name of a material's finished table; None if there is none.
+    """Return the name of a material's finished table, a file with this name; None if there is none.
 
     metric : metric of the table; None for any, DTM before DTC
     """
