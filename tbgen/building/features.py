@@ -80,9 +80,10 @@ class WinBounds:
     """Bounds of the share of positions that a side wins, from its supporting tables.
 
     `most` is the upper bound: the lowest share after capturing a piece, but at least `least`. If
-    there is nothing to capture, it is 1 for a side with attackers. `least` is the lower bound: the
-    highest share after losing a piece. `taking` and `losing` are the mean shares after capturing
-    and losing one. `least` and `losing` are 0 with no piece to lose, `taking` with none to capture.
+    there is nothing to capture, it is 1 for a side with attackers, else `least`. `least` is the
+    lower bound: the highest share after losing a piece. `taking` and `losing` are the mean shares
+    after capturing and losing one. `least` and `losing` are 0 with no piece to lose, `taking` with
+    none to capture.
     """
 
     most: float

@@ -73,7 +73,10 @@ def _declare_captures(search: Search) -> None:
 
 
 def _prune_checkers(search: Search) -> bool:
-    """Prune wins in which the winner would have to check for ever; return whether there were any.
+    """Prune win candidates in which the winner must check for ever; return whether there were any.
+
+    Candidates that depend on them are pruned, too, which may make others such. So the caller
+    repeats this until there are none.
 
     Win candidates that meet the winner's clause are *calm*; all others are pruned. The calm ones
     are a least fixpoint:

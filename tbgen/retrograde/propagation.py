@@ -127,8 +127,8 @@ class Propagation:
         last : the last step already made of an order begun earlier; 0 begins the order. If that
             step completed the order, one more step is made, which settles nothing
 
-        The order ends with the first step that settles nothing, if no position waits for a later
-        one.
+        The order ends with the first step that settles nothing and after which no position waits
+        for a value of this order.
 
         Raises `LimitExceededError` if a distance does not fit the codes.
         """

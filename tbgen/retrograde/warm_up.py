@@ -144,10 +144,10 @@ def _solve_all(rules: Rules) -> None:
 @cache
 def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
     """Start the second process, once for each rule set; return it, or None if it cannot start."""
-    return jit.start_beside(_compile_all if rules.judges_chases else compile_captures)
+    return jit.start_beside(_compile_second_half if rules.judges_chases else compile_captures)
 
 
-def _compile_all() -> None:
-    """Compile the kernels of captures and of chase graphs."""
+def _compile_second_half() -> None:
+    """Compile the kernels that the second process compiles: captures and graphs of chases."""
     compile_captures()
     compile_graph()

@@ -72,8 +72,8 @@ def set_up(row, square, converter, squares, board):
 def slot_of(squares, converter):
     """Return row and inner square of the canonical slot of the placement `squares`.
 
-    A placement and its mirror image have the same canonical slot, whose pieces stand as in either
-    of them (`is_mirrored`).
+    A placement and its mirror image have the same canonical slot. Its pieces stand as in one of the
+    two; `is_mirrored` tests in which.
     """
     slot = slot_of_squares(squares, converter.descriptor)
     size = converter.inner_squares.size

@@ -94,7 +94,7 @@ def _has_many_rows(lead, members, mids):
 
 
 @part
-def _take_back(lead, found, scratch, mids):
+def _move_to_reached(lead, found, scratch, mids):
     """Move one lead's positions from `found` to `scratch.reached`; return the number of rows.
 
     These rows are listed in `scratch.touched`.
@@ -109,7 +109,7 @@ def _take_back(lead, found, scratch, mids):
 
 
 @part
-def _list_in_use(lead, front, touched, mids):
+def _copy_list(lead, front, touched, mids):
     """Copy a frontier's list of one lead's rows to `touched`; return the number of these rows.
 
     If the lead has no list, nothing is written, and `mids` is returned.
@@ -229,11 +229,11 @@ def _k_sweep(
     for lead in range(lead_0, lead_1):
         count, everything, test = np.int64(0), everywhere, _NO_TEST
         if add_found:
-            count = _take_back(lead, found, scratch, mids)
+            count = _move_to_reached(lead, found, scratch, mids)
         else:
             clear_lead(lead, found, mids)
         if everywhere:
-            count = _list_in_use(lead, front, scratch.touched, mids)
+            count = _copy_list(lead, front, scratch.touched, mids)
         else:
             rows = _count_around(lead, side, front, frame)
             if rows == 0 and count == 0:
