@@ -81,7 +81,7 @@ class CostRegression:
             value is ignored in all cases, its prediction is always 0
         """
         deviation = features.std(axis=0)
-        # Features that do not vary among the known cases are ignored.
+        # Features that do not vary among the known cases are ignored, except piece counts.
         self._factor = np.where(deviation > 1e-9, 1 / np.maximum(deviation, 1e-9), 0)
         self._factor[-len(_WIDTHS) :] = 1 / _WIDTHS
         self._middle = features.mean(axis=0)
@@ -180,9 +180,8 @@ class FinishedTable:
 def finished_tables(directory: Path, rules: Rules) -> dict[str, FinishedTable]:
     """Return the finished tables under `rules` in a directory, by name of material.
 
-    Tables with limited orders, and empty files, are left out. Of several tables of a material, the
-    one whose name comes last is taken (DTM before DTC). Raises `OSError` if the directory cannot be
-    listed.
+    Tables with limited orders, and empty files, are left out. Of a material with tables of both
+    metrics, the DTM table is taken. Raises `OSError` if the directory cannot be listed.
     """
     found = {}
     for path in sorted(directory.iterdir()) if directory.exists() else ():

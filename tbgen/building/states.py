@@ -37,7 +37,7 @@ none.
 """
 
 SAVING_SHARE = 1 / 40
-"""Largest share of a build's time spent on saving checkpoints; large ones are saved less often."""
+"""Maximum share of a build's time for saving checkpoints; if one takes long, the next is later."""
 
 _HASH_BYTES = 32
 _LENGTH_BYTES = 8

@@ -171,9 +171,9 @@ class Journal:
 
 
 class LaterRecords(Records):
-    """Records of a journal added after earlier `cursors`, with codes better than a given one.
+    """Records of a journal added after earlier `cursors`, with codes larger than a given one.
 
-    All chunks with later records are listed, also those without such a code.
+    All chunks with later records are listed, even if none of these has such a code.
     """
 
     def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:

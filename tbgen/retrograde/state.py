@@ -46,7 +46,7 @@ class Checkpoint(Protocol):
     """Storage of the state of one build."""
 
     def load(self) -> Iterator[bytes] | None:
-        """Return the parts of the saved state, or None if none is saved."""
+        """Return the parts of the saved state, or None if there is none from which to resume."""
 
     def is_due(self) -> bool:
         """Return whether the state should be saved now; called after each step."""

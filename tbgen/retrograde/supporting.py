@@ -258,7 +258,7 @@ def _k_view(
 def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the table's lead for each lead of the view, and whether it is the mirror image.
+    """Return the table's lead for each lead of the view, and whether that is of the mirror image.
 
     swapped : whether the table's Red is the parent's Black
     """
