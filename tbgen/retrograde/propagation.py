@@ -80,8 +80,8 @@ class Propagation:
 
     Attributes with two entries have one for each side to move. `waiting` has positions whose best
     capture, or direct win, is not due yet; another move may have settled them. `frontiers` have the
-    positions that the last step
-    settled. The next step writes Red's to `spare_frontier`, since it still reads Red's last ones.
+    positions that the last step settled. The next step writes Red's to `spare_frontier`, since it
+    still reads Red's last ones.
     """
 
     def __init__(

@@ -141,7 +141,8 @@ def resume_state(
     """Return the saved state, or None; `BuildState.add_searches` reads the states of searches.
 
     checkpoint : of the same material, rules and code space; its parts are not checked
-    report : called when reading begins, and as report("resuming", order, plies, 0) when it ends
+    report : if there is a state, called when reading begins, and when it ends, as
+        report("resuming", order, plies, 0)
     """
     parts = None if checkpoint is None else checkpoint.load()
     if parts is None:

@@ -4,9 +4,9 @@
 A capture leads from the parent, the table that is solved, into a *supporting table* with another
 index. For each kind of captured piece, the supporting table is rearranged into a *view*: the index
 of the parent, with the captured piece left out. If both the inner piece and men of its kind can be
-captured, there is a view for each of the two. A capture by another piece than the inner one, of
-another piece, then takes little index arithmetic: a row of the view has the results of one
-capturing move for all ninety squares of the inner piece.
+captured, there is a view for each of the two. A capture in which the inner piece takes no part then
+needs little index arithmetic: a row of the view has the results of one capturing move for all
+ninety squares of the inner piece.
 
 Codes are converted while loading: from the value of the position after the capture, for the
 opponent, to the value of the capture, as a number in the palette of all captures (`captures.py`).

@@ -57,7 +57,7 @@ content is copied, and it is filled again. Its size is doubled if a single candi
 
 @by_pointer
 class ChaseCandidates(NamedTuple):
-    """Loss candidates and their common victims: pieces that each move chases that does not lose."""
+    """Loss candidates and their common victims: pieces chased by every move that does not lose."""
 
     keys: NDArray[np.int64]
     """int64 (candidates,): row * 90 + square of the inner piece, ascending; canonical ones only."""

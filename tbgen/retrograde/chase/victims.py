@@ -116,7 +116,7 @@ def _chased_by(source, target, lo, hi, setting, boards):
 
 @part
 def common_victims(row, square, setting, boards):
-    """Return the squares of the common victims: pieces that each move chases that does not lose.
+    """Return the squares of the common victims: pieces chased by every move that does not lose.
 
     The offender is to move. The set, two words, is empty if there is no such piece, or if every
     move loses. Captures are not tested: those of a loss candidate lose.
@@ -204,7 +204,7 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
 def keep_with_victim(
     losses: Frontier, capacity: int, setting: ChaseSetting, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Keep the loss candidates with a *common victim*: each move that does not lose chases it.
+    """Keep the loss candidates with a *common victim*, chased by every move that does not lose.
 
     losses : Frontier of the offender, inout; positions without a common victim are removed. All
         captures in them must lose
