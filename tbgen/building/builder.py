@@ -101,9 +101,9 @@ class NotEnoughMemoryError(TablebaseError):
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
     """Return the least memory of a build in bytes, and a clause that explains the figure.
 
-    If kernels are still to be compiled, and the compiler needs more than the table and more than
-    `available`, the figure is the need of the compiler; otherwise it is `least`, also if the table
-    does not fit and the process cannot load the compiler to test this.
+    The figure is `COMPILER_BYTES` if kernels are still to be compiled, and this takes more than the
+    table and more than `available`. Otherwise it is `least`, also if the table does not fit and the
+    process has too little memory to load the module that tests whether kernels are compiled.
 
     least : bytes that the table takes at least
     available : bytes that the process may use

@@ -31,10 +31,10 @@ CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
 """Upper bounds, in bytes, of the memory classes of tables; a further class has larger tables."""
 
 _SETTLED_BYTES = 0.7
-"""Most bytes per slot of the unnamed file in which the solver stores settled positions."""
+"""Maximum bytes per slot of the unnamed file in which the solver stores settled positions."""
 
 _STATE_BYTES = 0.8
-"""Most bytes per slot of a saved state."""
+"""Maximum bytes per slot of a saved state."""
 
 
 @dataclass(frozen=True)

@@ -104,9 +104,10 @@ class StateFile:
 
     @contextlib.contextmanager
     def errors_of_state(self) -> Iterator[None]:
-        """Context manager, in which the caller solves the table after `load`.
+        """Context manager, in which the caller loads the state, if any, and solves the table.
 
-        If a checkpoint was loaded, unexpected errors are attributed to it, and become `InputError`.
+        Once a checkpoint is loaded, unexpected errors are attributed to it: they become
+        `InputError`. Memory, disk, limits and tables are expected causes.
         """
         try:
             yield
