@@ -2,7 +2,8 @@
 
 Read it in this order; docs/proof.md has the argument.
 
-    values          keys: values on one scale for all tables; ranks, marks: small integers
+    values          keys: values on one scale for all tables; ranks and marks: small integers
+                    that stand for values in planes
     arrays          a table and its supporting tables as flat arrays
     index           all positions in order, and the slot that a move leads to
     moves           one position and its moves; lists and bit sets of positions
@@ -21,12 +22,14 @@ Read it in this order; docs/proof.md has the argument.
 
 Nothing computed by the builder is trusted, and none of its code is imported. This package uses the
 index, the rules and the coding of values, but neither rows nor phases of the solver. A proof holds
-if the supporting tables are right, so a closure is proven bottom-up. Both sides of every table are
-in memory at once, or in a file without a name. Only certificates are written.
+if the supporting tables are right, so a closure is proven bottom-up. Both planes of the table, and
+the planes of supporting tables that captures lead to, are in memory at once, or in unnamed files.
+Only certificates are written.
 
 Vocabulary
     innermost attacker  the attacker whose square varies fastest in the index; others are *outer*
     slot                number of a position without its side to move, within its table
+    plane               one number (rank or mark) for each slot, for one side to move
     row                 the slots that differ in the innermost attacker alone
     place               number of a slot within its row
     quiet move          a move that captures nothing
@@ -37,29 +40,30 @@ Vocabulary
     claim               a position that the table stores as a direct win by the repetition rules
     direct loss         a loss of O in which every move that keeps the order leads to a claim
     clause              a condition that W must be able to meet again and again within a pattern
-    hanging piece       a piece that can be chased and is under attack
+    hanging piece       a piece that can be chased, and is attacked by a piece that can chase
 
 Parameters of kernels, unless a kernel says otherwise:
     arrays : Arrays, the tables; index : Index, this table's; marks : Marks
     state : BoardState, this thread's
-    numbers : uint8 or uint16 (2 * slots,), the planes: ranks or marks
+    numbers : uint8 or uint16 (2 * slots + SLACK,), the planes: ranks or marks
     best : uint8 or uint16 (lanes,), inout, the best number of each place of a row so far
     kept : uint8 or uint16 (90,), a buffer, by square
     lead_0, lead_1 : int, the first lead, and the end of the range
     plane : int, the start in `numbers` of the plane with the opponent to move
     base : int, the first slot of a lead
-    within, image : int, relative to its lead: the slot (or the first slot of the row), and that of
-        the mirror image
-    slot : int, a canonical slot of this table; place : int, the place of the innermost attacker
+    within, image : int, the slot (or the first slot of the row), and that of the mirror image, each
+        relative to the first slot of its lead
+    slot : int, a slot of this table; place : int, the place of the innermost attacker
     node : int, 2 * slot + side to move
     side : int, the side to move, 0 for Red
     m : int, an attacker; kind : int, its piece type
-    at : int, an index in `numbers`, without the term of the moving attacker's group
+    start : int, an index in `numbers`, where a row begins
+    at : int, a start without the term of the moving attacker's group
     line : int, the row of `Index.term_after` with the terms after its moves
     mover, taken : int, the moving and the captured piece, as indices of `Layout.piece_codes`
     source, target, square, king : int, squares; a move goes from source to target
     s, first, end, step : int: a square; the squares of a line are `range(first, end, step)`
-    board : int8 (90,), inout, piece codes
+    board : int8 (90,), piece codes
     squares : int64 (pieces,), inout, the square of each piece
     nodes : int64 (n,), ascending
     boards : ChaseBoards, this thread's
@@ -68,15 +72,15 @@ Parameters of kernels, unless a kernel says otherwise:
     order, limit : int, orders of repetition
     goals : int64 (n,), ascending, the nodes that answers may lead to
     anywhere : bool, whether answers may lead to all open positions
-    chasers : int64 (n,), all chasers, ascending
-    listed : uint8 (n / 8,), a bit set of the nodes of all chasers
+    chasers : int64 (n,), all chasers as numbers 90 * node + square of the victim, ascending
+    listed : uint8 (bytes,), a bit set of the nodes of all chasers
     chases : int64 (chases, CHASE_COLUMNS), of all chasers
     edges : int64 (edges, EDGE_COLUMNS), of all chases
     graph : ChaseGraph, start offsets of the same lists
     victims : Victims, the pieces that the winner chases
-    due : bool (chases,), the chases that matter at this order: those that do not lose yet
-    dead : bool (chases,), the chases after which the winner cannot meet some clause
-    alive : bool (chasers,), the chasers that may belong to the pattern
+    due : bool (chases,), the chases that matter at this order: those that do not lose by it
+    failed : bool (chases,), the chases after which the winner cannot meet some clause
+    remaining : bool (chasers,), the chasers that may still belong to the pattern
     orders : int64 (n,), out; lists : Lists, inout; which : int, index of a list
     key, child : int, a key, and the opponent's key after a move
     code : int, a stored code

@@ -6,13 +6,15 @@
 
 A *place* is one slot of a row, and so one square of the innermost attacker, which alone varies in a
 row. A move of another piece leads from every place of a row to the same place of another row. So
-`best` is an element-wise maximum of rows: each move *raises* it, except at the places where the
+`best` is an element-wise maximum of rows. To *include* a row is to replace each number of `best` by
+that of the row if this is larger. The row of a move is not included at the places where the
 innermost attacker blocks the move; `kept` holds the numbers there. The innermost attacker's own
 moves along lines are a running maximum. `--plain` takes one place at a time (`complete`, `passes`).
 
-A piece *hangs* if it can be chased and is attacked. Attacks by and on the innermost attacker are
-found by walking from the other piece. An attack between two other pieces is tested once for the
-row, and again for each place between them. The package's docstring describes the parameters.
+A piece *hangs* if it can be chased, and is attacked by a piece that can chase. Attacks by and on
+the innermost attacker are found by walking from the other piece. An attack between two other pieces
+is tested once for the row, and again for each place between them. The package's docstring describes
+the parameters.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ _PAWN = int(PieceType.PAWN)
 _STEPS = (1, -1, 9, -9)
 _KNIGHT_WAYS = (19, 17, -19, -17, 11, 7, -11, -7)
 _OTHER_WAYS = (*_STEPS, 10, 8, -10, -8, 20, 16, -20, -16)
-"""Square differences of the attacks of pawns, advisors and elephants; `_KNIGHT_WAYS` of knights."""
+"""Square differences: `_STEPS` along lines, `_KNIGHT_WAYS` of the attacks of knights, `_OTHER_WAYS`
+of those of pawns, advisors and elephants.
+"""
 
 
 @part
@@ -64,7 +68,10 @@ def _is_place(s, state, index):
 
 @part
 def _attacks_with(s, source, target, state, index):
-    """Return whether `source` attacks `target` while the innermost attacker stands on `s`."""
+    """Return whether `source` attacks `target` while the innermost attacker stands on `s`.
+
+    s : int, an empty square, which may be `source` or `target`
+    """
     state.board[s] = index.attackers[index.attackers.size - 1]
     found = attacks(state.board, source, target)
     state.board[s] = EMPTY
@@ -179,20 +186,17 @@ def mark_row(state, index, arrays):
 
 
 @part
-def _raise(best, numbers, at):
-    """Raise each number of the row `best` to that of the same place in another row, if larger.
-
-    at : int, the start of the other row in `numbers`
-    """
+def _include_row(best, numbers, start):
+    """Include another row in `best`: replace each number by the other row's, if that is larger."""
     lanes = best.size // LANES * LANES
-    row, other = best[:lanes], numbers[at : at + lanes]
+    row, other = best[:lanes], numbers[start : start + lanes]
     for lane in range(lanes):
         row[lane] = max(row[lane], other[lane])
 
 
 @part
 def _keep(first, end, step, best, kept, index):
-    """Copy the best numbers of places on the squares `range(first, end, step)` to `kept`."""
+    """Copy the best numbers of the places on the squares `range(first, end, step)` to `kept`."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             kept[s] = best[index.place_of_square[s]]
@@ -200,34 +204,34 @@ def _keep(first, end, step, best, kept, index):
 
 @part
 def _restore(first, end, step, best, kept, index):
-    """Copy the best numbers of places on squares `range(first, end, step)` back from `kept`."""
+    """Copy the best numbers of the places on `range(first, end, step)` back from `kept`."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             best[index.place_of_square[s]] = kept[s]
 
 
 @part
-def _raise_except(first, end, step, at, best, kept, numbers, index):
-    """Raise a row's best numbers by another row's, except on the squares `range(first, end, step)`.
-
-    at : int, the start of the other row in `numbers`
-    """
+def _include_except(first, end, step, start, best, kept, numbers, index):
+    """Include another row in `best`, except at places on the squares `range(first, end, step)`."""
     _keep(first, end, step, best, kept, index)
-    _raise(best, numbers, at)
+    _include_row(best, numbers, start)
     _restore(first, end, step, best, kept, index)
 
 
 @part
-def _raise_place(square, at, best, numbers, index):
-    """Raise the best number of the place on a square, if there is one, by that in the row `at`."""
+def _include_place(square, start, best, numbers, index):
+    """Include another row in `best` at a single place: that on a square, if it has one."""
     place = index.place_of_square[square]
     if place != NOWHERE:
-        best[place] = max(best[place], numbers[at + place])
+        best[place] = max(best[place], numbers[start + place])
 
 
 @part
-def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
-    """Raise the best numbers of a row by the moves of a side's king, advisors and elephants."""
+def _include_steps(side, plane, within, image, best, numbers, state, index):
+    """Include in `best` the rows that moves of a side's king, advisors and elephants lead to.
+
+    Places where the innermost attacker stands on an elephant's eye are left unchanged.
+    """
     board, steps = state.board, state.steps
     for n in range(state.step_counts[side]):
         code, eye = board[steps[side, n, TARGET]], steps[side, n, EYE]
@@ -240,70 +244,72 @@ def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
             for c in range(index.row_slots):
                 best[c] = max(best[c], numbers[first + image + index.mirrored_place[c]])
         else:
-            _raise(best, numbers, first + within)
+            _include_row(best, numbers, first + within)
         if place != NOWHERE:
             best[place] = blocked
 
 
 @part
-def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
-    """Raise the best numbers of a row by the moves of an outer rook or cannon in one direction.
+def _include_line(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
+    """Include in `best` the rows that moves of an outer rook or cannon in one direction lead to.
 
-    The squares are `range(first, end, step)`. The innermost attacker may stand on one of them: it
-    can be captured there or is the cannon's mount, and it blocks the squares beyond.
+    The squares are `range(first, end, step)`. If the innermost attacker stands on one of them, it
+    blocks quiet moves from there on; a rook may capture it, and for a cannon it is a mount, or may
+    be captured over another one.
     """
     board, s = state.board, first
     while s != end and board[s] == EMPTY:
         # A rook captures the innermost attacker on `s`, a cannon does not.
         if kind == _CANNON:
             _keep(s, s + step, step, best, kept, index)
-        _raise(best, numbers, at + index.term_after[line, s])
+        _include_row(best, numbers, at + index.term_after[line, s])
         if kind == _ROOK:
             _keep(s, s + step, step, best, kept, index)
         s += step
     is_capture = s != end and piece_side(board[s]) != side
     if kind == _ROOK and is_capture:
-        _raise(best, numbers, at + index.term_after[line, s])
+        _include_row(best, numbers, at + index.term_after[line, s])
     _restore(first, s, step, best, kept, index)
     if kind == _ROOK or s == end:
         return
     if is_capture:
         for mount in range(first, s, step):
-            _raise_place(mount, at + index.term_after[line, s], best, numbers, index)
+            _include_place(mount, at + index.term_after[line, s], best, numbers, index)
     s += step
     while s != end and board[s] == EMPTY:
-        _raise_place(s, at + index.term_after[line, s], best, numbers, index)
+        _include_place(s, at + index.term_after[line, s], best, numbers, index)
         s += step
     if s != end and piece_side(board[s]) != side:
-        _raise_except(first, s, step, at + index.term_after[line, s], best, kept, numbers, index)
+        _include_except(first, s, step, at + index.term_after[line, s], best, kept, numbers, index)
 
 
 @part
-def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
-    """Raise the best numbers of a row by the moves of an attacker other than the innermost one."""
+def _include_attacker(m, side, at, best, kept, numbers, state, index):
+    """Include in `best` the rows that moves of attacker `m` lead to, not the innermost one."""
     kind, square, line = piece_kind(index.attackers[m]), state.attacker_squares[m], state.line[m]
     if kind == _ROOK or kind == _CANNON:
         for step in _STEPS:
-            _raise_along(side, kind, square + step, _end_of_line(square, step), step, at, line,
+            _include_line(side, kind, square + step, _end_of_line(square, step), step, at, line,
                          best, kept, numbers, state, index)  # fmt: skip
         return
     for n in range(piece_moves(state.board, square, state.targets, 0)):
         target = state.targets[n]
         ranks, files = target // 9 - square // 9, target % 9 - square % 9
-        leg = square  # for a pawn, whose own square is no place of another piece
+        leg = square  # a pawn has no leg: its own square, where the other piece cannot stand
         if abs(ranks) == 2:
             leg += 9 * (ranks // 2)
         elif abs(files) == 2:
             leg += files // 2
-        _raise_except(leg, leg + 1, 1, at + index.term_after[line, target], best, kept, numbers,
+        _include_except(leg, leg + 1, 1, at + index.term_after[line, target], best, kept, numbers,
                       index)  # fmt: skip
 
 
 @part
-def _raise_back_along(first, end, step, kind, row, best, board):
-    """Raise the best numbers on a line by moves of the innermost rook or cannon towards `first`.
+def _include_inner_line(first, end, step, kind, row, best, board):
+    """Include in `best` the moves of the innermost rook or cannon along a line towards `first`.
 
-    A rook or cannon may stand on all ninety squares, so places are squares here.
+    They lead to other places of the same row. A rook or cannon may stand on all ninety squares, so
+    places are squares here.
 
     row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """
@@ -322,8 +328,10 @@ def _raise_back_along(first, end, step, kind, row, best, board):
 
 
 @part
-def _raise_back_by_leaps(row, best, state, index):
-    """Raise the best numbers of a row by moves of the innermost knight; its places are squares.
+def _include_inner_leaps(row, best, state, index):
+    """Include in `best` the moves of the innermost knight; its places are squares.
+
+    They lead to other places of the same row.
 
     row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """
@@ -349,14 +357,14 @@ def best_of_row(side, own, plane, base, within, image, numbers, state, index):
     last, best, kept, board = index.attackers.size - 1, state.best, state.kept, state.board
     for place in range(best.size // LANES * LANES):
         best[place] = 0
-    _raise_by_steps(side, plane, within, image, best, numbers, state, index)
+    _include_steps(side, plane, within, image, best, numbers, state, index)
     k = 0
     while index.attackers_of[side, k] != NOWHERE:
         m = index.attackers_of[side, k]
         at, kind = plane + base + state.other_terms[m], piece_kind(index.attackers[m])
         k += 1
         if m != last:
-            _raise_by_attacker(m, side, at, best, kept, numbers, state, index)
+            _include_attacker(m, side, at, best, kept, numbers, state, index)
         elif kind == _PAWN:
             for place in range(index.row_slots):
                 square = index.square_of_place[place]
@@ -368,12 +376,12 @@ def best_of_row(side, own, plane, base, within, image, numbers, state, index):
                     best[place] = max(best[place], numbers[child])
                 board[square] = EMPTY
         elif kind == _KNIGHT:
-            _raise_back_by_leaps(numbers[at : at + SQUARES], best, state, index)
+            _include_inner_leaps(numbers[at : at + SQUARES], best, state, index)
         else:
             row = numbers[at : at + SQUARES]
             for s in range(0, SQUARES, 9):
-                _raise_back_along(s, s + 9, 1, kind, row, best, board)
-                _raise_back_along(s + 8, s - 1, -1, kind, row, best, board)
+                _include_inner_line(s, s + 9, 1, kind, row, best, board)
+                _include_inner_line(s + 8, s - 1, -1, kind, row, best, board)
             for s in range(9):
-                _raise_back_along(s, s + SQUARES, 9, kind, row, best, board)
-                _raise_back_along(s + 81, s - 9, -9, kind, row, best, board)
+                _include_inner_line(s, s + SQUARES, 9, kind, row, best, board)
+                _include_inner_line(s + 81, s - 9, -9, kind, row, best, board)

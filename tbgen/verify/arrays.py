@@ -3,18 +3,18 @@
     codes of each side  ->  keys  ->  ranks of all keys (`values`)  ->  planes, tile by tile
 
     keys         values on one scale for all tables; larger is better for the side to move
-    ranks        numbers of the keys that occur, by their worth to the side that has moved; also the
-                 planes of this table
+    ranks        numbers of the keys that occur, by their worth to the side that has moved; the
+                 planes of this table (`Arrays.ranks`) hold them
     captured     the planes of supporting tables that captures lead to
-    captures     one line per piece: the plane after its capture, and the order of the remaining
-                 pieces there
+    captures     one line per piece: the plane after its capture, and the remaining pieces in the
+                 order of the supporting table
     descriptors  the layouts of the supporting tables (`tbgen.indexing.slots`)
     values       lookup tables of ranks (`values`)
 
 A *plane* has one number for each slot, for one side to move. `complete` corrects the ranks of this
-table by the rules, and `candidates` replaces ranks by marks. The statistics of a table list the
-codes that have a value. Any other code refutes its position. A few scalars of the layout and of the
-rule set are added for the kernels.
+table by the rules, and `candidates` replaces ranks by marks. Only the codes that a table lists in
+its statistics stand for values; the proof refutes a position with any other code. A few scalars of
+the layout and of the rule set are added for the kernels.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ to a win of order 1 or above; the first of the remaining pieces.
 """
 
 NO_PLANE = -1
-"""Plane of captures into materials without a table, in which every position is drawn."""
+"""Plane of captures into materials without a table, in which every position is drawn; also in the
+lines of kings, which are never captured.
+"""
 
 SLACK = 64
 """Unused ranks after the planes: whole vectors are read past the end of the last row."""
@@ -112,15 +114,15 @@ that need a table.
 
 
 class Palette(NamedTuple):
-    """Codes that occur in a plane, and the rank of each."""
+    """Codes that a table lists for a plane, and the rank of each."""
 
     codes: Numbers
     """int64 (n + 1,): stored codes, ascending, without 0; the last is larger than all codes."""
     ranks: Numbers
-    """int64 (n + 1,): the rank of each code; the last is the rank of codes that do not occur."""
+    """int64 (n + 1,): the rank of each code; the last is the rank of codes that are not listed."""
 
     def ranks_of(self, codes: Codes) -> Numbers:
-        """Return the ranks of codes, int64 (n,); the last one for codes that do not occur."""
+        """Return the ranks of codes, int64 (n,); the last one for codes that are not listed."""
         at = self.codes.searchsorted(codes)
         return np.where(self.codes[at] == codes, self.ranks[at], self.ranks[-1])
 
@@ -134,7 +136,7 @@ class Palette(NamedTuple):
 
 
 def list_codes(table: Table, side: int, *, converts: bool = False) -> tuple[Numbers, Numbers]:
-    """Return the codes that occur with a side to move, ascending, and the key of each code.
+    """Return the codes that a table lists for a side to move, ascending, and the key of each.
 
     Both arrays are int64 (n + 1,). As in `Palette`, the last code is larger than all codes; its key
     is `NO_KEY`.
@@ -169,8 +171,8 @@ class Arrays(NamedTuple):
     """int64 (P,): piece codes, in the order of `Layout.piece_codes`."""
     captures: NDArray[np.int64]
     """int64 (P, SOURCES + P): a line for the capture of each piece. Its columns before SOURCES,
-    from PLANE on, describe the plane after the capture. From SOURCES on it lists the remaining
-    pieces of this table, in the order of the supporting table.
+    from PLANE on, describe the plane after the capture. From SOURCES on it lists the other P - 1
+    pieces of this table, in the order of the supporting table; the last column is not used.
     """
     values: Values
     hanging: NDArray[np.uint8]
@@ -213,7 +215,7 @@ def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, li
 
 
 class PlaneAllocator:
-    """Allocator of planes: in memory up to a limit, then in unnamed files."""
+    """Allocator of planes: in memory while they fit into a limit, else in unnamed files."""
 
     def __init__(self, memory: int | None = None, folder: Path | None = None) -> None:
         """Set the limit to `memory` bytes (None: no limit), and the directory of unnamed files."""
@@ -221,7 +223,7 @@ class PlaneAllocator:
         self._folder = folder
 
     def reserve(self, slots: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Return a plane of zeros for a number of slots; raises `OSError` if the disk is full."""
+        """Return zeros of a type, one for each slot; raises `OSError` if the disk is full."""
         size = slots * np.dtype(dtype).itemsize
         if size <= self._left:
             self._left -= size
@@ -237,7 +239,7 @@ def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> No
     Single-threaded: two threads take as long and twice the processor time, because the work is in
     pieces of about 30 microseconds and the threads contend for the interpreter lock.
 
-    plane : uint8 or uint16 (slots,), out
+    plane : uint8 or uint16 (slots or more,), out
     """
     for number in range(table.tiles(side)):
         for first, run in table.tile(
@@ -251,14 +253,15 @@ def _list_captures(
 ) -> tuple[list[Table], NDArray[np.int64], list[tuple[int, int, int]], int]:
     """Open the supporting tables, and describe the plane that the capture of each piece leads to.
 
-    Captures into the same table with the same side to move share a plane. Planes lie one after the
-    other in `Arrays.captured`, after the two ranks of a draw (for Red and for Black to move).
+    Captures into the same table share a plane if the sides to move are equal, in that table and in
+    this one. Planes lie one after the other in `Arrays.captured`, after the two ranks of a draw
+    (for Red and for Black to move).
 
     Returns (tables, captures, planes, slots):
-        captures: `Arrays.captures`, in which WINS_BY_RULES is still 0. The lines of kings, and of
-            pieces whose capture leads to a material without a table, are NO_PLANE
-        planes: for each the index of its table in `tables`, the side to move there, and the same
-            side in this table; the two differ if the capture swaps colours
+        captures: `Arrays.captures`, in which WINS_BY_RULES is still 0. All columns are NO_PLANE in
+            the lines of kings, and of pieces whose capture leads to a material without a table
+        planes: for each plane the index of its table in `tables`, the side to move there, and the
+            same side in this table; the two differ if the capture swaps colours
         slots: the length of `Arrays.captured`
     """
     pieces, armies = layout.piece_codes, Material(*layout.armies)
@@ -306,7 +309,7 @@ def gather(
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` if the rules are None (unknown), `LimitExceededError` for more values than
-    16-bit ranks can tell apart, and the errors of `supporting`.
+    16-bit ranks can tell apart, `OSError` if the disk is full, and the errors of `supporting`.
     """
     layout, rules = table.layout, rule_set.known_rules
     allocator = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)

@@ -95,7 +95,7 @@ def _next_mark(side, mark, best, checked, is_first, marks):
     """Return the new mark of a position, given the best mark that its moves lead to.
 
     The order remains, the role may change. The docstring of `values` defines the roles. Only the
-    first pass can give a loss the role EARLY_LOSS or EARLY_IN_CHECK.
+    first pass of a side can give the role EARLY_LOSS or EARLY_IN_CHECK to a loss without either.
 
     mark, best : int64; checked : bool, whether the side to move is in check
     is_first : bool, whether this is the first pass of the side
@@ -134,7 +134,9 @@ def _is_question(side, mark, best, marks):
 
 
 QUESTIONS, LOSING, LISTS = range(3)
-"""Lists of the first pass: positions in question, and lost positions that may be chasers."""
+"""Lists of the first pass: positions in question (the module's docstring), and lost positions that
+may be chasers.
+"""
 
 
 @borrowing_kernel
@@ -236,9 +238,9 @@ def find_candidates(passes: Passes, arrays: Arrays, draws: ForcedDraws, marks: M
     The marks change in place. `draws` is the second result of `Passes.compare`.
     """
     sides = [_find_for_side(passes, arrays, winner, draws.held, marks) for winner in Side]
-    questions, losing, alive = (np.concatenate(each) for each in zip(*sides, strict=True))
+    questions, losing, offenders = (np.concatenate(each) for each in zip(*sides, strict=True))
     chasers = np.sort(np.concatenate([draws.chasers, losing]))
-    return Candidates(split_nodes(np.unique(alive)), np.unique(questions), split_nodes(chasers))
+    return Candidates(split_nodes(np.unique(offenders)), np.unique(questions), split_nodes(chasers))
 
 
 def _find_for_side(
@@ -300,24 +302,25 @@ def _find_for_side(
                 due[offender] |= holding
         if not changed:
             break
-    is_alive = np.isin(marks.role[offender], later_roles[offender])
-    alive = _list_alive(plane.reshape(-1, index.row_slots), offender, is_alive, due[offender])
+    is_possible = np.isin(marks.role[offender], later_roles[offender])
+    rows = plane.reshape(-1, index.row_slots)
+    offenders = _list_offenders(rows, offender, is_possible, due[offender])
     # In the passes for the other side, these draws are positions of the winner.
     in_check = arrays.plane(winner)[held] == 0
     plane[held] = np.where(in_check, draws[CHECKED_DRAW], draws[QUIET_DRAW])
-    return listed[winner][QUESTIONS], narrow_nodes(listed[offender][LOSING], index.slots), alive
+    return listed[winner][QUESTIONS], narrow_nodes(listed[offender][LOSING], index.slots), offenders
 
 
-def _list_alive(rows: NDArray[Any], side: Side, is_alive: Flags, due: Flags) -> Numbers:
+def _list_offenders(rows: NDArray[Any], side: Side, is_possible: Flags, due: Flags) -> Numbers:
     """Return the nodes with `side` to move that are possible offenders, from the due rows.
 
     rows : uint8 or uint16 (rows, places), the marks with `side` to move
-    is_alive : bool (M,), by mark, whether its positions are possible offenders
+    is_possible : bool (M,), by mark, whether its positions are possible offenders
     due : bool (rows,), the rows to read
     """
     listed = [NO_NODES]
     for some in split_nodes(np.flatnonzero(due)):
         numbers = some()
-        at, place = np.nonzero(is_alive[rows[numbers]])
+        at, place = np.nonzero(is_possible[rows[numbers]])
         listed.append(2 * (numbers[at] * rows.shape[1] + place) + int(side))
     return np.concatenate(listed)

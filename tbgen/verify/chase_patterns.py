@@ -2,14 +2,16 @@
 """Perpetual chases: compare the pattern of each order with the claims.
 
 The pattern of order k is found anew among all positions that are undecided before that order. A
-*chaser* is a position of a side whose moves all chase one piece or lose (`chasers`). A game on
-chasers determines which of them belong to a pattern (docs/values.md, "Patterns, exactly").
+*chaser* is a position and a piece that each of its moves attacks anew unless the move loses
+(`chasers`). A game on chasers determines which of them belong to a pattern (docs/values.md,
+"Patterns, exactly").
 
     find     chasers, among the nodes listed by the passes (`chasers`)
     expand   their chases, and the answers that lead to chasers again
-    order k  chasers of the pattern  ->  positions after their chases  =  claims
+    order k  chasers of the pattern  ->  positions after their due chases  =  claims
 
-A claim is a position that the table stores as a direct win of this order. A position after a chase
+A claim is a position that the table stores as a direct win of this order, of a side that is not in
+check. A position after a chase
 by another chaser is no direct win, even if an answer leads into the pattern: the winner wins in 2
 plies there.
 
@@ -67,8 +69,8 @@ from tbgen.verify.report import Refuted
 class ChaseGraph(NamedTuple):
     """Graph of possible chase patterns: chasers, their chases, and edges, the answers to chases.
 
-    A chaser is a position of which every move chases one piece or loses. Shapes: N chasers, C
-    chases.
+    A chaser is a position and a piece that each of its moves attacks anew unless the move loses.
+    Shapes: N chasers, C chases.
     """
 
     chase_start: Numbers
@@ -104,44 +106,45 @@ class Victims(NamedTuple):
     """
 
 
-def keep_clauses(
-    graph: ChaseGraph, victims: Victims, due: Flags, dead: Flags, alive: Flags
+def prune_by_clauses(
+    graph: ChaseGraph, victims: Victims, due: Flags, failed: Flags, remaining: Flags
 ) -> None:
     """Remove chasers from a safe set until the winner can meet every clause; the pattern is left.
 
     The module's docstring defines safe sets and clauses.
 
     due : bool (chases,), the chases that do not lose by this order
-    dead : bool (chases,), inout, the chases after which the winner cannot meet some clause
-    alive : bool (chasers,), inout, the set
+    failed : bool (chases,), inout, all False on entry: the chases after which the winner cannot
+        meet some clause
+    remaining : bool (chasers,), inout, the set
     """
-    chaser_of = np.repeat(np.arange(alive.size), np.diff(graph.chase_start))
+    chaser_of = np.repeat(np.arange(remaining.size), np.diff(graph.chase_start))
     while True:
         met = np.zeros((due.size, 1 + victims.follow.shape[1]), np.bool_)
-        k_reach(graph, victims, due, alive, met)
-        lost = due & alive[chaser_of] & ~met.all(axis=1)
+        k_find_met(graph, victims, due, remaining, met)
+        lost = due & remaining[chaser_of] & ~met.all(axis=1)
         if not lost.any():
             return
-        dead |= lost
-        k_keep_safe(graph, due, dead, alive)
+        failed |= lost
+        k_prune_unsafe(graph, due, failed, remaining)
 
 
 @borrowing_kernel
-def k_keep_safe(graph, due, dead, alive):
-    """Reduce the chasers that are `alive` to their greatest safe subset.
+def k_prune_unsafe(graph, due, failed, remaining):
+    """Remove chasers from `remaining` until it is safe: its greatest safe subset is left.
 
     In a safe set each chaser has a due chase, and each due chase has an edge to a chaser of the
-    set. Edges of dead chases do not count.
+    set. Edges of failed chases do not count.
 
     due : bool (chases,), the chases that do not lose by this order
-    dead : bool (chases,), the chases after which the winner cannot meet some clause
-    alive : bool (chasers,), inout
+    failed : bool (chases,), the chases after which the winner cannot meet some clause
+    remaining : bool (chasers,), inout
     """
     changed = True
     while changed:
         changed = False
-        for n in range(alive.size):
-            if not alive[n]:
+        for n in range(remaining.size):
+            if not remaining[n]:
                 continue
             chases, held = 0, True
             for c in range(graph.chase_start[n], graph.chase_start[n + 1]):
@@ -149,16 +152,16 @@ def k_keep_safe(graph, due, dead, alive):
                     continue
                 chases += 1
                 supported = False
-                if not dead[c]:
+                if not failed[c]:
                     for e in range(graph.edge_start[c], graph.edge_start[c + 1]):
-                        if alive[graph.edge_to[e]]:
+                        if remaining[graph.edge_to[e]]:
                             supported = True
                             break
                 if not supported:
                     held = False
                     break
             if chases == 0 or not held:
-                alive[n] = False
+                remaining[n] = False
                 changed = True
 
 
@@ -193,18 +196,18 @@ def _meets(graph, victims, due, met, e, clause):
 
 
 @borrowing_kernel
-def k_reach(graph, victims, due, alive, met):
-    """Find, for each chase and clause, whether the winner can meet the clause inside `alive`.
+def k_find_met(graph, victims, due, remaining, met):
+    """Find the clauses that the winner can meet inside `remaining` after each due chase.
 
     due : bool (chases,), the chases that do not lose by this order
-    alive : bool (chasers,), a safe set
+    remaining : bool (chasers,), a safe set
     met : bool (chases, 1 + pieces), inout, all False on entry; column 0 is the clause about checks
     """
     changed = True
     while changed:
         changed = False
-        for n in range(alive.size):
-            if not alive[n]:
+        for n in range(remaining.size):
+            if not remaining[n]:
                 continue
             for c in range(graph.chase_start[n], graph.chase_start[n + 1]):
                 if not due[c]:
@@ -213,7 +216,9 @@ def k_reach(graph, victims, due, alive, met):
                     if met[c, clause]:
                         continue
                     for e in range(graph.edge_start[c], graph.edge_start[c + 1]):
-                        if alive[graph.edge_to[e]] and _meets(graph, victims, due, met, e, clause):
+                        if remaining[graph.edge_to[e]] and _meets(
+                            graph, victims, due, met, e, clause
+                        ):
                             met[c, clause] = True
                             changed = True
                             break
@@ -226,8 +231,9 @@ _RANGE_CHASERS = 1 << 12
 class ChasePatterns:
     """Possible perpetual chases of a table, compared with its claims order by order.
 
-    A claim is a position that the table stores as a direct win by the repetition rules. `numbers`,
-    int64 (chasers,), are the chasers: 90 * node + square of the victim, ascending.
+    A claim is a position that the table stores as a direct win by the repetition rules, of a side
+    that is not in check. `numbers`, int64 (chasers,), are the chasers: 90 * node + square of the
+    victim, ascending.
     """
 
     def __init__(
@@ -268,8 +274,8 @@ class ChasePatterns:
         Direct wins that are stored otherwise come first, then positions that are stored as direct
         wins but are not; each by ascending node.
         """
-        alive, due = self.find(order)
-        pattern = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
+        remaining, due = self.find(order)
+        pattern = self._chases[remaining[self._chases[:, CHASER]] & due, NODE_AFTER]
         claimed = self._claims[self._claimed_orders == order]
         missing, wrong = np.setdiff1d(pattern, claimed), np.setdiff1d(claimed, pattern)
         return [
@@ -283,24 +289,26 @@ class ChasePatterns:
 
         A chase is due if it does not lose by this order.
         """
-        alive: Flags = (self._first_orders <= order) & (self._chaser_orders >= order)
+        remaining: Flags = (self._first_orders <= order) & (self._chaser_orders >= order)
         due: Flags = self._chases[:, LOSES_FROM] > order
-        dead = np.zeros(len(due), np.bool_)
-        k_keep_safe(self._graph, due, dead, alive)
-        if alive.any():
-            keep_clauses(self._graph, self._find_victims(alive, due), due, dead, alive)
-        return alive, due
+        failed = np.zeros(len(due), np.bool_)
+        k_prune_unsafe(self._graph, due, failed, remaining)
+        if remaining.any():
+            prune_by_clauses(
+                self._graph, self._find_victims(remaining, due), due, failed, remaining
+            )
+        return remaining, due
 
-    def _find_victims(self, alive: Flags, due: Flags) -> Victims:
-        """Return the pieces that the winner's answers chase, inside the safe set `alive`.
+    def _find_victims(self, remaining: Flags, due: Flags) -> Victims:
+        """Return the pieces that the winner's answers chase, inside the safe set `remaining`.
 
-        alive : (chasers,); due : (chases,), the chases that do not lose by this order
+        remaining : (chasers,); due : (chases,), the chases that do not lose by this order
         """
         sources = self._edges[:, CHASE_OF_EDGE]
         inside = (
-            alive[self._chases[sources, CHASER]]
+            remaining[self._chases[sources, CHASER]]
             & due[sources]
-            & alive[self._edges[:, CHASER_AFTER]]
+            & remaining[self._edges[:, CHASER_AFTER]]
         )
         wanted = np.flatnonzero(inside)
         asked = inside & ~self._graph.is_check

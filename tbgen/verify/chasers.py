@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Chasers, the possible offenders of chase patterns, and new attacks of a move.
 
-    chaser   (position, victim): every move loses, or chases the victim, from `first order` on
-
-A move *attacks a piece anew* if it creates the attack. Attacks are judged by the predicates of the
-referee (`tbgen.rules.chases`; points are those of docs/referee.md, section 2). Pieces are numbered
-in the order of `Layout.piece_codes`. The package's docstring describes the parameters of kernels.
+A *chaser* is a position, and a piece of the other side, its *victim*: from some order on, the
+chaser's *first order*, each move attacks the victim anew or loses. A move *attacks a piece anew* if
+it creates the attack. Attacks are judged by the predicates of `tbgen.rules.chases`, which the
+referee uses, too; points are those of docs/referee.md, section 2. Pieces are numbered in the order
+of `Layout.piece_codes`. The package's docstring describes the parameters of kernels.
 
 Order from which a losing move counts as lost:
 
@@ -13,7 +13,7 @@ Order from which a losing move counts as lost:
                                          order j: both are known before the chases of order j
     a capture that loses at order j      j
 
-`chases` finds the replies that rescue a piece.
+`chases` lists the replies that answer a chase.
 """
 
 from __future__ import annotations
@@ -40,25 +40,27 @@ class ChaseBoards(NamedTuple):
     """Buffers of one thread: a position, the boards after a chase and after the answer, lists."""
 
     state: BoardState
-    """The position; its `piece_squares` are those of the board that was changed last."""
+    """The position; its `piece_squares` follow the moves made on `after` and `replied`."""
     answering: BoardState
-    """The position of the canonical slot after the chase: that of `after` or its mirror image."""
+    """The position of the canonical slot after the chase: that of `after` or its mirror image. Its
+    `targets` are also a buffer for the moves of one piece.
+    """
     after: NDArray[np.int8]
     """int8 (90,): piece codes after the chase."""
     replied: NDArray[np.int8]
     """int8 (90,): piece codes after the answer."""
     first_orders: NDArray[np.int64]
-    """int64 (pieces,): for each piece, the order from which on every move loses or chases the
-    piece.
+    """int64 (pieces,): for each piece, the order from which on every move loses or attacks the
+    piece anew.
     """
     last_orders: NDArray[np.int64]
-    """int64 (pieces,): for each piece, the highest `loses_from` of the moves that chase it."""
+    """int64 (pieces,): for each piece, the highest `loses_from` of moves that attack it anew."""
     attackers: NDArray[np.int64]
-    """int64 (pieces,): the pieces that attack a victim anew, by `list_attackers`."""
+    """int64 (pieces,): the pieces that attack a victim anew, by `list_new_attackers`."""
 
     @classmethod
     def make(cls, index: Index, arrays: Arrays) -> ChaseBoards:
-        """Return empty boards."""
+        """Return new buffers."""
         state = BoardState.make(index, arrays.ranks.dtype)
         pieces = len(state.piece_squares)
         return cls(
@@ -80,7 +82,10 @@ def copy_board(board, copy):
 
 @part
 def play(mover, target, board, squares):
-    """Make a quiet move of piece `mover` on `board` and in `squares`; return the source square."""
+    """Move piece `mover` to an empty square on `board` and in `squares`; return its old square.
+
+    board : int8 (90,), inout, piece codes
+    """
     source = squares[mover]
     code = board[source]
     board[source] = EMPTY
@@ -90,10 +95,10 @@ def play(mover, target, board, squares):
 
 
 @part
-def list_attackers(before, after, source, target, victim, boards, index, arrays):
+def list_new_attackers(before, after, source, target, victim, boards, index, arrays):
     """Write to `boards.attackers` the pieces that attack the victim anew after `source`-`target`.
 
-    Their squares on the board `after` are in `boards.state`. A new attack is defined in
+    `boards.state.piece_squares` must be those of the board `after`. A new attack is defined in
     docs/referee.md, section 2, points 1-6. Returns the number of attackers.
     """
     squares, count, n = boards.state.piece_squares, 0, 0
@@ -110,7 +115,9 @@ def list_attackers(before, after, source, target, victim, boards, index, arrays)
 
 @part
 def is_mirrored(slot, board, other, index, arrays):
-    """Return whether a slot stands for the mirror image of the position on `board`.
+    """Return whether a slot is that of the mirror image of the position on `board`, not of itself.
+
+    The slot must be one of the two.
 
     other : int64 (pieces,), out: the squares of the pieces in the position of the slot
     """
@@ -157,15 +164,15 @@ NUMBER, FIRST_ORDER, CHASER_COLUMNS = range(3)
 """Columns of chasers.
 
 NUMBER : 90 * (2 * slot + side to move) + square of the victim
-FIRST_ORDER : the order from which every move loses or chases the victim
+FIRST_ORDER : the order from which every move loses or attacks the victim anew
 """
 
 
 @part
 def _apply_move(n, side, key, limit, boards, index, arrays):
-    """Update `boards.first_orders` of all possible victims by one legal move.
+    """Update the first and last orders in `boards` of all possible victims by one legal move.
 
-    A piece's first order is the order from which every move so far loses or chases the piece.
+    A piece's first order is the order from which every move so far loses or attacks it anew.
     Returns the least first order; more than `limit` if no victim is left. The position in `boards`
     is restored.
 
@@ -182,7 +189,7 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
     for v in range(firsts.size):
         if firsts[v] > limit:
             continue
-        if may_chase and list_attackers(
+        if may_chase and list_new_attackers(
             state.board, after, source, target, v, boards, index, arrays
         ):
             boards.last_orders[v] = max(boards.last_orders[v], from_order)
@@ -196,11 +203,11 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
 
 @part
 def _find_first_orders(count, side, limit, boards, index, arrays):
-    """Compute for each piece the order from which every move of `side` loses or chases the piece.
+    """Compute for each piece its first order: from it on, each move loses or attacks it anew.
 
-    Returns whether any piece has such an order up to `limit`. If so, `boards.first_orders` has
-    these orders; more than `limit` for other pieces, and for those of which each chase loses by
-    that order, too.
+    Returns whether any piece has a first order up to `limit`. If so, `boards.first_orders` has
+    these orders; more than `limit` for other pieces, and for those of which each new attack loses
+    by that order, too.
 
     count : int, the number of moves in `boards.state`
     """
@@ -233,9 +240,10 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 
 @borrowing_kernel
 def k_find_chasers(nodes, lists, boards, index, arrays):
-    """List the chasers among nodes: positions of which every move loses or chases one piece.
+    """List the chasers among nodes: positions of which every move loses or attacks one piece anew.
 
     The nodes are draws and rule-decided positions. A position is listed once for each such piece.
+    A first order above that of the stored value does not count.
 
     lists : Lists, out, one list of chasers
     """
@@ -260,7 +268,7 @@ def list_chasers(
 ) -> NDArray[np.int64]:
     """Return the chasers among the nodes of `ranges`, int64 (n, CHASER_COLUMNS), sorted by NUMBER.
 
-    A chaser is a position, and a piece that each of its moves chases unless the move loses.
+    A chaser is a position, and a piece that each of its moves attacks anew unless the move loses.
     """
 
     def scan(nodes: Numbers) -> Numbers:

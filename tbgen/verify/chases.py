@@ -6,9 +6,10 @@
     victims  of an answer: the pieces that it attacks anew, if the next chase removes that attack
 
 An *edge* is an answer together with the chaser that it leads to. Victims of answers are computed
-only inside a possible pattern, and only if the answer gives no check. A chaser is a position and
-its victim, the chased piece, as the number 90 * node + square of the victim, where node is 2 * slot
-+ side to move. `chasers` has all chasers, ascending; `listed` is a bit set of their nodes.
+only inside a possible pattern, and only if the answer gives no check. A *chaser* (`chasers`) is a
+position and its victim, the piece that each of its moves attacks anew unless the move loses. It is
+stored as the number 90 * node + square of the victim, where node is 2 * slot + side to move.
+`chasers` has all chasers, ascending; `listed` is a bit set of their nodes.
 
 Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
 pattern. The package's docstring describes the parameters of kernels.
@@ -24,7 +25,7 @@ from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
 from tbgen.rules.chases import is_answered
 from tbgen.rules.moves import piece_moves
-from tbgen.verify.chasers import copy_board, is_mirrored, list_attackers, loses_from, play
+from tbgen.verify.chasers import copy_board, is_mirrored, list_new_attackers, loses_from, play
 from tbgen.verify.moves import (
     has_bit,
     list_moves,
@@ -49,7 +50,7 @@ CHASE_OF_EDGE, CHASER_AFTER, ANSWER, IS_CHECK, EDGE_COLUMNS = range(5)
 
 CHASE_OF_EDGE : index of the chase
 CHASER_AFTER : index of the chaser that the answer leads to
-ANSWER : the answer, as a move
+ANSWER : the reply, piece * 90 + target square, with pieces as in the slot of the chaser that chases
 IS_CHECK : whether the answer gives check
 """
 
@@ -97,9 +98,10 @@ def _answer_removes_attack(attackers, source, target, victim_square, boards, arr
 
 @part
 def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index, arrays):
-    """List the answers to the last listed chase as edges, from that chase to other chasers.
+    """List the answers to the last listed chase as edges, from that chase to chasers.
 
     `boards.after` holds the position after the chase, `boards.replied` a copy, which is restored.
+    Checks are no answers under rules by which a check voids all chases (`CHECK_VOIDS`).
 
     side : int, the chaser's side; attackers : int, the number of entries of `boards.attackers`
     """
@@ -137,7 +139,8 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
 def _may_be_answered(node, listed, state, index, arrays):
     """Return whether a quiet move leads from a node to the node of a chaser, of whatever victim.
 
-    The node is set up in `state`. This takes less time than listing the answers.
+    Without such a move there is no answer; this test takes less time than listing the answers. The
+    node is set up in `state`.
     """
     slot, side = node // 2, node % 2
     within, image = set_up(slot, state, index)
@@ -156,7 +159,8 @@ def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, 
     """List the chases of the chasers with index in [first, last), and the answers to each chase.
 
     first, last : int, indices in `chasers`
-    first_orders : int64 (chasers,): the order from which every move of a chaser loses or chases
+    first_orders : int64 (chasers,): the order from which every move of a chaser loses or attacks
+        its victim anew
     lists : Lists, out: CHASES and EDGES
     """
     state, after, replied = boards.state, boards.after, boards.replied
@@ -179,7 +183,7 @@ def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, 
             node_after = 2 * slot_after(i, state, index) + 1 - side
             mover, target = state.piece_on[state.sources[i]], state.targets[i]
             source = play(mover, target, after, state.piece_squares)
-            attackers = list_attackers(
+            attackers = list_new_attackers(
                 state.board, after, source, target, victim, boards, index, arrays
             )
             # A move that is no chase of this victim loses by every order that matters here.
@@ -232,7 +236,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     A piece counts if the answer `source`-`target` attacks it anew and the next chase removes that
     attack. There is one bit set of pieces for each next chase.
 
-    e : int64, the index of the edge; side : int, the side of the chaser, which offends
+    e : int64, the index of the edge; side : int, the side of the chasers, which offends
     mirrored : bool, as in `_chase_removes_attack`
     """
     squares = boards.state.piece_squares
@@ -246,7 +250,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     for v in range(squares.size):
         if piece_side(arrays.pieces[v]) != side:
             continue
-        found = list_attackers(
+        found = list_new_attackers(
             boards.after, boards.replied, source, target, v, boards, index, arrays
         )
         for n in range(found):

@@ -11,13 +11,15 @@ the greatest set of the following positions. O is the side that checks for ever,
     sides       capture that wins by order k; and W can stay in the set without checking for ever
                 (the winner's clause)
 
-Its checked sides must be exactly the direct wins of order k (docs/values.md, "Patterns, exactly").
-At one order more than the table has, the set must be empty: then no draw hides a pattern.
+Its checked sides must be exactly the direct wins of order k of sides in check (docs/values.md,
+"Patterns, exactly"). At one order more than the table has, the set must be empty: then no draw
+hides a pattern.
 
-The graph is small: its only offenders are the candidates of the passes over rows. A position of W
-in check is left out if the repetition rules do not decide it and no offender reaches it. Such a
-position has no move to an offender of the set. That offender would be a loss of order k, and the
-comparison with moves would have refuted the value of the position.
+The graph is small: its offenders are the candidates of the passes over rows, and a few others that
+these lead to (`_add_reached`). A position of W in check is left out if the repetition rules do not
+decide it and no offender reaches it. Such a position has no move to an offender of the set. That
+offender would be a loss of order k, and the comparison with moves would have refuted the value of
+the position.
 
 A *claim* is a win in 0 plies by the repetition rules, as the table stores it. A direct loss (every
 move of O that keeps the order leads to a claim) is *confirmed* if the passes over rows have found
@@ -195,9 +197,9 @@ class CheckPatterns:
         )
 
     def check_order(self, order: int) -> list[Refuted]:
-        """Return the positions whose stored values the pattern of an order refutes, by node.
+        """Return the positions whose stored values the pattern of an order refutes, ascending.
 
-        The pattern must have exactly the direct wins of this order that the table stores.
+        The pattern must have exactly the stored direct wins of this order of sides in check.
         """
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
@@ -285,7 +287,7 @@ def _number_edges(edges: Edges, sources: Numbers, goals: Numbers) -> Edges:
 
 @part
 def _add(n, node, lists):
-    """Append an edge to the only list of `lists`.
+    """Append an edge to the first list of `lists`.
 
     n : int, the index of the source; node : int, the goal
     """
@@ -356,6 +358,8 @@ def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
 @borrowing_kernel
 def k_list(nodes, kind, goals, anywhere, orders, lists, state, index, arrays):
     """List the edges of some nodes: the checks of offenders, or the answers of checked sides.
+
+    An edge is the index of its source in `nodes`, and the node that it leads to.
 
     nodes : int64 (n,), possible offenders, or checked sides
     kind : int, CHECKS or ANSWERS

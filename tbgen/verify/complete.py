@@ -46,7 +46,7 @@ _KING = int(PieceType.KING)
 def is_king_attacked(side, skipped, state, index):
     """Return whether an attacker of the opponent attacks the king of a side.
 
-    skipped : int, an attacker whose attacks do not count; a negative number for none
+    skipped : int, number of an attacker whose attacks do not count; a negative number for none
     """
     king = state.kings[side]
     k = 0
@@ -60,7 +60,7 @@ def is_king_attacked(side, skipped, state, index):
 
 @part
 def hangs(side, chase_rules, state, index):
-    """Return whether a piece of a side can be chased and is attacked by a piece able to chase it.
+    """Return whether a piece of a side hangs: a piece able to chase attacks it, and may chase it.
 
     chase_rules : int, bits of the rule set
     """
@@ -83,7 +83,7 @@ def after_capture(side, taken, state, arrays):
     """Return the rank or mark of the position after a capture.
 
     side : int, the side to move, which has lost a piece
-    taken : int, the captured piece; its capturer already stands on its square
+    taken : int, the captured piece; in `state.piece_squares` its capturer already has its square
     """
     capture = arrays.captures[taken]
     if capture[PLANE] == NO_PLANE:
@@ -128,11 +128,11 @@ def wins_by_capture(side, order, state, arrays):
 
 
 @part
-def _capture(x, y, slot, state, arrays, index):
-    """Write the ranks after a capture into a slot in which two pieces share a square.
+def _write_captures(x, y, slot, state, arrays, index):
+    """Write the ranks after captures into a slot in which two pieces share a square.
 
-    The two pieces are of different sides. Either may have captured the other, so the slot is filled
-    for both sides to move; it is left unchanged for an illegal capture.
+    The two pieces are of different sides. Either may have captured the other, so there is a rank
+    for each side to move. It is left unchanged if the capture is illegal or takes a king.
 
     x, y : int, the two pieces, as indices of `Layout.piece_codes`
     """
@@ -160,7 +160,7 @@ def find_canonical(lead, within, image, state, index):
     """Return the canonical slot of the position in `state.piece_squares`.
 
     lead : int, the lead of one of its slots
-    within, image : int, this slot and that of the mirror image, relative to the lead
+    within, image : int, this slot and that of the mirror image, as returned by `moves.set_up`
     """
     base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
     if index.twin == NOWHERE:
@@ -198,9 +198,10 @@ def _mark_places(state, index, arrays):
 def _fill_row(side, slot, counts, state, arrays, index):
     """Correct the ranks of a row with a side to move by the rules, and count its positions.
 
-    Illegal positions get 0. Draws get the rank of their kind: CHECKED, HANGING or FREE. Slots that
-    are not canonical get 0; `k_complete` fills them. Some wins are added to `arrays.hanging`.
-    `state.masks` and `state.canonical` must hold the masks and the canonical slots of the row.
+    Illegal positions get 0. Draws get the rank of their kind: CHECKED, HANGING or FREE; only FREE
+    if the rules judge no checks. Slots that are not canonical get 0; `k_complete` fills them. Adds
+    to `arrays.hanging` the wins of the row that belong there. `state.masks` and `state.canonical`
+    must hold the masks and the canonical slots of the row.
 
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE
@@ -272,18 +273,20 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     planes[index.slots + slot] = 0
     if overlaps == 1 and board[square] == EMPTY:
         board[square] = arrays.pieces[last]
-        _capture(x, y, slot, state, arrays, index)
+        _write_captures(x, y, slot, state, arrays, index)
         board[square] = EMPTY
     elif overlaps == 0 and piece_side(board[square]) != piece_side(arrays.pieces[last]):
         p = 0
         while state.piece_squares[p] != square:
             p += 1
-        _capture(last, p, slot, state, arrays, index)
+        _write_captures(last, p, slot, state, arrays, index)
 
 
 @borrowing_kernel
 def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
     """Fill all slots of a range of leads: the slot that a move leads to then has the rank after it.
+
+    Fills `arrays.hanging` and counts the positions, too.
 
     plain : bool, whether to examine positions one by one
     counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE

@@ -7,15 +7,16 @@
 
 Supporting tables are trusted, but their digests are computed from the bytes read, so a proof can
 name them as its premises. A table that counts to mate needs supporting tables that count to mate; a
-table that counts to conversion may use any. Only `certify` writes. A directory without write
+table that counts to conversion may use any. Only `certify` writes files. A directory without write
 permission does not make a proof fail; the missing certificate is reported.
 
     names  ->  plan   ->  Job, Job, ...  ->  tbgen.scheduling  ->  TableProver, in some process
                           supporting tables first                  ProvenTable, RefutedError
 
 A table with a valid certificate is not proven again. Its bytes are read, its digest is computed,
-and the digests of its supporting tables are compared. Tables above a refuted, damaged or missing
-table are skipped. Each proof writes its certificate at once, so an interrupted run resumes there.
+and the digests in the headers of its supporting tables are compared. A missing table is an error of
+`plan`. Tables above a refuted or damaged table are skipped. Each proof writes its certificate at
+once, so an interrupted run resumes there.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def verify_file(
 ) -> FileProof:
     """Prove a table file, given its supporting tables; `find` returns a table's path or None.
 
-    plain : whether to examine positions one by one
+    plain : as for `verify`
     memory : bytes for the process, of which 300 MiB are left for all but planes; planes that do
         not fit are kept in unnamed files beside the table
 
@@ -151,7 +152,7 @@ def verify_file(
 
 
 def open_table(find: Find, name: TableName) -> FileTable:
-    """Open the file of a table; raises `MissingTableError` if it is missing."""
+    """Open the file of a table; raises `MissingTableError`, and the errors of `TableFile`."""
     path = find(name)
     if path is None:
         raise MissingTableError(name.material.name, name.rule_set)
@@ -322,7 +323,7 @@ class TableProver:
     """Picklable function that proves the table of a job, or checks its certificate.
 
     directory : of the table and its supporting tables; threads : of all processes together
-    plain : whether to examine positions one by one
+    plain : as for `verify`
     force : whether to prove certified tables again
     certificates : whether to write certificates
     """
@@ -336,7 +337,8 @@ class TableProver:
     def __call__(self, start: Start) -> ProvenTable:
         """Prove the table of a job, or accept its valid certificate; return the `ProvenTable`.
 
-        Raises `RefutedError`, and the errors of `verify_file`.
+        Raises `RefutedError`, and the errors of `verify_file`. Where certificates are written,
+        that of an accepted table gets the table's modification time.
         """
         name, find = start.job.payload, find_in_directory(self.directory)
         assert isinstance(name, TableName)
@@ -354,7 +356,9 @@ class TableProver:
     def _by_certificate(self, find: Find, name: TableName, threads: int) -> ProvenTable | None:
         """Return the table without a new proof if its certificate is valid; else None.
 
-        The certificate must state the digests of the file's bytes and of the supporting tables.
+        The certificate must state the digest of the file's bytes, and the digests in the headers of
+        the supporting tables. Raises the errors of `open_table` and `supporting_names`, and
+        `CorruptTableError` for a damaged file.
         """
         with open_table(find, name) as file:
             try:

@@ -7,8 +7,8 @@ The *term* of a group is the rank of its placement times the group's stride. A r
 of the innermost attacker with everything else fixed. The pieces are on a board of ninety squares. A
 move of an attacker changes one term. A line of `Index.term_after` has the new term for each target
 square; the placement of the other pieces of the group selects the line. A step of a king, advisor
-or elephant leads to another lead, or to its mirror image: so the sum of the mirror image is kept,
-too.
+or elephant leads to another lead, which may hold the mirror image of the position: so the sum of
+the mirror image is kept, too.
 
 The lookup tables are made from the parts of `tbgen.indexing` and from the moves of `tbgen.rules`.
 """
@@ -62,13 +62,15 @@ class Index(NamedTuple):
     """Lookup tables of a layout, to visit all positions and to find the slots after their moves.
 
     Shapes: M attackers, G groups of attackers (the last is the innermost), L leads (placements of
-    the defenders of both sides). A *placement* of attackers is an index over the placements of all
-    groups, one group after the other. Placements of defenders are numbered for each side. In
-    shapes, `most` is the maximum of a number over all groups or both sides.
+    the defenders of both sides). Attackers: a *placement* is a number over the placements of all
+    groups, one group after the other. Defenders: placements are numbered for each side. In shapes,
+    `most` is the maximum of a number over all groups or both sides.
     """
 
     slots: int
+    """Number of slots of the table, for each side to move."""
     lead_slots: int
+    """Number of slots of a lead."""
     row_slots: int
     """Number of slots of a row (`places` in shapes), which are all placements of the innermost
     attacker.
@@ -150,9 +152,13 @@ class BoardState(NamedTuple):
     line: NDArray[np.int64]
     """int64 (M,): for each attacker, the row number in `Index.term_after` that serves its moves."""
     other_terms: NDArray[np.int64]
-    """int64 (M,): for each attacker, the slot within the lead without the term of its group."""
+    """int64 (M,): for each attacker, the first slot of the row, relative to the lead, without the
+    term of the attacker's group.
+    """
     placements: NDArray[np.int64]
-    """int64 (G,): the placement of each group."""
+    """int64 (G,): the placement of each group, minus `Index.first_placement`; that of the innermost
+    attacker is not set.
+    """
     steps: NDArray[np.int64]
     """int64 (2, steps, STEP_WORDS + 1): the moves of each side's defenders in the lead."""
     step_counts: NDArray[np.int64]
@@ -186,11 +192,11 @@ class BoardState(NamedTuple):
     best: NDArray[Any]
     """uint8 or uint16 (lanes,): the best number that moves lead to, for each place of a row."""
     row: NDArray[Any]
-    """uint8 or uint16 (LANES + ROW_LANES + LANES,): a copy of the numbers of a row, after LANES
-    zeros.
+    """uint8 or uint16 (LANES + ROW_LANES + LANES,): a copy of the numbers of a row, with zeros
+    before (LANES) and after it.
     """
     occupied: NDArray[np.uint8]
-    """uint8 (LANES + ROW_LANES + LANES,): whether each square is occupied, after LANES zeros."""
+    """uint8 (LANES + ROW_LANES + LANES,): whether each square is occupied; zeros as in `row`."""
     kept: NDArray[Any]
     """uint8 or uint16 (90,): a buffer for best numbers that are restored later."""
 
@@ -257,7 +263,7 @@ def make_index(layout: Layout) -> Index:
         strides=np.array(strides), placement_squares=squares, lines=lines, mirrored=mirrored,
         term_after=np.concatenate(extend), lead_ranks=np.array(layout.lead_ranks, np.int64),
         self_mirrored=layout.self_mirrored, defender_squares=defender_squares,
-        step_start=step_start, steps=steps, able_to_chase=_list_chasers(layout.piece_codes),
+        step_start=step_start, steps=steps, able_to_chase=_list_able_to_chase(layout.piece_codes),
         square_of_place=squares[first[-1] :, 0].copy(), place_of_square=extend[-1][0],
         mirrored_place=mirrored[first[-1] :],
         beside=((files >= 0) & (files < 9)).astype(np.uint8), descriptor=layout.descriptor,
@@ -285,8 +291,8 @@ def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return starts, np.array(steps, np.int64)
 
 
-def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return `Index.able_to_chase`: for each piece of `codes`, the opponent's possible chasers."""
+def _list_able_to_chase(codes: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return `Index.able_to_chase`: for each piece, the opponent's pieces that may chase it."""
     chasers = np.full((len(codes), len(codes) + 1), NOWHERE, np.int64)
     for line, victim in zip(chasers, codes, strict=True):
         opponent = [q for q, code in enumerate(codes) if piece_side(code) != piece_side(victim)]
@@ -298,7 +304,10 @@ def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
 
 @part
 def set_lead(lead, state, index):
-    """Put the defenders of a lead on an empty board; write their moves to `state.steps` if new.
+    """Put the defenders of a lead on the board in `state`, which must be empty.
+
+    Sets `kings`, the defenders' `piece_squares`, and `lead`. Sets `steps` and `step_counts` unless
+    `lead` is the same as before.
 
     lead : int
     """
@@ -332,13 +341,18 @@ def set_lead(lead, state, index):
 
 @part
 def open_row(lead, row, state, index):
-    """Put the pieces of a row on the board, except the innermost attacker.
+    """Put the pieces of a row on the board in `state`, except the innermost attacker.
+
+    Also sets all that moves of the row need in `state`: `piece_squares` (except that of the
+    innermost attacker), `line`, `other_terms`, `placements`, and what `set_lead` sets.
 
     Returns (at, image, overlaps, x, y):
-        at, image: the first slot of the row, and that of its mirror image, relative to the lead
-        overlaps: number of outer attackers that stand on another piece, each twice if that piece is
-            of the same side
-        x, y: the last two pieces that share a square, as indices of `Layout.piece_codes`
+        at, image: the first slot of the row, and that of its mirror image, each relative to the
+            first slot of its lead
+        overlaps: 0 if no two pieces share a square; 1 if exactly two do, and are of different
+            sides; else a larger number. Each outer attacker on the square of a piece that is on the
+            board already adds 1, or 2 if both are of one side
+        x, y: if `overlaps` is 1, the two pieces, as indices of `Layout.piece_codes`
 
     lead : int; row : int, the number of the row within its lead
     """

@@ -7,12 +7,13 @@
     slot_after   the canonical slot after a quiet move
     Ranges       lists of nodes for tasks; a list may be made when its task starts
     Lists        lists that a kernel writes
-    bits         sets of numbers, eight to a byte
+    make_bits    sets of numbers, eight to a byte; also `set_bit`, `has_bit`
 
-Planes are complete: a move is illegal if its child slot holds 0, and gives check if the child slot
-holds 0 for the other side to move. A node is 2 * slot + side to move. Threads that write one bit
-set write different bytes, because their ranges of leads end at multiples of eight slots. The
-package's docstring describes the parameters of kernels.
+Planes are complete (`complete`). A move is illegal if its child slot holds 0 with the opponent to
+move. A legal quiet move gives check if its child slot holds 0 with the mover to move. A node is
+2 * slot + side to move. Threads that write one bit set write different bytes, because their ranges
+of leads end at multiples of eight slots. The package's docstring describes the parameters of
+kernels.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ from tbgen.verify.values import orders_of_keys
 
 @part
 def set_up(slot, state, index):
-    """Put the position of a slot on the board.
+    """Put the position of a slot into `state`: the board, and all that its moves need (`open_row`).
 
-    Returns the slot and the slot of its mirror image, both relative to the lead.
+    Also sets `piece_on`. Returns the slot and the slot of the mirror image, each relative to the
+    first slot of its lead.
     """
     lead, within = slot // index.lead_slots, slot % index.lead_slots
     row, place = within // index.row_slots, within % index.row_slots
@@ -52,10 +54,10 @@ def set_up(slot, state, index):
 
 @part
 def list_moves(side, base, within, image, state, index):
-    """List the pseudo-legal moves of a side in `state`, and return their number.
+    """Write the pseudo-legal moves of a side to `state`, and return their number.
 
     `sources` and `targets` get the squares, `children` the slots after the moves. A move is legal
-    if the plane of the opponent to move is not 0 at its child slot.
+    if the plane with the opponent to move is not 0 at its child slot.
     """
     count, k, last = 0, 0, index.attackers.size - 1
     place = within % index.row_slots
@@ -88,10 +90,9 @@ def best_move(side, place, base, at, image, numbers, state, index):
     """Return the largest number in `numbers` that a move of a side leads to; 0 without legal moves.
 
     The position is the row on the board, with the innermost attacker on `place`. The attacker is
-    taken off again.
+    removed from the board again.
 
-    base : int, the first slot of the lead
-    at, image : int, the first slot of the row, and that of its mirror image, relative to the lead
+    at, image : int, as returned by `open_row`
     """
     last, square = index.attackers.size - 1, index.square_of_place[place]
     state.attacker_squares[last] = square
@@ -106,7 +107,9 @@ def best_move(side, place, base, at, image, numbers, state, index):
 
 @part
 def has_unique_slots(lead, index):
-    """Return whether no position of a lead has a further slot, by mirror image or exchanged pieces.
+    """Return whether each position of a lead has a single slot.
+
+    Otherwise its mirror image, or exchanged identical pieces, may have other slots.
 
     lead : int
     """
@@ -115,10 +118,10 @@ def has_unique_slots(lead, index):
 
 @part
 def slot_after(n, state, index):
-    """Return the canonical slot of the position after a quiet move, one without a capture.
+    """Return the canonical slot of the position after a quiet move that `list_moves` has listed.
 
     A position has several slots if its mirror image, or exchanged identical pieces, have others;
-    `state.children[n]` is any of them.
+    `state.children[n]` is any of them. The position must be set up (`set_up`).
 
     n : int, index of the move in `state.sources`
     """
@@ -134,7 +137,7 @@ def slot_after(n, state, index):
 
 @part
 def load_key(side, slot, index, arrays):
-    """Return the key of the value stored for a slot of this table, with a side to move."""
+    """Return the key of the value stored for a slot, with a side to move, as `stored_keys`."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
 
 
@@ -184,7 +187,7 @@ class Lists(NamedTuple):
         return cls(np.empty((lists, capacity + 1, columns), np.int64), np.zeros(lists, np.int64))
 
     def entries(self) -> list[Numbers]:
-        """Return the entries of each list, int64 (n, columns)."""
+        """Return the entries of each list, int64 (n, columns); no list may have overflowed."""
         return [rows[:count].copy() for rows, count in zip(*self, strict=True)]
 
 
@@ -255,25 +258,30 @@ def contains(nodes, node):
 
 
 def stored_ranks(nodes: Numbers, arrays: Arrays) -> NDArray[np.unsignedinteger]:
-    """Return the ranks that are stored for nodes, (n,); marks once they have replaced ranks."""
+    """Return the ranks stored for nodes, (n,), or their marks once these have replaced ranks."""
     ranks: NDArray[np.unsignedinteger] = arrays.ranks[nodes % 2 * arrays.slots + nodes // 2]
     return ranks
 
 
 def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:
-    """Return the keys of the values stored for nodes, int64 (n,)."""
+    """Return the keys of the values stored for nodes, int64 (n,).
+
+    Once marks have replaced ranks (`mark_planes`), the keys have the outcome and the order of the
+    values, but not their plies.
+    """
     keys: Numbers = arrays.values.keys[nodes % 2, stored_ranks(nodes, arrays)]
     return keys
 
 
 def stored_orders(nodes: Numbers, arrays: Arrays) -> Numbers:
-    """Return the orders of the values stored for nodes, int64 (n,); NEVER for draws."""
+    """Return the orders of the values stored for nodes, int64 (n,); `NEVER` for draws."""
     return orders_of_keys(stored_keys(nodes, arrays))
 
 
 def in_check(nodes: Numbers, arrays: Arrays) -> Flags:
     """Return whether the side to move of each node is in check, bool (n,).
 
-    If so, the same slot with the other side to move is no position, and holds 0.
+    Nodes must be legal positions. A side is in check if the same slot with the other side to move
+    is no legal position, and so holds 0.
     """
     return stored_ranks(nodes ^ 1, arrays) == 0

@@ -4,7 +4,7 @@
     stored ranks  --complete-->  ranks  --compare-->  findings, lists
 
 A plane has a value for every slot (index of a position) with one side to move. Values are held as
-*ranks*: small numbers, larger for values that are better for the side that moved there. A file
+*ranks*: small numbers, larger for values that are better for the side that moved there. A table
 stores the value of a position in one slot only; `complete` copies it to the slots of the mirror
 image and of exchanged pieces, and adds the values after captures.
 
@@ -73,9 +73,11 @@ Result = TypeVar("Result")
 def _classify(side, slot, rank, best, lists, figures, index, arrays):
     """Add a position to the claims, the possible chasers or the findings, if it belongs there.
 
-    A claim is a stored direct win by the repetition rules. A finding is any other stored value that
-    is not the best of the moves. A possible chaser is a draw whose best move leads to a draw of the
-    kind HANGING: the opponent is not in check, but has an attacked piece that can be chased.
+    A claim is a stored direct win by the repetition rules that is better than every move, of a side
+    in check, or in a table whose rules judge chases. Any other stored value that is not that of the
+    best move is a finding; so is a rule-decided value if the rules judge no checks. A possible
+    chaser is a draw whose best move leads to a draw of the kind HANGING: the opponent is not in
+    check, but one of its pieces hangs.
 
     rank, best : int, the stored rank, and the rank that the best move leads to, 0 without a move
     lists : Lists; figures : int64 (FIGURES,), inout, the counters
@@ -106,7 +108,7 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
 def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     """Compare the stored values of a range of leads with the best of their moves.
 
-    Adds to the lists HELD_DRAWS, CHASERS and CLAIMS, and counts the findings (FINDINGS).
+    Adds to the lists HELD_DRAWS, CHASERS and CLAIMS, counts the findings, and records the first.
 
     plain : bool, whether to examine positions one by one instead of rows
     figures : int64 (FIGURES,), inout, the counters
@@ -148,9 +150,10 @@ def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
 
 
 class Compared(NamedTuple):
-    """Results of `Passes.compare`; `findings` is the number of refuted positions."""
+    """Results of `Passes.compare`; positions are nodes (2 * slot + side to move)."""
 
     findings: int
+    """Number of positions whose stored value their moves refute."""
     first: tuple[int, int, int] | None
     """Node, stored key and best key of the first finding; None without findings."""
     counts: NDArray[np.int64]
@@ -182,13 +185,11 @@ class Candidates(NamedTuple):
     checked: Numbers
     """Claims (stored direct wins) and other positions in check that `checks` must examine."""
     chasers: Ranges
-    """Positions whose side to move may be the offender of a perpetual chase: every move chases one
-    piece or loses.
-    """
+    """Positions whose side to move may be the offender of a perpetual chase (`list_chasers`)."""
 
 
 class Passes:
-    """Passes over all positions of one table, by several threads.
+    """Passes over all positions of one table, by several threads; `index` has its lookup tables.
 
     A task examines a range of leads. A lead is a placement of all kings, advisors and elephants.
     """
@@ -233,7 +234,8 @@ class Passes:
     def all_candidates(self, arrays: Arrays, compared: Compared) -> tuple[Arrays, Candidates]:
         """Return `arrays` with no direct loss confirmed, and all open positions as candidates.
 
-        Open positions are draws and positions decided by the repetition rules.
+        Open positions are draws and positions decided by the repetition rules. They are candidates
+        for offenders and for chasers; `checked` has only the claims of sides in check.
 
         arrays : with ranks or marks; not changed
         """
@@ -256,7 +258,7 @@ class Passes:
         return arrays, Candidates(ranges, compared.check_claims, ranges)
 
     def make_state(self, arrays: Arrays) -> BoardState:
-        """Return new buffers for a task."""
+        """Return new buffers for a task, of the type of the planes in `arrays`."""
         return BoardState.make(self.index, arrays.ranks.dtype)
 
     def compile(self, work: Callable[[int, int], object]) -> None:

@@ -61,11 +61,12 @@ def verify(
         searched for patterns of higher orders
     plain : examine single positions instead of rows, and search patterns among all draws and
         rule-decided positions instead of candidates: same findings, several times slower
-    memory : bytes; planes that do not fit are kept in unnamed files
+    memory : bytes, None for no limit; planes that do not fit are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` if the rules are None (unknown), `LimitExceededError` for more values than
-    16-bit ranks can tell apart, and the errors of `supporting`.
+    16-bit ranks can tell apart, `OSError` if the disk is full, and the errors of `supporting` and
+    of the tables.
     """
     start, start_compiling = time.monotonic(), compiling_seconds()
     progress("load", 0, 1)
@@ -94,16 +95,15 @@ def verify(
 
 
 class _PatternResults(NamedTuple):
-    """Result of the search for perpetual checks and chases."""
+    """Result of the search for perpetual checks and chases; all are 0 or empty without a search."""
 
     refuted: Sequence[Refuted]
     orders: int
     """Number of orders examined."""
     offenders: int
+    """Number of possible offenders of perpetual checks (`CheckPatterns.offenders`)."""
     chasers: int
-    """Numbers of nodes examined as possible offenders of checks (`offenders`) and as chasers
-    (`chasers`).
-    """
+    """Number of chasers: pairs of a position and a piece that it may be chasing for ever."""
 
 
 def _search(
@@ -118,7 +118,7 @@ def _search(
     """Search the candidates for perpetual checks and chases, order by order.
 
     Each refuted position is returned once, with the lowest order that refutes it. Direct wins of
-    orders above the rule set's limit, if it has one, are refuted first.
+    orders above the rule set's limit, if it has one, come first, with their own order.
     """
     progress("patterns", 0, 1)
     trim_process()

@@ -104,14 +104,16 @@ class VerifyReport:
 
     `minor_chases` is the option of the rule set, None under rules that leave no such choice.
     `orders_limit` is the rule set's, None without a limit. `index_size` is the number of slots.
-    `findings` counts refuted positions, `first` is the first of them. `file_problems` are
-    disagreements between the file and its own header or statistics. `orders_examined` is the
-    number of orders searched for patterns. `complete` is False if the rule set limits the orders:
-    draws may then hide patterns of higher orders. `offenders_examined` counts the positions that
-    were examined one by one because the side to move may be checking for ever.
-    `chasers_examined` counts those in which it may be chasing for ever. `histograms` map each
-    stored code to its number of positions, for Red and for Black to move. `chase_patterns` maps
-    each order to its number of direct wins by perpetual chase. `seconds` excludes compiling.
+    `findings` counts refuted positions, `first` is the first of them or None. `file_problems` are
+    differences between the statistics in the file and a recount; empty after `verify`, which reads
+    no statistics. `orders_examined` is the number of orders searched for patterns. `complete` is
+    False if the rule set limits the orders: draws may then hide patterns of higher orders.
+    `offenders_examined` counts the positions in which the side to move may be checking for ever:
+    all its moves but checks lose. `chasers_examined` counts pairs of a position and a piece that
+    the side to move may be chasing for ever: its moves chase the piece or lose. Either is 0 if the
+    rules do not judge the offence. `histograms` map each stored code to its number of positions,
+    for Red and for Black to move. `chase_patterns` maps each order to its number of direct wins by
+    perpetual chase. `seconds` excludes compiling.
     """
 
     material: str

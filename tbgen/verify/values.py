@@ -23,21 +23,22 @@ the side to move. So the best move is the maximum of the ranks of the positions 
     1 ...    keys, from the best to the worst for the side to move there
 
 Each side to move has its own ranks, because moves of a side lead to positions of the other side
-only; so one byte is enough more often. Draws have three ranks, so that the maximum also shows
-which draws may belong to a pattern: CHECKED < HANGING < FREE.
+only; so one byte is enough more often. If the rules judge checks, draws have three ranks, so that
+the maximum also shows which draws may belong to a pattern: CHECKED < HANGING < FREE.
 
     CHECKED  the side to move is in check
-    HANGING  the side to move is not in check, but one of its pieces hangs
+    HANGING  the side to move is not in check, but one of its pieces hangs: it can be chased, and is
+             attacked by a piece that can chase
     FREE     neither; or the position after a capture
 
-After the comparison with moves, distances are known to be right. Patterns need less: winner, order
+After the comparison with moves, distances are known to be right. Patterns need only winner, order
 and checks. So ranks are replaced by *marks*, ordered such that the best move is again a maximum. A
 mark consists of an order and a *role* of the side to move: W, which would win by the repetition, or
 O, the offender. A *claim* is a win of W in 0 plies, as the table stores it. An *answer* is a move
 of W to a position in which O may still offend.
 
     W wins    CLAIM_EARLY < CLAIM < (ATTACKED_WIN < QUIET_WIN of the order before)
-                          < CHECKED_WIN < ATTACKED_WIN < QUIET_WIN
+                          < CHECKED_WIN < (ATTACKED_WIN < QUIET_WIN, if no order follows)
     draws     CHECKED_DRAW < QUIET_DRAW < CHECKING_DRAW
     O loses   FREE_LOSS < CHECKING_LOSS < DIRECT_LOSS < EARLY_IN_CHECK < EARLY_LOSS
 
@@ -59,9 +60,9 @@ of W to a position in which O may still offend.
                        any other loss or draw
 
 A position of O stays CHECKING while the best of its moves is at most CHECKED_WIN or CHECKED_DRAW. A
-position of W stays CHECKED while the best of its moves is CHECKING. `checks` judges the positions
-that remain at the fixpoint. It also judges claims whose only answers lead to positions with O in
-check, and positions in check that are no claims but have an answer to a direct loss.
+position of W stays CHECKED while the best of its moves is at least CHECKING. `checks` judges the
+positions that remain at the fixpoint. It also judges claims whose only answers lead to positions
+with O in check, and positions in check that are no claims but have an answer to a direct loss.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ ORDER = 1 << 24
 """Difference of keys between orders, above the plies of every code (four bytes: 2 * LONG_SPAN)."""
 
 MATE = 1 << 56
-"""Key of a win in 0 plies, above every other key; a mated side has -MATE."""
+"""Key above that of every win: a win of order 0 in n plies has MATE - n. A mated side has -MATE."""
 
 DECIDED_BY_RULES = MATE - ORDER
 """Largest key of wins of order 1 and above."""
@@ -141,7 +142,7 @@ NEVER = MATE // ORDER
 
 
 def value_of_key(key: int) -> Value:
-    """Return the value of a key."""
+    """Return the value of a key, which must be that of a value: not `NO_KEY`."""
     if key == 0:
         return Value(Outcome.DRAW)
     order, plies = divmod(MATE - abs(key), ORDER)
@@ -164,7 +165,9 @@ neither. All other values have the kind FREE.
 """
 
 NO_VALUE = MATE + 2
-"""Entry of `Values.stored` of a value that always needs the scalar check; no key is as large."""
+"""Entry of `Values.stored` for direct wins, which equals no entry of `Values.expected`: `passes`
+examines their positions one by one. No key is as large.
+"""
 
 NO_KEY = key_of_code(0, 255, 128, 127)
 """Key of code 0, below every loss."""
@@ -175,23 +178,25 @@ class Values(NamedTuple):
     """Lookup tables of ranks, for kernels; the first axis is the side to move.
 
     A rank numbers the values that occur by their worth to the side that has moved. Rank 0 is no
-    position. Shapes: R, the number of ranks of the side that has more. Once marks have replaced
-    ranks (`mark_planes`), `keys` and `confirmed` are indexed by marks.
+    position; the last ranks stand for codes that are no values. Shapes: R, the number of ranks of
+    the side that has more. Once marks have replaced ranks (`mark_planes`), `keys` and `confirmed`
+    are indexed by marks, and the other fields are not used.
     """
 
     keys: NDArray[np.int64]
-    """int64 (2, R): the key for the side to move; `NO_KEY` for rank 0."""
+    """int64 (2, R): the key for the side to move; `NO_KEY` for rank 0 and for the last ranks."""
     kinds: NDArray[np.int64]
-    """int64 (2, R): the kind of each rank, CHECKED, HANGING or FREE."""
+    """int64 (2, R): the kind of each rank: CHECKED, HANGING or FREE for draws, else FREE."""
     stored: NDArray[np.int64]
-    """int64 (2, R): the key, which is compared with `expected`. NO_VALUE for direct wins."""
+    """int64 (2, R): the key, which is compared with `expected`; `NO_VALUE` for direct wins."""
     expected: NDArray[np.int64]
     """int64 (2, R): the entry of `stored` that a position must have if its best move leads to the
-    rank. If the scalar check is needed, a number that `stored` does not contain.
+    rank. A number that `stored` does not contain if `passes` must examine the position itself.
     """
     confirmed: NDArray[np.bool_]
-    """bool (2, R): for each mark (`Marks`), whether it is a direct loss of which all claims (stored
-    direct wins) are confirmed; all False as long as the planes hold ranks.
+    """bool (2, R): for each mark (`Marks`), whether it is a direct loss that is confirmed: the
+    passes over rows found no fault with the claims (stored direct wins) that its moves lead to. All
+    False as long as the planes hold ranks.
     """
 
     def translate(self, side: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -252,7 +257,8 @@ def make_values(
 def _list_ranks(keys: NDArray[np.int64], *, judges_checks: bool) -> list[tuple[int, int]]:
     """Return the key and kind of each rank of a side, in the order of ranks.
 
-    keys : (n,), ascending, the keys that occur; if `judges_checks`, a draw has a rank for each kind
+    keys : (n,), ascending, the keys that occur, and `NO_KEY`
+    judges_checks : whether draws have one rank for each kind; else they have one
     """
     ranks = [(NO_KEY, FREE)]
     for key in keys[::-1].tolist():
@@ -264,7 +270,9 @@ def _list_ranks(keys: NDArray[np.int64], *, judges_checks: bool) -> list[tuple[i
 CLAIM_EARLY, CLAIM, CHECKED_WIN, ATTACKED_WIN, QUIET_WIN, WIN_ROLES = range(6)
 FREE_LOSS, CHECKING_LOSS, DIRECT_LOSS, EARLY_IN_CHECK, EARLY_LOSS, LOSS_ROLES = range(5, 11)
 CHECKED_DRAW, QUIET_DRAW, CHECKING_DRAW, ROLES = range(10, 14)
-"""Roles of marks, defined in the module's docstring: of wins, losses and draws."""
+"""Roles of marks, defined in the module's docstring, and the ends of their ranges: of wins
+(WIN_ROLES), of losses (LOSS_ROLES) and of draws (ROLES).
+"""
 
 _LOSSES = range(FREE_LOSS, LOSS_ROLES)
 _DRAWS = range(CHECKED_DRAW, ROLES)
@@ -286,13 +294,19 @@ class Marks(NamedTuple):
     of_ranks: NDArray[np.int64]
     """int64 (2, STATES, ranks): the mark that replaces each rank, by the state of the slot."""
     role: NDArray[np.int64]
-    """int64 (2, M): the role of a mark; -1 for values of order 0."""
+    """int64 (2, M): the role of a mark; -1 for mark 0 and for values of order 0."""
     group: NDArray[np.int64]
-    """int64 (2, M): the order of a mark, as an index in `number`; 0 for values of order 0."""
+    """int64 (2, M): the order of a mark, as an index in `number`; 0 for mark 0 and for values of
+    order 0.
+    """
     number: NDArray[np.int64]
-    """int64 (2, orders, ROLES): the mark of each order and role; 0 if there is none."""
+    """int64 (2, orders, ROLES): the mark of each order and role, with the draws as last order; 0 if
+    there is none.
+    """
     keys: NDArray[np.int64]
-    """int64 (2, M): a key of the mark's outcome and order; only claims get that of a direct win."""
+    """int64 (2, M): a key of the mark's outcome and order; that of a direct win only for the roles
+    CLAIM and CLAIM_EARLY.
+    """
 
 
 def make_marks(keys: NDArray[np.int64]) -> Marks:

@@ -170,7 +170,7 @@ def verify_wdl(
 
 
 def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
-    """Return the source table from its file name and hex digest; None if missing or different."""
+    """Open the source table of a file name; None if it is missing or has another digest (hex)."""
     wanted = TableName.parse(file)
     if wanted is None or wanted not in tablebase.available():
         return None

@@ -32,8 +32,8 @@ from tbgen.verify.chase_patterns import (
     ChaseGraph,
     ChasePatterns,
     Victims,
-    k_keep_safe,
-    keep_clauses,
+    k_prune_unsafe,
+    prune_by_clauses,
 )
 from tbgen.verify.chases import CHASE_COLUMNS, CHASER, NODE_AFTER
 from tbgen.verify.moves import split_nodes
@@ -234,11 +234,11 @@ def random_game(rng):
 
 
 def find(graph, victims, due, candidates):
-    alive, dead = candidates.copy(), np.zeros(len(due), np.bool_)
-    k_keep_safe(graph, due, dead, alive)
-    safe = int(alive.sum())
-    keep_clauses(graph, victims, due, dead, alive)
-    return alive, safe
+    remaining, failed = candidates.copy(), np.zeros(len(due), np.bool_)
+    k_prune_unsafe(graph, due, failed, remaining)
+    safe = int(remaining.sum())
+    prune_by_clauses(graph, victims, due, failed, remaining)
+    return remaining, safe
 
 
 def test_patterns_of_random_games():
@@ -277,9 +277,9 @@ def test_the_conditions_on_one_loop(check, words, follow, expected):
     """
     graph = ChaseGraph(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([check]))
     victims = Victims(np.array([0]), np.array([words], np.uint64), np.array([follow], np.int8))
-    alive, safe = find(graph, victims, np.array([True]), np.array([True]))
+    remaining, safe = find(graph, victims, np.array([True]), np.array([True]))
     assert safe
-    assert alive.tolist() == [expected]
+    assert remaining.tolist() == [expected]
 
 
 # -- chases that decide -----------------------------------------------------------------------
