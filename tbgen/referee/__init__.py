@@ -10,19 +10,22 @@
 
 A *ply* is one move of one side. A *span* is the part of a game between two occurrences of a
 position. The *level* of a side over a span is the gravity of its offence (`record.ALLOWED`): 2
-perpetual check, 1 perpetual chase, 0 none.
+perpetual check, 1 perpetual chase, 0 none. `judge_chinese` has other levels, of checks and kills.
 
 Attacks and chases are in `tbgen.rules`. Nothing here reads tables or chooses moves.
 
-Functions take `rules` and `minor_chases` as two parameters, not as one `RuleSet`: plies are
-labelled as chases under all rules, so `minor_chases` always matters.
+`judge` and `history.History` take a member of `Rules` and the option `minor_chases`, which matters
+only under `wxf` (`Rules.leaves_minor_chases_open`). A `Game` takes both as `chase_rules`, the bits
+of the definition of a chase. `judge_game` and `repetition_verdict` take a `Game` and its `Rules`,
+`judge_chinese` a `Game` alone.
 
 Parameters of kernels, unless a kernel says otherwise:
     boards : Boards (positions, 90), piece codes by position and square
     ids : Boards (positions, 90), the id of the piece on each square, -1 for an empty square
     log : Log (positions, LOG_FIELDS), a row of integers by position
     plies : int, the plies played; the last position is `boards[plies]`
-    ply, reply : int, the number of a ply: the index of the position before it
+    ply, reply : int, the number of a ply: the index of the position before it; `reply` may be
+        `record.NO_REPLY`
     start, end : int, the first and the last position of a span
     first_ply : int, the first ply of a side in a span: `start` or `start + 1`
     one, other : int, two positions

@@ -6,7 +6,8 @@ exchanges to define a chase. Parts of that need a human judge. A ply has one of 
     check   the ply gives check
     kill    the ply threatens mate by a run of checks (certain); before the ply, no such mate is
             found, and the side was not in check
-    chase   the ply chases by the points of docs/referee.md, and no threat of mate is found
+    chase   the ply chases by the points of docs/referee.md (`game.chase_rules`), and no threat of
+            mate is found
     idle    certainly, the side could not mate or gain by checks and captures if it moved again
     open    any other ply
 
@@ -31,7 +32,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
 
     The loop is judged if the position has occurred `occurrences` times; before, only the lack of a
     legal move is. In the `Judgement`, a side's level is 2 if all its plies in the loop are checks,
-    1 if all are checks or kills, else 0: no certain offence.
+    1 if all are checks or kills, else 0: no certain offence. The levels alone do not decide.
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)

@@ -113,8 +113,9 @@ class Game:
         """Return the chases of a ply as pairs (attacker, victim); see `record.chase_pairs`.
 
         The reply to an attack decides whether the attack is a chase. The last ply of the game
-        closes a loop that began at position `start`: its reply is the ply played from `start`, or
-        none if `start` is `record.NO_SPAN`. The chases of other plies are cached.
+        closes a loop that began at position `start`: its reply is the ply played from `start`. If
+        `start` is `record.NO_SPAN`, it has no reply, and all its new attacks are chases. The chases
+        of other plies do not depend on `start`, and are cached.
         """
         is_last, reply = ply + 1 == self.plies, ply + 1
         known = self._pairs[ply]

@@ -28,13 +28,13 @@ FIRST_CAPACITY = 512
 
 @kernel
 def _k_start(boards, ids, log, side):
-    """Start a record by `record.start_record`."""
+    """Start a record: `record.start_record` as a kernel."""
     record.start_record(boards, ids, log, side)
 
 
 @kernel
 def _k_push(boards, ids, log, ply, side, source, target):
-    """Play a ply by `record.append_ply`; return False, and change nothing, if it is illegal."""
+    """Play a ply by `record.append_ply`, and return True; if illegal, only return False."""
     if not is_legal_move(boards[ply], side, source, target):
         return False
     record.append_ply(boards, ids, log, ply, side, source, target)
@@ -146,9 +146,10 @@ class History:
     def verdict(self, *, draw_is_enough: bool = False) -> Verdict:
         """Return the verdict on the last position: `UNDECIDED` before `occurrences` occurrences.
 
-        A search whose beta is no higher than the value of a draw may pass `draw_is_enough`. Then,
-        if the side to move commits no offence, the answer is `DRAW` for "at least a draw", and the
-        opponent's chases are not computed (Tan & Watkinson Medina, section 5.2).
+        Mate and stalemate are not tested. A search whose beta is no higher than the value of a draw
+        may pass `draw_is_enough`. Then, if the side to move commits no offence, the answer is
+        `DRAW`, which means at least a draw for that side, and the opponent's chases are not
+        computed (Tan & Watkinson Medina, section 5.2).
         """
         found = _k_judge(
             self._boards, self._ids, self._log, self._plies, self._side, self.rules.offences,

@@ -1,14 +1,15 @@
 """Forced mates by checks, and forced gains by checks and captures, for a side that is to move.
 
-The referee searches the position after a ply as if the same side moved again. A ply is a *kill* if
-its side could then mate by a run of checks.
+The referee searches the position after a ply as if the same side moved again. If that side could
+then mate by a run of checks, the ply may be a *kill* (`chinese` has the other conditions).
 
 The search builds a graph of positions with the side to move. A position is won if all replies to
-one of its moves lead to won positions; after a mate there is no reply. For `can_gain`, a position
-in which the side may have gained material is won, too. The replies to a move are searched one at a
-time: the next one only when the position after the previous one is known to be won. When the
-worklist is empty, every move from the first position has a reply to a position that is not won. So
-True and False are both exact. Repetitions are not considered.
+one of its moves lead to won positions; after a mate or stalemate there is no reply. For `can_gain`,
+a position in which the side may have gained material is won, too. The replies to a move are
+searched one at a time: the next one only when the position after the previous one is known to be
+won. When the worklist is empty, every move from the first position has a reply to a position that
+is not won. So True and False are exact for the moves that are searched. Repetitions are not
+considered.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ def can_mate(board: bytes | bytearray, side: int) -> bool | None:
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
     """Return whether a side can mate or gain material by checks and captures if it moves.
 
-    True if a gain cannot be excluded. Captured and lost pieces of one kind offset each other. What
-    is left counts in the side's favour: captured pieces with the greatest worth of their kind, lost
-    ones with the least. None if the search reaches its limit.
+    True also if a gain cannot be excluded. Captured and lost pieces of one kind offset each other.
+    The rest counts in the side's favour: captured pieces with the greatest worth of their kind,
+    lost ones with the least. None if the search reaches its limit. The opponent must not be in
+    check.
     """
     return _Search(side, _count(board), takes=True).run(bytes(board))
 
@@ -57,13 +59,14 @@ class _Search:
     In all positions the searching side is to move. Won positions are propagated backwards.
 
     side : int, the searching side
-    pieces : counts of the piece codes of the first position
+    pieces : counts of the piece codes of the first position; empty without `takes`
     takes : whether captures are searched as well as checks
     tried : depth, in moves of the side, of each position that has been searched
     won : the positions that are known to be won
     origins : `origins[n]` is the position in which move number n was played
-    replies : `replies[n]` are the positions after replies to move n that have not been searched
-    answers : a position -> the numbers of the moves whose current reply leads to it
+    replies : `replies[n]` are the positions after those replies to move n that come later than its
+        current reply, the one that must be won next
+    parents : a position -> the numbers of the moves whose current reply leads to it
     worklist : heap of (depth, number to break ties, position): the positions to search next
     """
 
@@ -74,7 +77,7 @@ class _Search:
     won: set[bytes] = field(default_factory=set)
     origins: list[bytes] = field(default_factory=list)
     replies: list[list[bytes]] = field(default_factory=list)
-    answers: defaultdict[bytes, list[int]] = field(default_factory=lambda: defaultdict(list))
+    parents: defaultdict[bytes, list[int]] = field(default_factory=lambda: defaultdict(list))
     worklist: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def run(self, first: bytes) -> bool | None:
@@ -97,15 +100,16 @@ class _Search:
         return first in self.won
 
     def _queue_next_reply(self, move: int) -> None:
-        """Add the position after the next reply to move number `move` (`origins`) to the worklist.
+        """Make the next reply to move number `move` (`origins`) its current reply.
 
-        Won positions are skipped. If no reply is left, the position before the move is won.
+        The position after it is added to the worklist, unless it has been searched. Replies to won
+        positions are skipped. If no reply is left, the position before the move is won.
         """
         origin, replies = self.origins[move], self.replies[move]
         while replies:
             reply = replies.pop()
             if reply not in self.won:
-                self.answers[reply].append(move)
+                self.parents[reply].append(move)
                 if reply not in self.tried:
                     depth = self.tried[origin] + 1
                     heapq.heappush(self.worklist, (depth, len(self.origins), reply))
@@ -113,10 +117,10 @@ class _Search:
         self._win(origin)
 
     def _win(self, board: bytes) -> None:
-        """Mark a position as won, and queue the next reply to each move that led to it."""
+        """Mark a position as won, and queue the next reply to each move in its `parents`."""
         if board not in self.won:
             self.won.add(board)
-            for move in self.answers.pop(board, ()):
+            for move in self.parents.pop(board, ()):
                 self._queue_next_reply(move)
 
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
@@ -133,7 +137,7 @@ class _Search:
                 yield [bytes(reply) for _, reply in replies if not attacks.in_check(reply, other)]
 
     def _has_gained(self, board: bytes) -> bool:
-        """Return whether the side may have gained material since the start (see `can_gain`)."""
+        """Return whether the side may have gained material since the search began (`can_gain`)."""
         lost = self.pieces - _count(board)
         worth = 0
         for kind in PieceType:

@@ -160,7 +160,8 @@ class Conduct:
 def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     """Return one sentence: the conduct of both sides, the verdict, and the article that decides.
 
-    `conducts` are Red's and Black's. `verdict` is `draw`, `red wins` or `black wins`.
+    `conducts` are Red's and Black's. `verdict` is their `Verdict.text`: `draw`, `red wins` or
+    `black wins`.
     """
     red, black = conducts
     if not rules.judges_checks:

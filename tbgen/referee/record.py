@@ -9,10 +9,10 @@
 Scalar functions (`tbgen.system.scalar`): the referee calls them on lists, the compiled
 `tbgen.referee.history` and the engine on arrays. `tbgen.referee` describes their parameters.
 
-The chases of a ply depend on the reply. They are computed only when a position has repeated, and
-then cached: most positions of a search never need them (D. Tan, N. Watkinson Medina, "Complete
-Implementation of WXF Chinese Chess Rules", section 5.1). Ids follow the physical pieces: a set of
-victims is a bit mask of ids, and the victims common to a loop are an intersection.
+The chases of a ply depend on the reply. A verdict computes them only when a position has repeated,
+and caches the victims: most positions of a search never need them (D. Tan, N. Watkinson Medina,
+"Complete Implementation of WXF Chinese Chess Rules", section 5.1). Ids follow the physical pieces:
+a set of victims is a bit mask of ids, and the victims common to a loop are an intersection.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ PAIRS_ROOM = MAX_PAIRS + 17
 """Length of a buffer for `chase_pairs`: `MAX_PAIRS`, and scratch for the moves of one piece."""
 
 NO_REPLY = -1
-"""Value of `reply` if no reply has been played yet. Then every attack counts as a chase."""
+"""Value of `reply` if no reply has been played yet. Then every new attack counts as a chase."""
 
 NO_SPAN = -1
 """Returned by `find_span` when the last position has not occurred often enough."""
@@ -84,7 +84,10 @@ def square_key(code: int, square: int) -> int:
 
 @scalar
 def start_record(boards: Boards, ids: Boards, log: Log, side: int) -> None:
-    """Initialise `ids[0]` and `log[0]` for the board in `boards[0]`, `side` to move."""
+    """Initialise `ids[0]` and `log[0]` for the board in `boards[0]`, with `side` to move.
+
+    SOURCE and TARGET are set when a ply is played.
+    """
     board, names = boards[0], ids[0]
     key, count = 0, 0
     for square in range(SQUARES):
@@ -114,7 +117,7 @@ def append_ply(
 def append_unchecked(
     boards: Boards, ids: Boards, log: Log, ply: int, source: int, target: int
 ) -> None:
-    """Play a ply like `append_ply`, but leave column `CHECKED` of the new row to the caller."""
+    """Play a ply like `append_ply`, but leave column CHECKED of the new row to the caller."""
     before, after = boards[ply], boards[ply + 1]
     names, names_after = ids[ply], ids[ply + 1]
     for square in range(SQUARES):

@@ -3,8 +3,8 @@
     judge(position, moves)  ->  Judgement(verdict, levels, plies, reason)
     a Game, read once       ->  Judgement by `judge_game`, the verdict alone by `repetition_verdict`
 
-The last position of a game is judged. Plain Python, no numba; `tbgen.referee.history` is the
-compiled version for engines, which push and pop moves.
+The last position of a game is judged. The functions are plain Python without numba;
+`tbgen.referee.history` is the compiled version for engines, which push and pop moves.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tbgen.tables.reader import as_html
 
 
 class Verdict(IntEnum):
-    """Verdict on a game's last position; `UNDECIDED` if it is not repeated, or none is certain."""
+    """Verdict on a game's last position; `UNDECIDED` if none is certain, as before a repetition."""
 
     UNDECIDED = record.UNDECIDED
     DRAW = record.DRAW
@@ -58,9 +58,11 @@ class Label(StrEnum):
 class Ply:
     """One ply of a game with its label.
 
-    `chased` and `by` are the squares, after the ply, of the chased pieces and of their chasers.
-    Whether an attack is a chase depends on the reply. The last ply of a game without repetition has
-    no reply; its attacks count as chases.
+    `chased` and `by` are the squares, after the ply, of the chased pieces and of the pieces that
+    chase them; both ascend, and their entries are not paired. A ply that gives check chases
+    nothing. An attack is a chase if it is new and the reply answers it (docs/referee.md, section
+    2). The reply to the last ply is the first ply of the loop. Without a repetition there is none,
+    and all new attacks of the last ply are chases.
     """
 
     move: Move
@@ -77,8 +79,9 @@ class Judgement:
     `position` is the first position of the game, `plies` are all its plies. `span` is the indices
     of the positions with which the judged repetition begins and ends; None if no repetition was
     judged. `levels` are Red's and Black's over the span: 0 allowed, 1 perpetual chase, 2 perpetual
-    check (under the Chinese rules as in `judge_chinese`). `conducts` summarise Red's and Black's
-    checks and chases over the span; empty without a span and under the Chinese rules.
+    check (under the Chinese rules as in `judge_chinese`); both 0 without a span. `conducts`
+    summarise Red's and Black's checks and chases over the span; empty without a span and under the
+    Chinese rules.
     """
 
     position: Position
@@ -135,7 +138,7 @@ def judge(
     In a FEN, pawns may stand on any square (`Diagram`).
     `occurrences` (2 or more) is the required number of occurrences of that position. With
     `minor_chases`, an advisor or elephant that attacks a protected rook, knight or cannon chases
-    it; the rule book is silent on this.
+    it; the WXF book is silent on this, and under other rules than `wxf` the option has no effect.
 
     Raises `InputError` for unknown rules, `PositionError` for an impossible start,
     `MoveTextError` for an illegal move, and `ValueError` if `occurrences` is less than 2.
@@ -156,7 +159,7 @@ def judge(
 def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
     """Judge the last position of a `Game` like `judge`.
 
-    `game.chase_rules` must be those of `rules`.
+    `game.chase_rules` must be those of `rules` (`Rules.chase_rules`).
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
@@ -172,7 +175,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
 
 
 def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
-    """Return the verdict of `judge_game`, but `UNDECIDED` for a mate or stalemate; faster."""
+    """Return the verdict of `judge_game`, but `UNDECIDED` for mate or stalemate; this is faster."""
     return Verdict(
         record.judge_record(
             game.boards, game.ids, game.log, game.plies, int(game.last.side), rules.offences,

@@ -4,7 +4,7 @@
     attacks    attacks on a square, and check
     moves      pseudo-legal moves of a side, and legality of a move
     chases     attacks that count as chases
-    positions  the rules on `Position` and `Move`
+    positions  the rules on `Position` and `Move`; exported here
 
 All but `positions` are scalar functions over a board of ninety piece codes: one source for plain
 Python and for kernels. Nothing here imports numba. Values, tables and verdicts on repetitions

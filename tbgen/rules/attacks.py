@@ -1,7 +1,7 @@
 """Attacks and checks.
 
     attacks(board, source, target)     one piece, one square
-    is_attacked(board, square, side)   any piece of a side, searched outward from the square
+    is_attacked(board, square, side)   any piece of that side, searched outward from the square
     in_check(board, side)              the king attacked, or facing the other king
 
 All are scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. Moves
@@ -46,9 +46,9 @@ def find_king(board: Board, side: int) -> int:
 
 @scalar
 def pieces_between(board: Board, source: int, target: int) -> int:
-    """Return the number of pieces strictly between two squares.
+    """Return the number of pieces strictly between two squares of one rank or file.
 
-    -1 if the squares are equal, or lie neither on one rank nor on one file.
+    Returns -1 for other squares, and if both squares are the same.
     """
     if source == target:
         return -1
@@ -67,7 +67,7 @@ def pieces_between(board: Board, source: int, target: int) -> int:
 
 @scalar
 def attacks(board: Board, source: int, target: int) -> bool:
-    """Return whether the piece on `source` could capture on `target`.
+    """Return whether the piece on `source` could capture on `target`; there must be a piece.
 
     The content of `target` is ignored: an attack on a piece of the same side protects that piece.
     The safety of the attacker's own king is ignored, too. Taken into account are a knight's leg, an
@@ -165,7 +165,7 @@ def _is_attacked_nearby(board: Board, square: int, by_side: int) -> bool:
 
 @scalar
 def kings_face(board: Board) -> bool:
-    """Return whether the two kings face each other along an open file."""
+    """Return whether the two kings, both on the board, face each other along an open file."""
     square = find_king(board, Side.RED) + 9
     while square < SQUARES:
         if board[square] != EMPTY:

@@ -4,12 +4,13 @@
              ->  is_new_attack(before, after, ..)  point 6:    the move created this threat
              ->  is_answered(replied, ..)          point 7:    the reply removed this threat
 
-A move *chases* a piece V, the victim, if it creates a threat of a piece Q, the attacker, to capture
-V. Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
-after WXF 2018 and the articles of the Asian rules). A *root* of V is a piece of V's side that can
-legally recapture after Q x V. The functions are scalar (`tbgen.system.scalar`); they try moves on
-the given board and restore it. `chase_rules` has the definition of a chase under a rule set as bits
-(`rulesets.Chases.word`). Loops and levels of offence are in `tbgen.referee`.
+A move *chases* a piece V, the victim, if it gives no check and creates a threat of a piece Q, the
+attacker, to capture V, and if the reply removes this threat. Points are those of section 2 of the
+specification of the repetition rules (docs/referee.md, after WXF 2018 and the articles of the Asian
+rules). A *root* of V is a piece of V's side that can legally recapture after Q x V. The functions
+are scalar (`tbgen.system.scalar`); they try moves on the given board and restore it. `chase_rules`
+has the definition of a chase under a rule set as bits (`rulesets.Chases.word`). Loops and levels of
+offence are in `tbgen.referee`.
 """
 
 from __future__ import annotations
@@ -151,10 +152,10 @@ def threatens(
 ) -> bool:
     """Return whether the attacker threatens the victim: the capture is legal and wins material.
 
-    Points 1 to 5. `attacker` and `victim` are any two squares; the result is False if one is empty
-    or both have pieces of one side. A check that stands already does not make the capture illegal
-    (`is_legal_capture`). With `without_xray`, rooks and cannons that protect the victim only
-    through the attacker's square are no roots.
+    Points 1 to 5, as `chase_rules` define them. `attacker` and `victim` are any squares; the result
+    is False if one is empty or both have pieces of one side. A check that stands already does not
+    make the capture illegal (`is_legal_capture`). With `without_xray`, rooks and cannons that
+    protect the victim only through the attacker's square are no roots.
     """
     taking, taken = board[attacker], board[victim]
     if not may_chase(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
@@ -192,8 +193,8 @@ def is_new_attack(
 
     Points 1 to 6. The threat is new if the attacker did not threaten the victim before the move; in
     this test, roots that protect the victim only through the attacker's square are ignored. With
-    the bit `NEW_BY_VICTIM` it is new only if no piece at all threatened the victim before. The
-    caller ensures that the move gives no check.
+    the bit `NEW_BY_VICTIM` it is new only if no piece at all threatened the victim before; there,
+    all roots count. The caller ensures that the move gives no check.
 
     before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`

@@ -94,7 +94,10 @@ def _is_open_to(board: Board, side: int, square: int) -> bool:
 
 @scalar
 def reaches(board: Board, source: int, target: int) -> bool:
-    """Return whether the piece on `source` has the pseudo-legal move to `target`."""
+    """Return whether the piece on `source` has a pseudo-legal move to `target`.
+
+    There must be a piece on `source`; `target` may be any square.
+    """
     code = board[source]
     if not _is_open_to(board, piece_side(code), target):
         return False

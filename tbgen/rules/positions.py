@@ -68,7 +68,7 @@ def check_legal(position: Position | str) -> None:
 
 
 def is_legal(position: Position | str) -> bool:
-    """Return whether `check_legal` accepts a position."""
+    """Return whether `check_legal` accepts a position; an invalid FEN raises `PositionError`."""
     position = as_position(position)
     try:
         check_legal(position)
@@ -78,7 +78,11 @@ def is_legal(position: Position | str) -> bool:
 
 
 def play(position: Position | str, move: Move) -> Position:
-    """Return the position after a move; an illegal move raises `MoveTextError` with the reason."""
+    """Return the position after a move.
+
+    Raises `MoveTextError`, with the reason, for an illegal move, and for numbers that are no
+    squares.
+    """
     position = as_position(position)
     if not is_on_board(move):
         raise MoveTextError(f"{tuple(move)} is no move", "squares have the numbers 0 to 89")
