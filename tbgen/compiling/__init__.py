@@ -12,8 +12,9 @@ Vocabulary
 
 numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory, both
 on import and when it compiles. Such settings can break the import, name modules to load, or disable
-compilation, and another user may own the directory. So this package ignores the file, and all
-variables except `_VARIABLES`. It imports numba at once only if the file exists.
+compilation, and another user may own the directory. So this package imports numba at once if the
+file exists, in such a way that numba ignores the file. The programs `tbgen` and `tbgen-engine`
+remove the variables, except `_VARIABLES`, before they import numba (`ignore_environment`).
 """
 
 import contextlib

@@ -42,7 +42,7 @@ def find_kernel_folder() -> Path | None:
     Creates the folder if it is missing.
     """
     choices = (choose() for choose in (usual_folder, _private_folder))
-    return next((folder for folder in choices if folder and _is_writable(folder)), None)
+    return next((folder for folder in choices if folder and _prepare_folder(folder)), None)
 
 
 def usual_folder() -> Path | None:
@@ -56,7 +56,7 @@ def usual_folder() -> Path | None:
 
 
 def _private_folder() -> Path | None:
-    """Return the user's folder among temporary files; None if it is not safe, or on an error."""
+    """Return the user's folder among temporary files; None if it is unsafe, and on Windows."""
     with contextlib.suppress(AttributeError, OSError):
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -74,8 +74,8 @@ def _is_private(folder: Path) -> bool:
     return WINDOWS or (is_own(found) and not found.st_mode & 0o022)
 
 
-def _is_writable(folder: Path) -> bool:
-    """Create a folder if missing; return whether it is this user's own and can be written.
+def _prepare_folder(folder: Path) -> bool:
+    """Create a folder if missing; return whether it is private (`_is_private`) and can be written.
 
     If so, the folder then has a lock file, and one named by the digest is closed to other users.
     """
@@ -90,9 +90,9 @@ def _is_writable(folder: Path) -> bool:
 
 
 def clear_stale_files(folder: Path) -> None:
-    """Remove incomplete cache entries older than an hour, whose processes have ended.
+    """Remove incomplete cache entries older than an hour: their processes must have ended.
 
-    The caller holds the cache's lock.
+    The caller holds the cache's lock. Errors are ignored.
     """
     for unfinished in folder.glob("*/*.tmp.*"):
         with contextlib.suppress(OSError):

@@ -191,7 +191,7 @@ def pass_by_pointer(cls: type) -> None:
 
 @register_model(_Pointer)
 class _Model(models.PrimitiveModel):  # type: ignore[misc]
-    """numba data model: representation of a `_Pointer` in compiled code."""
+    """numba data model: representation of a `_Pointer` in compiled code, the tuple's address."""
 
     def __init__(self, manager: Any, of: _Pointer) -> None:
         fields = manager[of.plain].get_data_type()

@@ -69,7 +69,9 @@ numba.core.config._config_fname = os.devnull  # read again when numba compiles
 numba.core.config.reload_config()
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": CHECK_BOUNDS}
-"""Options of all kernels and parts: divisions unchecked as in NumPy, no entry point for C."""
+"""Options of all kernels and parts: divisions unchecked as in NumPy, indices checked if
+`CHECK_BOUNDS`; with `internals`, no entry point for C.
+"""
 
 _BORROWS: dict[str, Any] = {}
 """Additional options of borrowing kernels and parts: no reference counting, and no rewrites
@@ -106,7 +108,10 @@ def _begin_compiling() -> None:
 
 
 def kernel(function: Function, **options: Any) -> Function:
-    """Declare a kernel: compiled on first use, cached, without the GIL; `options` as of `njit`."""
+    """Declare a kernel: compiled on first use, cached, without the GIL; `options` are `njit`'s.
+
+    Without a cache folder, every process compiles the kernel for itself.
+    """
     by_numba = CACHE_FOLDER is not None and internals is None
     compiled = njit(nogil=True, cache=by_numba, **_OPTIONS, **options)(function)
     if CACHE_FOLDER is None:
@@ -187,15 +192,20 @@ _clock = [0.0]
 
 
 def compiling_seconds() -> float:
-    """Return the seconds that this process spent in `compile_lock`: compiling, loading, waiting."""
+    """Return the seconds that this process spent in `compile_lock`: compiling, loading, waiting.
+
+    The times of several threads are added.
+    """
     return _clock[0]
 
 
 @contextlib.contextmanager
 def compile_lock(*, held: bool = False) -> Iterator[None]:
-    """Context manager: holds the kernel cache's lock, so that other processes wait; reentrant.
+    """Context manager: holds the kernel cache's lock, so that other processes and threads wait.
 
-    Meanwhile, garbage is collected rarely: this saves a tenth of the time and costs 20 MiB.
+    A thread that holds the lock may enter again. Without a cache folder, or on a file system
+    without locks, nothing is locked. Meanwhile, garbage is collected rarely: this saves a tenth of
+    the time and costs 20 MiB.
 
     held : do not lock, since the process that started this one holds the lock, or all kernels are
         in the cache
@@ -257,7 +267,8 @@ def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None
     function : defined at the top level of a module, without parameters
 
     The caller is in `compile_lock`, and has checked that both have enough memory. Returns None
-    without cache or `internals`, with a single processor, or if the process cannot be started.
+    without cache or `internals`, with a single processor, on Windows, or if the process cannot be
+    started.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or internals is None or usable_cores() == 1 or WINDOWS:

@@ -69,8 +69,8 @@ class Cluster(Executor):
     memory : bytes that the workers of a local cluster share; other workers declare theirs
     floor : least bytes that a job is given, if a worker has them
 
-    Raises `InputError` for a malformed address, if dask is missing, if no scheduler with workers
-    answers, or if no worker declares its memory.
+    Raises `InputError` for a malformed address, if dask is missing, if a local cluster does not
+    start, if no scheduler with workers answers, or if no worker declares its memory.
     """
 
     def __init__(
@@ -125,7 +125,10 @@ class Cluster(Executor):
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def submit(self, start: Start) -> Future[Any]:
-        """Submit a job, to a new scheduler if the old one is lost; implements `Executor.submit`."""
+        """Submit a job, to a new scheduler if the old one is lost; implements `Executor.submit`.
+
+        Raises `OSError` if the old scheduler is lost and no new one is reached.
+        """
         if self._client.status != "running":
             self._connect_again()
         self._submitted += 1
@@ -157,7 +160,10 @@ class Cluster(Executor):
         return done
 
     def _connect_again(self) -> None:
-        """Connect to a new scheduler at the same address; raises `OSError` after a time limit."""
+        """Connect to a new scheduler at the same address; raises `OSError` after a time limit.
+
+        The limit is `_RECONNECT_SECONDS`.
+        """
         self._close()
         deadline = self.now() + _RECONNECT_SECONDS
         while True:
@@ -180,6 +186,8 @@ _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))
 
 def _connected(address: str, security: Any) -> Any:
     """Return a client of a scheduler that has workers; raises `OSError` after a time limit.
+
+    Raises `ValueError` if dask rejects the address.
 
     security : certificate of a local cluster; None for dask's own settings
     """

@@ -58,7 +58,10 @@ class Simulated(InProcess):
         return future
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Advance the clock to the next end of a job, or by `timeout` seconds (`Executor.wait`)."""
+        """Advance the clock to the next end of a job, but at most by `timeout` seconds.
+
+        Implements `Executor.wait`: the job that ends first is returned, whatever `futures` has.
+        """
         if timeout is not None and (not self._ends or self._ends[0][0] > self._now + timeout):
             self._now += timeout
             return set()

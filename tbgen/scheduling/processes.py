@@ -52,7 +52,10 @@ _THREAD_SECONDS = 1.0
 
 
 class Processes(Executor):
-    """Executor that calls `function(start)` in at most `slots` processes; use as a `with` block.
+    """Executor that calls `function(start)` in other processes; use as a `with` block.
+
+    A process runs one job at a time. There are as many as jobs have run at once, at most `slots` if
+    the caller keeps to that number (`ReadyQueue.next`).
 
     function : picklable, as are its results
     memory : bytes that all jobs share; None for no limit
@@ -65,7 +68,7 @@ class Processes(Executor):
         self._workers: list[_Worker] = []
 
     def __exit__(self, *exception: object) -> None:
-        """Ask all worker processes to stop, and kill those that do not."""
+        """Ask all worker processes to stop, and kill those that run on after `GRACE_SECONDS`."""
         for worker in self._workers:
             worker.stop()
         deadline = time.monotonic() + GRACE_SECONDS
@@ -89,7 +92,10 @@ class Processes(Executor):
 
 
 class _Worker:
-    """A worker process, and the thread of this process that receives its answers."""
+    """A worker process, and a thread of the parent process that receives its answers.
+
+    The parent makes the object. `alive` is False once the process has ended.
+    """
 
     def __init__(self) -> None:
         self._connection, theirs = multiprocessing.Pipe()
@@ -144,7 +150,7 @@ class _Worker:
             self.alive = False
             future, self._future = self._future, None
         if future is not None:
-            future.set_exception(LostError(_ending(status)))
+            future.set_exception(LostError(_describe_exit(status)))
 
     def stop(self) -> None:
         """Ask the process to stop."""
@@ -152,7 +158,10 @@ class _Worker:
             self._connection.send_bytes(b"")
 
     def end(self, grace: float) -> None:
-        """Wait until the process has ended, after `stop`; kill it after `grace` seconds."""
+        """Wait until the process has ended, after `stop`; kill it after `grace` seconds.
+
+        The thread is then waited for, at most `_THREAD_SECONDS`, and the connection closed.
+        """
         try:
             self.process.wait(grace)
         except subprocess.TimeoutExpired:
@@ -165,8 +174,8 @@ class _Worker:
             self._connection.close()
 
 
-def _ending(status: int) -> str:
-    """Describe the exit status of a process: `its process was ended by SIGKILL`."""
+def _describe_exit(status: int) -> str:
+    """Return an exit status in words, such as `its process was ended by SIGKILL`."""
     if status >= 0:
         return f"its process ended with status {status}"
     try:
@@ -177,7 +186,10 @@ def _ending(status: int) -> str:
 
 
 def work(number: int) -> None:
-    """Run the jobs from an inherited connection; `number` is that of its `fileno`."""
+    """Run the jobs from an inherited connection until it ends: main function of a worker process.
+
+    number : the connection's `fileno`, for `inherited`
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent
     jobs: SimpleQueue[bytes] = SimpleQueue()
     # The interruption may come before the first job.
@@ -196,9 +208,9 @@ def _call(message: bytes) -> Any:
 
 
 def _receive(connection: Connection, jobs: SimpleQueue[bytes]) -> None:
-    """Put jobs on a queue; after the last one an empty message, and interrupt the main thread.
+    """Put jobs on a queue; after the last one, an empty message, and interrupt the main thread.
 
-    Exits after `GRACE_SECONDS` if the main thread has not ended the process.
+    Ends the process after `GRACE_SECONDS` if the main thread has not done so.
     """
     while True:
         try:

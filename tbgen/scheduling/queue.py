@@ -50,7 +50,9 @@ class Start:
 
     job: Job
     memory: int
-    """Reserved bytes; more than the job's own estimate after a worker of this job was lost."""
+    """Reserved bytes: the job's estimate, or more after a worker of this job was lost; at most the
+    memory of all jobs.
+    """
     jobs_at_once: int
     """Number of jobs that can run at once now, including this one. This job's share of the cores is
     1 / `jobs_at_once`.
@@ -85,10 +87,11 @@ class ReadyQueue:
         """Reserved bytes of each running job, and the time at which it should end."""
         self._tries: dict[str, int] = {}
         self._stopped = False
-        self.left_out = dict.fromkeys(self.jobs)
-        """Keys of the jobs that are neither done nor failed.
+        self.outstanding = dict.fromkeys(self.jobs)
+        """Keys of the jobs that are neither done nor failed, running ones included, in the order of
+        the jobs; all values are None.
 
-        At the end of a run these depend on a failed job, or were not started before `stop`.
+        At the end of a run these jobs depend on a failed one, or waited for a start at `stop`.
         """
 
     @property
@@ -138,14 +141,14 @@ class ReadyQueue:
     def finish(self, key: str) -> None:
         """Mark a job as done; jobs whose prerequisites are now all done become ready."""
         del self._running[key]
-        del self.left_out[key]
+        del self.outstanding[key]
         self._sorter.done(key)
         self._make_ready(self._sorter.get_ready())
 
     def fail(self, key: str) -> None:
         """Mark a job as failed; jobs that depend on it never start."""
         del self._running[key]
-        del self.left_out[key]
+        del self.outstanding[key]
 
     def retry(self, key: str) -> bool:
         """Make a job whose worker was lost ready again, unless it was lost `MAX_TRIES` times.
@@ -169,7 +172,10 @@ class ReadyQueue:
         self._stopped = True
 
     def seconds_to_retry(self, now: float) -> float | None:
-        """Return the seconds until a delayed job becomes ready again; None without delayed jobs."""
+        """Return the seconds until a delayed job becomes ready again.
+
+        None if no job is delayed, or after `stop`.
+        """
         if self._stopped or not self._postponed:
             return None
         return max(0.0, min(self._postponed.values()) - now)

@@ -162,13 +162,17 @@ class Outcome:
     failures: dict[str, BaseException] = field(default_factory=dict)
     """Errors of failed jobs by key, in the order of failures."""
     left_out: list[str] = field(default_factory=list)
-    """Keys of jobs that were not started: they depend on a failed job, or the run ended early."""
+    """Keys of jobs that are neither in `results` nor in `failures`: they depend on a failed job, or
+    waited for a start or a retry when the run ended early.
+    """
 
 
 def run(
     jobs: Iterable[Job], executor: Executor, observer: Observer, *, keep_going: bool = False
 ) -> Outcome:
     """Run all jobs in the order of a `ReadyQueue`, and return their results and errors.
+
+    Raises `graphlib.CycleError` if prerequisites form a cycle, and the errors of the executor.
 
     keep_going : whether to continue after a failure with jobs that do not depend on it; else no
         further job is started, and running jobs are finished
@@ -203,5 +207,5 @@ def run(
                 observer.failed(start, error)
                 if not keep_going:
                     queue.stop()
-    outcome.left_out = list(queue.left_out)
+    outcome.left_out = list(queue.outstanding)
     return outcome

@@ -7,5 +7,5 @@
     scalar       functions shared by plain Python and kernels
     units        bytes and seconds as text
 
-The package imports no other package, neither of `tbgen` nor from outside.
+The package imports nothing but the standard library.
 """

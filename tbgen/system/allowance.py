@@ -7,8 +7,9 @@
     RLIMIT_DATA       `ulimit -d`: private memory, without pages of files
     RLIMIT_AS         `ulimit -v`: address space, which includes arrays on disk
 
-`tbgen.retrograde.memory` computes the memory that a table needs. All limits are read on Linux; on
-other systems only total memory and the limits of the process.
+`tbgen.retrograde.memory` computes the memory that a table needs. All limits are read on Linux. On
+macOS, total memory takes the place of free memory, and there are no control groups. On Windows,
+only free memory counts.
 """
 
 from __future__ import annotations

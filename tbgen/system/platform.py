@@ -1,8 +1,9 @@
 """Functions of the operating system: files and locks, memory, processes, signals, imports.
 
-Everything runs on POSIX systems (Linux, macOS) and on Windows. Where they differ, the difference
-stands here. On Windows, a file cannot be renamed or removed while it is open, signals of other
-processes end a process at once, and processes inherit no file descriptors.
+The functions exist on POSIX systems (Linux, macOS) and on Windows; a docstring says where the
+systems differ. Most code that depends on the system is here; a few other modules test `WINDOWS`,
+too. On Windows, a file cannot be renamed or removed while it is open, signals of other processes
+end a process at once, and processes inherit no file descriptors.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
 def lock(file: BinaryIO, *, wait: bool) -> None:
     """Lock an open file against other processes, until it is closed.
 
-    Raises `BlockingIOError` if another process holds the lock and `wait` is False.
+    On POSIX systems, also against this process if it opens the file again. If the lock is held,
+    waits for it, or raises `BlockingIOError` if `wait` is False.
     """
     if not WINDOWS:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -262,7 +264,7 @@ def memory_left() -> tuple[int, int]:
 
 
 def resident_bytes() -> int:
-    """Return the memory that the process occupies, in bytes; 0 on systems without `/proc`."""
+    """Return the memory that this process occupies, in bytes; 0 on systems without `/proc`."""
     return process_memory()[1]
 
 
@@ -325,7 +327,10 @@ def inherit(connection: Connection) -> dict[str, Any]:
 
 
 def inherited(number: int) -> Connection:
-    """Return the connection whose `fileno` was `number` in the process that started this one."""
+    """Return the connection whose `fileno` was `number` in the process that started this one.
+
+    That process must have used `inherit`.
+    """
     from multiprocessing import connection  # late: slow to load, and rarely needed
 
     if WINDOWS:

@@ -155,7 +155,7 @@ def test_a_lost_job_requests_more_memory_without_a_limit() -> None:
     assert not retried
     queue.fail("large")
     assert not queue.unfinished
-    assert not queue.left_out
+    assert not queue.outstanding
 
 
 def test_the_longest_remaining_path_goes_first() -> None:
