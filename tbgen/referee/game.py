@@ -34,7 +34,7 @@ class Game:
 
     Moves are pushed and popped at its end; `positions` has one position more than there are moves.
     The chases of a ply are cached. They depend on `chase_rules` (bits of the rule set, from
-    `Rules.chase_rules`), so these are fixed for a game.
+    `Rules.chase_rules`; by default those of `wxf`), so these are fixed for a game.
 
     Raises `PositionError` if the first position is illegal.
     """

@@ -55,7 +55,7 @@ def _k_judge(boards, ids, log, plies, side, offences, occurrences, chase_rules, 
 
 @cache
 def _compile() -> None:
-    """Compile the kernels, or load them from the cache on disk; one process at a time."""
+    """Compile the kernels, or load them from the cache on disk, on the first call of a process."""
     boards, ids = np.zeros((2, 2, SQUARES), np.int8)
     log = np.zeros((2, record.LOG_FIELDS), np.int64)
     position = Position.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w")

@@ -46,6 +46,7 @@ CHECKED = 2
 """Log column: 1 if the side to move is in check, that is, if the ply before gave check; else 0."""
 SOURCE = 3
 TARGET = 4
+"""Log columns: the squares of the ply played from the position; arbitrary for the last position."""
 VICTIMS = 5
 """Log column: ids (bit mask) of the pieces that the ply chases, or `NOT_COMPUTED`."""
 LOG_FIELDS = 6

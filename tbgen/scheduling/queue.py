@@ -11,8 +11,8 @@ into free memory waits. Others may start before it if they do not delay it (back
 before its memory becomes free, or leave enough of it. So small jobs do not starve large ones.
 
 A job may lose its worker, usually because the system killed it for lack of memory. The job is
-retried with twice the memory reserved, and the last time with all the memory, so that fewer jobs
-run beside it. A job that cannot run now is postponed. The queue itself starts nothing and does not
+retried with twice the memory reserved, and the last time with all the memory if that is limited, so
+that fewer jobs run beside it. A job that cannot run now is postponed. The queue itself starts nothing and does not
 wait: the caller passes times as numbers.
 """
 

@@ -92,7 +92,7 @@ class Table(Protocol):
         """Return the metric of the distances."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """Return the codes of the positions with a side to move, and possibly further codes."""
+        """Return the codes of all positions with `side` to move, and possibly further codes."""
 
     def tiles(self, side: int) -> int:
         """Return the number of tiles, which are parts of the plane with `side` to move."""

@@ -60,7 +60,7 @@ def is_king_attacked(side, skipped, state, index):
 
 @part
 def hangs(side, chase_rules, state, index):
-    """Return whether a piece of a side hangs: a piece able to chase attacks it, and may chase it.
+    """Return whether a piece of a side hangs: it can be chased, and a piece able to chase attacks.
 
     chase_rules : int, bits of the rule set
     """
