@@ -37,9 +37,9 @@ _ABANDONED_SECONDS = 3600
 
 
 def find_kernel_folder() -> Path | None:
-    """Return the first folder of the module's list that is safe and can be written, or None.
+    """Return the first folder that is safe and can be written, or None.
 
-    Creates the folder if it is missing.
+    The module's docstring lists the folders. The folder is created if it is missing.
     """
     choices = (choose() for choose in (usual_folder, _private_folder))
     return next((folder for folder in choices if folder and _prepare_folder(folder)), None)
@@ -56,7 +56,7 @@ def usual_folder() -> Path | None:
 
 
 def _private_folder() -> Path | None:
-    """Return the user's folder among temporary files; None if it is unsafe, and on Windows."""
+    """Return the user's folder among temporary files; None if unsafe or unusable, or on Windows."""
     with contextlib.suppress(AttributeError, OSError):
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -108,7 +108,7 @@ class Conduct:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether no ply checks or chases."""
+        """Return whether no ply of the side checks or chases."""
         return not self.checks and not self.chasing
 
     @property

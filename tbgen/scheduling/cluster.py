@@ -203,7 +203,10 @@ def _connected(address: str, security: Any) -> Any:
 
 
 def _complete(local: Future[Any], remote: Any) -> None:
-    """Set the result or error of a local future from a finished future of dask."""
+    """Set the result or error of a local future from a finished future of dask.
+
+    A cancelled job is postponed. An error of dask itself makes the job lost.
+    """
     if remote.status == "cancelled":
         answer = _SCHEDULER_LOST
     elif error := remote.exception():  # of dask itself: errors of jobs are in the result

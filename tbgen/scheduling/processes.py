@@ -202,7 +202,7 @@ def work(number: int) -> None:
 
 
 def _call(message: bytes) -> Any:
-    """Call a function: `message` is the pickled pair of the function and its argument."""
+    """Call a function and return its result; `message` pickles the function and its argument."""
     function, argument = pickle.loads(message)
     return function(argument)
 

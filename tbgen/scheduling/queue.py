@@ -12,8 +12,8 @@ before its memory becomes free, or leave enough of it. So small jobs do not star
 
 A job may lose its worker, usually because the system killed it for lack of memory. The job is
 retried with twice the memory reserved, and the last time with all the memory if that is limited, so
-that fewer jobs run beside it. A job that cannot run now is postponed. The queue itself starts nothing and does not
-wait: the caller passes times as numbers.
+that fewer jobs run beside it. A job that cannot run now is postponed. The queue itself starts
+nothing and does not wait: the caller passes times as numbers.
 """
 
 from __future__ import annotations

@@ -51,7 +51,10 @@ of those of pawns, advisors and elephants.
 
 @part
 def _end_of_line(square, step):
-    """Return the first number, in steps of `step` from a square, that leaves its rank or file."""
+    """Return the end of the line from a square to the edge of the board.
+
+    The squares after it in this direction are `range(square + step, end, step)`.
+    """
     if step == 1 or step == -1:
         return square - square % 9 + (9 if step == 1 else -1)
     return square % 9 + (SQUARES if step == 9 else -9)

@@ -115,9 +115,9 @@ def list_new_attackers(before, after, source, target, victim, boards, index, arr
 
 @part
 def is_mirrored(slot, board, other, index, arrays):
-    """Return whether a slot is that of the mirror image of the position on `board`, not of itself.
+    """Return whether a slot has the mirror image of the position on `board`, not that position.
 
-    The slot must be one of the two.
+    The slot must have one of the two.
 
     other : int64 (pieces,), out: the squares of the pieces in the position of the slot
     """
@@ -206,8 +206,8 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
     """Compute for each piece its first order: from it on, each move loses or attacks it anew.
 
     Returns whether any piece has a first order up to `limit`. If so, `boards.first_orders` has
-    these orders; more than `limit` for other pieces, and for those of which each new attack loses
-    by that order, too.
+    these orders; more than `limit` for other pieces. A piece of which each new attack loses by that
+    order, too, has no first order.
 
     count : int, the number of moves in `boards.state`
     """

@@ -120,9 +120,9 @@ class Graph:
             return found
 
         def meeting(supported: Flags) -> Flags:
-            """Return the checked sides that can reach a reply to an offender that is not in check.
+            """Return the checked sides from which W can force a reply that gives no check.
 
-            This is the winner's clause. The replies stay in the set `supported`.
+            Until then, all positions stay in the set `supported`. This is the winner's clause.
             """
             inside = held(supported)
             start = supported & answered(inside & quiet)
@@ -299,9 +299,9 @@ def _add(n, node, lists):
 def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, arrays):
     """List the answers of a checked side, and find the lowest order at which a move of it wins.
 
-    Answers are the quiet moves to open positions, which have no immediate result; only to those in
-    `goals` unless `anywhere`. The order is written to `orders[n]`. Winning moves are captures that
-    win, and moves to confirmed direct losses; without any, the order is NEVER.
+    Answers are the quiet moves to open positions; unless `anywhere`, only to those in `goals`. The
+    order is written to `orders[n]`. Winning moves are captures that win, and moves to confirmed
+    direct losses, which are listed as answers, too; without any, the order is NEVER.
 
     n : int, the index of the node; count : int, the number of moves in `state`
     """

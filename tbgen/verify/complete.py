@@ -101,9 +101,9 @@ def after_capture(side, taken, state, arrays):
 def wins_by_capture(side, order, state, arrays):
     """Return whether a capture by the side to move wins by the repetition rules, up to `order`.
 
-    The position is open (a draw, or decided by the repetition rules), and the side is not in check.
-    An open position has no capture that wins by order 0: its value would then be a win of order 0.
-    So only captures into planes with wins of order 1 and above are tried.
+    The position must be open (a draw, or decided by the repetition rules), and the side not in
+    check. An open position has no capture that wins by order 0: its value would then be a win of
+    order 0. So only captures into planes with wins of order 1 and above are tried.
 
     order : int, the highest order that counts
     """
@@ -261,8 +261,8 @@ def _find_canonical_row(lead, at, image, state, index):
 def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     """Fill a slot in which pieces share a square, for both sides to move.
 
-    It gets the ranks after a capture if exactly two pieces, of different sides, share a square;
-    else 0.
+    It gets the ranks after the legal captures if exactly two pieces, of different sides, share a
+    square; else, and for other captures, it gets 0.
 
     square : int, of the innermost attacker; overlaps, x, y : int, as returned by `open_row`
     """

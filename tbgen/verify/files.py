@@ -86,7 +86,10 @@ class FileTable(TableFile):
         return runs
 
     def check_rest(self) -> None:
-        """Read and check the blocks not read so far, such as a side to which no capture leads."""
+        """Read and check the blocks not read so far, such as a side to which no capture leads.
+
+        Raises `CorruptTableError`.
+        """
         if not self._is_checked:
             self.check_blocks(self._digests)
             self._is_checked = True
