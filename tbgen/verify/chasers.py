@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Chasers, the possible offenders of chase patterns, and new attacks of a move.
 
-A *chaser* is a position, and a piece of the other side, its *victim*: from some order on, the
-chaser's *first order*, each move attacks the victim anew or loses. A move *attacks a piece anew* if
-it creates the attack. Attacks are judged by the predicates of `tbgen.rules.chases`, which the
+A *chaser* is a position with a *victim*, a piece of the side that is not to move: from some order
+on, the chaser's *first order*, every move either attacks the victim anew or loses. A move *attacks
+a piece anew* if it creates the attack. Attacks are judged by the predicates of `tbgen.rules.chases`, which the
 referee uses, too; points are those of docs/referee.md, section 2. Pieces are numbered in the order
 of `Layout.piece_codes`. The package's docstring describes the parameters of kernels.
 
