@@ -3,9 +3,10 @@
 
 A *chaser* is a position with a *victim*, a piece of the side that is not to move: from some order
 on, the chaser's *first order*, every move either attacks the victim anew or loses. A move *attacks
-a piece anew* if it creates the attack. Attacks are judged by the predicates of `tbgen.rules.chases`, which the
-referee uses, too; points are those of docs/referee.md, section 2. Pieces are numbered in the order
-of `Layout.piece_codes`. The package's docstring describes the parameters of kernels.
+a piece anew* if it creates the attack. Attacks are judged by the predicates of
+`tbgen.rules.chases`, which the referee uses, too; points are those of docs/referee.md, section 2.
+Pieces are numbered in the order of `Layout.piece_codes`. The package's docstring describes the
+parameters of kernels.
 
 Order from which a losing move counts as lost:
 
