@@ -4,7 +4,8 @@
     tables       opened for a search or for readiness; one that cannot be read is left out
     hash table   resized when the option changes; made smaller, with a note, if memory is short
 
-One thread at a time opens the tables and uses the searcher.
+Tables may be opened by the search thread and by the wait for readiness, one at a time. One thread
+at a time uses the searcher.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Resources:
     def __init__(self, on_note: Callable[[str], None]) -> None:
         self._on_note = on_note
         self._tables = EngineTables()
+        self._opening = threading.Lock()
         self._tables_changed = False
         """Whether the open tables differ from those that the searcher uses."""
         self._searcher: Searcher | None = None
@@ -102,20 +104,22 @@ class Resources:
         all tables if it names none, and `act` is called again. Without open tables the error is
         raised.
         """
-        if self._tables.use(options.directories, options.rules):
-            self._tables_changed = True
-            for problem in self._tables.problems:
-                self._on_note(problem)
+        with self._opening:
+            if self._tables.use(options.directories, options.rules):
+                self._tables_changed = True
+                for problem in self._tables.problems:
+                    self._on_note(problem)
         from tbgen.tables import TablebaseError
 
         while True:
             try:
                 return act()
             except (TablebaseError, OSError, MemoryError) as error:
-                if self.tables is None:
-                    raise
-                self._on_note(self._tables.leave_out(error))
-                self._tables_changed = True
+                with self._opening:
+                    if self.tables is None:
+                        raise
+                    self._on_note(self._tables.leave_out(error))
+                    self._tables_changed = True
 
     def searcher(self, options: Options, ended: threading.Event) -> Searcher | None:
         """Wait for the kernels; return the searcher with options and tables applied.

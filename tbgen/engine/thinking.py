@@ -8,7 +8,7 @@ The answer comes from the first of these that is available:
 
 Tables are opened and the hash table is allocated when the GUI asks for readiness (`get_ready`), or
 else by the next search (`resources`). A search that begins meanwhile waits; if stopped then, it
-answers with a choice without search.
+answers by the tables or with a choice without search.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class Thinker:
             self._start_clock()
         is_ready = preparation is None or not preparation.is_alive()
         try:
-            answer = self._decide(game, options) if is_ready else self._without_search(game)
+            answer = self._decide(game, options, searches=is_ready)
         except Exception as error:  # a bug in the engine must not end the game
             self._on_note(f"internal error, move without search: {type(error).__name__}: {error}")
             answer = Answer(_move_without_search(game.position, self._limits.only))
@@ -228,15 +228,18 @@ class Thinker:
             accepts = answer.accepts_draw and self._limits.draw_offered
             self._on_answer(replace(answer, accepts_draw=accepts))
 
-    def _decide(self, game: Game, options: Options) -> Answer:
-        """Return the answer; for a side without a legal move, report a mate at depth 0 as well."""
+    def _decide(self, game: Game, options: Options, *, searches: bool) -> Answer:
+        """Return the answer; for a side without a legal move, report a mate at depth 0 as well.
+
+        searches : whether the position may be searched if the tables have no answer
+        """
         self._began = time.monotonic()
         if is_terminal(game.position):
             self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
             return Answer(None)
-        return self._resources.with_tables(options, partial(self._answer, game, options))
+        return self._resources.with_tables(options, partial(self._answer, game, options, searches))
 
-    def _answer(self, game: Game, options: Options) -> Answer:
+    def _answer(self, game: Game, options: Options, searches: bool) -> Answer:
         """Return the answer of the tables, else of the search, else a move without search."""
         tables = self._resources.tables
         if tables is not None:
@@ -247,7 +250,7 @@ class Thinker:
                 outcome, lines = found
                 self._report(Iteration(1, 1, lines, 0, 1, 0))
                 return Answer.of_line(lines[0], accepts_draw=outcome <= 0)
-        searcher = self._resources.searcher(options, self._stopped)
+        searcher = self._resources.searcher(options, self._stopped) if searches else None
         if searcher is None:
             return self._without_search(game)
         return self._search(searcher, game, options)

@@ -1,6 +1,7 @@
 """The search thread and the wait for readiness, without kernels."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from queue import Empty, Queue
 
 import pytest
@@ -9,7 +10,10 @@ from tbgen.engine.clock import Limits
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
 from tbgen.engine.thinking import Answer, Thinker
+from tbgen.play.tablebase import open_tablebase
 from tbgen.system.allowance import Allowance
+
+ROOK_ALONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 @dataclass
@@ -127,6 +131,24 @@ def test_a_search_waits_for_readiness() -> None:
         answers.get(timeout=0.2)
     thinker.stop()
     assert answers.get(timeout=60).move is not None
+    thinker.close()
+
+
+def test_tables_answer_a_search_that_is_stopped_before_readiness(tables_dir: Path) -> None:
+    """A search that waits for readiness, and is stopped, plays the table's move."""
+    told: Queue[str] = Queue()
+    answers: Queue[Answer] = Queue()
+    thinker = Thinker(lambda found, seconds: None, answers.put, told.put)
+    options = Options(paths=(tables_dir,), rules="check")
+    thinker.get_ready(options, lambda: told.put("ready"))  # the kernels are never loaded
+    thinker.begin(Game.read(["fen", *ROOK_ALONE.split()]), options, Limits(infinite=True))
+    thinker.stop()
+    move = answers.get(timeout=60).move
+    assert told.empty(), "no note about a move without search"
+    with open_tablebase(tables_dir, rules="check") as tables:
+        best = tables.best_move(ROOK_ALONE)
+    assert best is not None
+    assert move == best.move
     thinker.close()
 
 
