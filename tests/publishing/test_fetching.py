@@ -183,6 +183,13 @@ def test_a_table_under_construction_is_not_fetched(server: Server, tmp_path: Pat
         fetch(KRK, [WebSource(server.address)], tmp_path)
 
 
+def test_tables_of_both_metrics_have_one_lock(server: Server, tmp_path: Path) -> None:
+    """As for builds: they make a table of either metric, whichever was asked for."""
+    listed = replace(KRK, file="KRK.wxf.dtc.xqt")
+    with locked(tmp_path / ".KRK.wxf.dtm.lock"), pytest.raises(BlockingIOError):
+        fetch(listed, [WebSource(server.address)], tmp_path)
+
+
 def test_a_complete_file_needs_no_lock(tmp_path: Path) -> None:
     """A read-only directory, in which no lock can be taken, may have all files."""
     (tmp_path / KRK.file).write_bytes(CONTENT)
@@ -393,6 +400,9 @@ def test_bytes_of_a_part_need_no_more_space(
     require_room([replace(KRK, bytes=100)], tmp_path)
     with pytest.raises(InputError, match="are to be fetched, and"):
         require_room([replace(KRK, bytes=101)], tmp_path)
+    complete = replace(KRK, file="KNK.wxf.dtm.xqt", bytes=1000)
+    (tmp_path / complete.file).write_bytes(bytes(1000))
+    require_room([replace(KRK, bytes=100), complete], tmp_path)
 
 
 def test_an_index_without_an_end_is_refused(tmp_path: Path) -> None:
