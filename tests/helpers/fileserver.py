@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Part(NamedTuple):
+    """Answer to a request for a byte range: where it begins, status, bytes, and `Content-Range`.
+
+    `range` is None if the answer has no such header.
+    """
+
+    first: int
+    status: int
+    body: bytes
+    range: str | None
+
+
+Change = Callable[[Part], Part]
+"""Function that makes a faulty answer of a correct one."""
 
 
 class _Plain(SimpleHTTPRequestHandler):
@@ -18,7 +35,14 @@ class _Plain(SimpleHTTPRequestHandler):
 
 
 class _Ranges(_Plain):
-    """Request handler that also answers requests for a single byte range."""
+    """Request handler that also answers requests for a single byte range.
+
+    change : called with each such answer; returns the answer that is sent
+    """
+
+    def __init__(self, *arguments: Any, change: Change = lambda part: part, **options: Any) -> None:
+        self._change = change
+        super().__init__(*arguments, **options)
 
     def do_GET(self) -> None:
         asked = self.headers.get("Range")
@@ -28,22 +52,29 @@ class _Ranges(_Plain):
             return
         first, last = map(int, asked.removeprefix("bytes=").split("-"))
         content = path.read_bytes()
-        part = content[first : last + 1]
-        self.send_response(206)
-        end = first + len(part) - 1
-        self.send_header("Content-Range", f"bytes {first}-{end}/{len(content)}")
-        self.send_header("Content-Length", str(len(part)))
+        body = content[first : last + 1]
+        place = f"bytes {first}-{first + len(body) - 1}/{len(content)}"
+        part = self._change(Part(first, 206, body, place))
+        self.send_response(part.status)
+        if part.range is not None:
+            self.send_header("Content-Range", part.range)
+        self.send_header("Content-Length", str(len(part.body)))
         self.end_headers()
-        self.wfile.write(part)
+        self.wfile.write(part.body)
 
 
 @contextmanager
-def files_served(folder: Path, ranges: bool = True) -> Iterator[str]:
+def files_served(
+    folder: Path, ranges: bool = True, change: Change = lambda part: part
+) -> Iterator[str]:
     """Yield the address of a server of a folder, without a trailing slash.
 
     ranges : False for a server that ignores byte ranges
+    change : makes faulty answers to requests for byte ranges
     """
-    handler = partial(_Ranges if ranges else _Plain, directory=str(folder))
+    directory = str(folder)
+    ranged = partial(_Ranges, directory=directory, change=change)
+    handler = ranged if ranges else partial(_Plain, directory=directory)
     http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

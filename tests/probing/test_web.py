@@ -20,7 +20,7 @@ from tests.helpers.browsing import assert_no_console_errors, one, until
 from tests.helpers.built import built
 from tests.helpers.commands import TBGEN, run
 from tests.helpers.cprograms import CONTRIB, once
-from tests.helpers.fileserver import files_served
+from tests.helpers.fileserver import Part, files_served
 from tests.helpers.paths import ROOT
 from tests.helpers.sessions import blocks
 from tests.helpers.strategies import random_position
@@ -214,6 +214,113 @@ def test_errors_are_reported(module: Path, site: Path, server: str) -> None:
         assert small == ask(module, f"{server}/tables", [["value", mate]])
         (said,) = ask(module, f"{without}/tables", [["value", mate]], whole=100)
         assert "the server ignores Range and sends a file of" in said
+
+
+ROOK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
+"""Position of KRKN, whose table is longer than what the module fetches at first."""
+
+
+def failing(part: Part) -> Part:
+    return part._replace(status=500)
+
+
+def cut(part: Part) -> Part:
+    return part._replace(body=part.body[:-1])
+
+
+def growing(part: Part) -> Part:
+    """Tell another size in every request but the first."""
+    assert part.range is not None
+    return part._replace(range=part.range + "0") if part.first else part
+
+
+def vanishing(part: Part) -> Part:
+    return part._replace(status=404) if part.first else part
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (failing, "{file}: the server answers 500"),
+        (cut, "{file}: the server sent other bytes than were asked for"),
+        (growing, "{file} has changed: load the page again"),
+        (vanishing, "a table is gone"),
+    ],
+)
+def test_faults_of_a_server_are_reported(
+    module: Path, tables_dir: Path, change: Any, said: str
+) -> None:
+    with files_served(tables_dir, change=change) as address:
+        found = ask(module, address, [["value", LOOP]])
+        assert found == [said.format(file=f"{address}/KRKN.check.dtm.xqt")]
+
+
+@needs_node
+def test_a_table_is_asked_for_again_after_a_failure(module: Path, tables_dir: Path) -> None:
+    asked: list[Part] = []
+
+    def first_fails(part: Part) -> Part:
+        asked.append(part)
+        return failing(part) if len(asked) == 1 else part
+
+    with files_served(tables_dir, change=first_fails) as address:
+        failed, found = ask(module, address, 2 * [["value", ROOK]])
+    assert failed.endswith("the server answers 500")
+    assert plain(found) == ("win", 0, 1)
+
+
+@needs_node
+def test_a_hidden_size_is_asked_for(module: Path, tables_dir: Path, tables: GameTablebase) -> None:
+    """The header `Content-Range` is hidden from pages of other origins."""
+    with files_served(tables_dir, change=lambda part: part._replace(range=None)) as address:
+        (found,) = ask(module, address, [["value", LOOP]])
+    assert plain(found) == value_of(tables.probe(LOOP))
+
+
+@needs_node
+def test_fetched_bytes_are_kept_up_to_the_limit(module: Path, tables_dir: Path) -> None:
+    """Without a limit each byte is sent once; with one, bytes are dropped, and sent again."""
+    sent: list[tuple[int, int]] = []
+
+    def noted(part: Part) -> Part:
+        sent.append((part.first, len(part.body)))
+        return part
+
+    questions = [["value", fen] for fen in fens(100, ("KRKN",))]
+    size = (tables_dir / "KRKN.check.dtm.xqt").stat().st_size
+    with files_served(tables_dir, change=noted) as address:
+        kept = ask(module, address, questions)
+        assert sum(count for _, count in sent) == size
+        sent.clear()
+        assert ask(module, address, questions, memory=1) == kept
+        assert sum(count for _, count in sent) > size
+
+
+@needs_node
+@pytest.mark.parametrize("fen", ["3k5/9/9/9/n8/9/9/9/9/R3K4 w", "3k5/9/9/9/9/9/9/1n7/9/R3K4 b"])
+def test_tables_after_captures_are_opened(
+    module: Path, server: str, tables: GameTablebase, fen: str
+) -> None:
+    """The first question needs the table after a capture, of the rook or of the knight."""
+    (found,) = ask(module, f"{server}/tables", [["moves", fen]])
+    assert any(move["capture"] for move in found["moves"])
+    assert answered(found) == moves_of(tables, fen)
+
+
+@needs_node
+def test_spellings_and_limits_of_questions(module: Path, server: str) -> None:
+    knight, written = "3k5/9/9/9/n8/9/9/9/9/R3K4_w", "3k5/9/9/9/h8/9/9/9/9/R3K4 r"
+    first, second, many, wrong = ask(module, f"{server}/tables", [
+        ["value", knight], ["value", written], ["bestMove", ROOK, 10_001 * ["a0a1"]],
+        ["bestMove", ROOK, ["a0"]],
+    ])  # fmt: skip
+    assert first == second
+    assert first["outcome"] == "win"
+    assert (many, wrong) == ("more than 10000 moves", "not a move: a0")
+    (refused,) = ask(module, f"{server}/tables", [["value", ROOK]], rules="nonsense")
+    assert refused.startswith("no rule set nonsense: there are none, check, wxf, ")
 
 
 @needs_node
