@@ -9,8 +9,8 @@ library.
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -37,9 +37,11 @@ def amalgamated() -> str:
 
 def main() -> None:
     """Write both files into the directory that the command line names."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: python contrib/amalgamate.py DIR")
-    directory = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("directory", type=Path, metavar="DIR")
+    directory = parser.parse_args().directory
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "xqprobe.h").write_bytes((HERE / "xqprobe.h").read_bytes())
     (directory / "xqprobe.c").write_text(amalgamated(), encoding="ascii")

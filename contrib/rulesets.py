@@ -7,6 +7,7 @@ Rewrites the lines between `begin of rule sets` and `end of rule sets` in `FILES
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -114,6 +115,9 @@ def expected_text(path: Path) -> str:
 
 def main() -> None:
     """Rewrite the generated lines of all `FILES`."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     for path in FILES:
         path.write_text(expected_text(path), encoding="utf-8")
 

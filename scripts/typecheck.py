@@ -1,8 +1,11 @@
 """Run mypy on the package in its installed form, and on an example of its use.
 
+    python scripts/typecheck.py
+
 In the installed form the folders `indexing` and `tables` are inside `tbgen`.
 """
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -14,6 +17,9 @@ EXAMPLE = ROOT / "tests" / "data" / "typed_example.py"
 
 def main() -> int:
     """Link the three folders into a temporary package, check it, and return mypy's exit status."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "tbgen"
         package.mkdir()

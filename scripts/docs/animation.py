@@ -10,6 +10,7 @@ reduced motion only the start is shown. `tests/docs/test_animation.py` compares 
 
 from __future__ import annotations
 
+import argparse
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -147,4 +148,7 @@ def drawing() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     FILE.write_text(drawing(), encoding="utf-8")

@@ -10,6 +10,7 @@ drawing, 0 at the bottom. An arrow that follows from others is left out: `cli` i
 
 from __future__ import annotations
 
+import argparse
 import ast
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -340,4 +341,7 @@ def drawing() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     DRAWING.write_text(drawing(), encoding="utf-8")

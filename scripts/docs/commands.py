@@ -8,6 +8,7 @@ file.
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -182,4 +183,7 @@ def page() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     PAGE.write_text(page(), encoding="utf-8")

@@ -6,6 +6,7 @@ Sizes are bytes in FEN, in Pai's string and in the six integers, and bits in the
 `tests/notation/test_docs.py` compares the page.
 """
 
+import argparse
 import random
 
 from tbgen.indexing import START_FEN, Material, Position, Side
@@ -52,4 +53,7 @@ def table() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     print(table())

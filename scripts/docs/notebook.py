@@ -9,6 +9,7 @@ Jupyter, or as JSON). `tests/docs/test_notebooks.py` runs them and compares.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import contextlib
 import io
@@ -92,5 +93,8 @@ def written(path: Path) -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     for notebook_path in NOTEBOOKS:
         notebook_path.write_text(written(notebook_path), encoding="utf-8")

@@ -9,6 +9,7 @@ requests every example.
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -30,4 +31,7 @@ def document() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     FILE.write_text(document(), encoding="utf-8")

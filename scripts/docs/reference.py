@@ -8,6 +8,7 @@ examples are left to `help(name)`. `tests/docs/test_generated.py` compares the f
 
 from __future__ import annotations
 
+import argparse
 import enum
 import importlib
 import inspect
@@ -214,4 +215,7 @@ def _default(default: Any) -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     PAGE.write_text(page(), encoding="utf-8")

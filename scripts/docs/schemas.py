@@ -10,6 +10,7 @@ rejects a field without a description.
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Set
@@ -142,5 +143,8 @@ def schema() -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")

@@ -9,6 +9,7 @@ Modules that `tbgen.retrograde` or `tbgen.building` import as well are shared wi
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 from collections import defaultdict
@@ -142,4 +143,7 @@ def split(text: str) -> tuple[str, list[int]]:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     PAGE.write_text(page(), "utf-8")

@@ -9,6 +9,7 @@ no file is written. A source that already has the calls is refused.
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from dataclasses import dataclass
@@ -122,9 +123,11 @@ def insert(source: Path) -> None:
 
 def main() -> None:
     """Insert the tables into the source that the command line names."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: python insert.py SRC")
-    insert(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("source", type=Path, metavar="SRC")
+    insert(parser.parse_args().source)
 
 
 if __name__ == "__main__":
