@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tbgen.indexing.arrangement import Arrangement, possible_arrangements
 from tbgen.indexing.layout import Layout
-from tbgen.tables import TableFile
+from tbgen.tables import TableFile, files
 from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
@@ -24,7 +24,7 @@ from tbgen.tables.blocks import (
     safe_slots,
 )
 from tbgen.tables.cache import BlockCache
-from tbgen.tables.files import replacing
+from tbgen.tables.files import locked, replacing
 from tbgen.tables.header import _HEADER, HEADER_BYTES
 from tbgen.tables.writer import PackedBlock, Packing, write_table
 from tests.helpers.random_tables import (
@@ -370,3 +370,25 @@ def test_a_closed_file_raises(tmp_path: Path) -> None:
     file.close()
     with pytest.raises(ValueError, match="closed"):
         file.code(0, 0)
+
+
+def test_a_lock_on_a_removed_file_is_taken_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The previous holder removes its lock file between our opening and our locking it."""
+    path, usual = tmp_path / ".lock", files.lock
+    removed: list[Path] = []
+
+    def lock_late(*arguments: Any, **options: Any) -> None:
+        if not removed:
+            removed.append(path)
+            path.unlink()
+        usual(*arguments, **options)
+
+    monkeypatch.setattr(files, "lock", lock_late)
+    with locked(path):
+        with pytest.raises(BlockingIOError), locked(path):
+            pass
+        assert path.exists()
+    assert removed == [path]
+    assert not path.exists()
