@@ -122,23 +122,31 @@ class _Record:
         """Return the first position and the moves of a DhtmlXQ board; raises `InputError`.
 
         On such a board a piece has two digits, file and row from Black's side; a move has four. Red
-        is to move unless the first move is of a black piece.
+        is to move unless the first move is of a black piece. Without pieces (`binit`) the game
+        begins in the opening array.
         """
         board = bytearray(SQUARES)
         places, moves = self.tags.get("binit", ""), self.tags.get("movelist", "")
+        pieces = 2 * len(_XQ_PIECES)
+        if len(places) not in (0, 2 * pieces):
+            raise InputError(
+                f"a DhtmlXQ board has {2 * pieces} digits, not {len(places)}",
+                "two for each piece, 99 for one that is not there",
+            )
         for number in range(len(places) // 2):
             square = _square(places[2 * number : 2 * number + 2])
-            if square is not None and number < 2 * len(_XQ_PIECES):
+            if square is not None:
                 side, place = divmod(number, len(_XQ_PIECES))
                 board[square] = piece_code(side, LETTERS.index(_XQ_PIECES[place]))
         start = Position(bytes(board), Side.RED) if places else Position.from_fen(START_FEN)
         given: list[str | Move] = []
-        for at in range(0, len(moves) - 3, 4):
-            source, target = _square(moves[at : at + 2]), _square(moves[at + 2 : at + 4])
+        for at in range(0, len(moves), 4):
+            digits = moves[at : at + 4]
+            source = target = None
+            if len(digits) == 4:
+                source, target = _square(digits[:2]), _square(digits[2:])
             if source is None or target is None:
-                raise MoveTextError(
-                    f"{excerpt(moves[at : at + 4])} is no move", "four digits, 7747"
-                )
+                raise MoveTextError(f"{excerpt(digits)} is no move", "four digits, 7747")
             if not given and start.board[source] >= piece_code(Side.BLACK, PieceType.KING):
                 start = Position(start.board, Side.BLACK)
             given.append(Move(source, target))

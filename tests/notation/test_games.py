@@ -158,6 +158,19 @@ def test_the_side_of_a_dhtmlxq_board() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("[DhtmlXQ_movelist]7747706[/DhtmlXQ_movelist]", "'706' is no move"),
+        (f"[DhtmlXQ_binit]{'99' * 30}9[/DhtmlXQ_binit]", "64 digits, not 61"),
+    ],
+)
+def test_incomplete_dhtmlxq_boards(text: str, error: str) -> None:
+    """Digits left over are an error: a move or a piece would be lost."""
+    with pytest.raises(InputError, match=error):
+        read_game(text)
+
+
+@pytest.mark.parametrize(
     ("line", "begins"),
     [
         ('[Event "x"]', True),
