@@ -31,6 +31,7 @@ from tbgen.answers.schema import (
     record,
     string,
 )
+from tbgen.notation import MOVE_NOTATIONS
 
 FOUND = ("fen", "side", "outcome", "order", "plies")
 DIRECT = integer("direct wins (value 255): all, by perpetual check, by perpetual chase")
@@ -354,9 +355,7 @@ ANSWERS: dict[str, Schema] = {
                 "a move",
                 input=string("the input"),
                 text=string("in the requested notation"),
-                **dict.fromkeys(
-                    ("iccs", "fairy", "wxf", "zh", "zh-hant"), string("in this notation")
-                ),
+                **dict.fromkeys(MOVE_NOTATIONS, string("in this notation")),
             ),
         ),
     ),

@@ -11,16 +11,15 @@ import pytest
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES, Side, piece_side
 from tbgen.rules import attacks, chases
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.strategies import pieces, place
 from tests.oracles.naive import chases as naive
 from tests.oracles.naive.movegen import from_fen
 
 MATERIALS = ("KRNCKRNC", "KRRCKNNA", "KCCAKRBB", "KRNAKCCP", "KRCPKRNP", "KNNCKRCA")
+RULE_SETS = (*map(RuleSet, Rules), RuleSet(Rules.WXF, minor_chases=False))
 WORDS = {
-    "wxf": Rules.WXF.chase_rules(),
-    "wxf-nominor": Rules.WXF.chase_rules(minor_chases=False),
-    "taiwan": Rules.TAIWAN.chase_rules(),
-    "unprotected": Rules.UNPROTECTED.chase_rules(),
+    str(each): each.chase_rules for each in RULE_SETS if each.rules and each.rules.judges_chases
 }
 """Chase rules, as packed for kernels, by the names that the oracle uses."""
 
