@@ -34,7 +34,7 @@ KERNELS_BYTES = 100 << 20
 
 _STANDINGS = {
     "agrees": "as listed",
-    "rearranged": "with the listed values, compressed differently",
+    "rearranged": "with the listed values, but another arrangement or metadata",
     "differs": "with OTHER VALUES than listed",
     "unknown": "not listed",
 }
@@ -310,6 +310,11 @@ def _compare_digests(
             line.clear()
             if how not in (Standing.AGREES, Standing.UNKNOWN) and not as_json:
                 click.echo(f"{name}: {_STANDINGS[how]}")
+                if how == Standing.DIFFERS:
+                    click.echo(
+                        f"  `tbgen verify {material}` proves or refutes it, "
+                        f"`tbgen build --force {material}` replaces it"
+                    )
     counts = Counter(entry["standing"] for entry in entries)
     ok = not counts[Standing.DIFFERS]
     if as_json:

@@ -3,8 +3,8 @@
     digests.csv   a line for each table: file name, digest of its contents, digest of its
                   values alone (docs/format.md)
     a table       agrees      its contents are those of the list
-                  rearranged  its values are those of the list, but not its contents: they are
-                              arranged or compressed differently
+                  rearranged  its values are those of the list, but not its contents: their
+                              arrangement or the metadata differs
                   differs     it has other values
                   unknown     the list has no table of its name
 
