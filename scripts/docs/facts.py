@@ -244,7 +244,7 @@ Positions (mirror images once) with different outcomes under two rule sets. All 
 {pairs}
 ## When the check rule is enough
 
-Fang (2004) found that 24 of 50 tables with the rule on perpetual check alone are right under the
+Fang (2004) verified 24 of 50 tables with the rule on perpetual check alone as complete under the
 Asian rules. Of the 43 materials of Table 1 in Fang, Hsu & Hsu 2002, under `check` and `wxf`:
 
 {by_check}
