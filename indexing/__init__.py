@@ -6,11 +6,11 @@
     rulesets          repetition rules as data
     boardcode         a board as six integers
     groups            placements of identical pieces or of one side's defenders, and their ranks
-    layout            the perfect index: its parts, and slots of positions, many at once
+    layout            the index of a material: its parts, and slots of positions, many at once
     slots             the index of one position, for plain Python and kernels
     arrangement       order of slots in a file, and the blocks that they are cut into
     placement_count   number of placements in an index
-    errors            errors in text that names a material, a position or a move
+    errors            errors that a user can correct, with hints
 
 The package has neither values nor files nor rules of movement. It does not import numba. Apart
 from `tbgen.system` it imports other packages only to draw a position in a notebook (`Position`).
@@ -21,9 +21,9 @@ Vocabulary
     placement    the squares of some pieces
     slot         number of a position in the index; of a single piece: index of its square in its
                  area (`squares.area`)
-    lead         number of a placement of both sides' defenders
+    lead         number of a placement of both sides' defenders; mirror images share one number
     mid          number of a placement of all attackers except the inner piece
-    inner piece  the attacker whose square is the last part of a slot
+    inner piece  the attacker whose square is the last part of a slot (`layout.choose_inner`)
     twin         another piece of the inner piece's side and type
     canonical    the one that the index uses, of several equal placements (mirror images, twins
                  exchanged)

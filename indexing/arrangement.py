@@ -6,9 +6,9 @@
 
 A slot consists of a *lead* (placement of the defenders), a rank in each *mid group* of attackers,
 and the place of the *inner piece* (`layout`). These are the axes of a tile, which may be stored in
-any order. Blocks are compressed one by one, and similar neighbours compress well. Which slots are
-similar differs between materials, so each file has its own order. No block crosses the end of a
-tile: tables are written and read tile by tile.
+any order. Blocks are compressed one by one, and neighbours with similar values compress well. Which
+slots have similar values differs between materials, so each file has its own order. No block
+crosses the end of a tile: tables are written and read tile by tile.
 
 `block_of_slot` reads a descriptor, its parameter `d`, of 64-bit integers:
 
@@ -80,10 +80,11 @@ class Arrangement:
 
 
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
-    """List the arrangements with tiles of about `tile_slots` slots; the index order comes first.
+    """List the arrangements for tiles of at most `tile_slots` slots; the index order comes first.
 
-    A tile has at least one lead. If it has exactly one, the order of leads does not change the
-    blocks, so only arrangements with leads in index order and as slowest axis are listed.
+    A tile has at least one lead, even if a lead has more slots than that. If it has exactly one,
+    the order of leads does not change the blocks, so only arrangements with leads in index order
+    and as slowest axis are listed.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
@@ -220,7 +221,7 @@ class BlockMap:
         return [(run, slots) for run, slots in runs.tolist()]
 
     def to_file_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a copy of a tile's codes (slots,), reordered from `runs` to file order."""
+        """Return a tile's codes (slots,) in file order, as a copy; given in the order of `runs`."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
@@ -228,7 +229,7 @@ class BlockMap:
         """Return the codes of block `number` of a tile, counted from 0 in the tile.
 
         The result is a part of `to_file_order(tile, codes)`, computed without reordering the whole
-        tile.
+        tile. `codes` are those of the whole tile, in the order of `runs`.
         """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
@@ -239,7 +240,7 @@ class BlockMap:
         return part[first % slab :][: end - first]
 
     def to_index_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Reorder a tile's codes (slots,) from file order to the order of `runs`."""
+        """Return a tile's codes (slots,) in the order of `runs`; they are given in file order."""
         axes, shape = self.arrangement.axes, self._shape(tile)
         shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
         return np.ascontiguousarray(shaped).ravel()

@@ -1,6 +1,7 @@
-"""Errors in text that names a material, a position or a move.
+"""Errors that a user can correct: invalid text, options, numbers, a missing extra, a full disk.
 
-`message` is one line that states the fault, and `hint` the remedy; `str` of an error has both. The
+Three subclasses of `InputError` are for text that names a material, a position or a move. `message`
+is one line that states the fault. `hint` is the remedy, or empty; `str` of an error has both. The
 command line prints one below the other and exits with status 2.
 """
 
@@ -11,7 +12,7 @@ Named = TypeVar("Named", bound=Enum)
 
 
 class InputError(ValueError):
-    """Invalid text from a user, with a hint how to correct it."""
+    """Invalid input, or a fault of the machine that the user can mend, with a hint how."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -42,8 +43,9 @@ def printable(text: str) -> str:
 def excerpt(text: str, length: int = 40) -> str:
     """Return `text` in quotes, on one line, for error messages.
 
-    A text of more than `length` characters is cut, and ends in `...`. Each run of blanks and line
-    breaks becomes one blank; of blanks alone, the first is quoted. See also `printable`.
+    Each run of blanks and line breaks becomes one blank, and is removed at both ends. Of a text of
+    blanks alone, the first is quoted. Other characters are escaped as by `printable`. If the result
+    has more than `length` characters, it is cut to `length`, and ends in `...`.
     """
     line = printable((" ".join(text.split()) or text[:1])[: length + 1])
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
@@ -52,8 +54,8 @@ def excerpt(text: str, length: int = 40) -> str:
 def enum_member(kind: type[Named], name: str | int) -> Named:
     """Return the member of `kind` whose value, or whose name in lower case, is `name`.
 
-    For example, the member RED of `Side` is returned for 0 and for `red`. Raises `InputError`,
-    which lists all names.
+    For example, the member RED of `Side` is returned for 0 and for `red`. Synonyms that `kind`
+    accepts as values count, too. Raises `InputError` with all names if there is no such member.
     """
     try:
         return kind(name)

@@ -1,4 +1,4 @@
-"""The perfect index of a material: lead x mids x inner.
+"""The index of a material, one number for each placement of its pieces: lead x mids x inner.
 
     slot = (lead * mids + mid) * inner_size + inner
 
@@ -6,7 +6,7 @@
             mirror images only one has a lead
     mid     number of a placement of the attackers except one: mixed radix over their groups of
             identical pieces, first group slowest
-    inner   slot of the last attacker, the inner piece: 0 to 89, or 0 to 54 for a pawn
+    inner   slot of the one attacker left, the inner piece: 0 to 89, or 0 to 54 for a pawn
 
 A *row* is a (lead, mid): all positions that differ in the inner piece alone. Retrograde kernels
 work on rows. One slot number serves both sides to move; Red is the side that the material names
@@ -15,9 +15,9 @@ the lead is self-mirrored and another slot holds the mirror image; or the inner 
 (a piece of its side and type) and another slot holds the exchanged pair.
 
 The mirror rule: let w and b be the ranks of Red's and Black's defenders, and w', b' those of their
-mirror images. The placement is mirrored if (w', b') < (w, b). If both are equal, the attackers'
-mirror image with the smaller slot counts. The lead number is then a sum of two look-ups, so a
-reader needs no table of pairs (w, b).
+mirror images. The whole placement is replaced by its mirror image if (w', b') < (w, b). If the two
+pairs are equal, the attackers are mirrored if that gives the smaller slot. With this rule a lead is
+the sum of two look-ups, so a reader needs no table of pairs (w, b).
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def choose_inner(armies: tuple[Army, Army]) -> Group | None:
 class Layout:
     """The index of two armies (Red's first): slots of positions, and positions of slots.
 
-    `inner` is the inner piece as a group of one. `reduced` is True if of two mirror images of the
-    defenders only one has a lead. `Layout.of` makes the layout of a table; other layouts index the
-    positions after a capture (`views`).
+    `inner` is the inner piece as a group of one, or None. `reduced` is True if of two mirror images
+    of the defenders only one has a lead. `Layout.of` makes the layout of a table; the solver also
+    uses layouts of the positions after a capture (`views`).
     """
 
     armies: tuple[Army, Army]
@@ -80,16 +80,20 @@ class Layout:
 
     @classmethod
     def of(cls, material: Material) -> Layout:
-        """Return the layout of a material's table; `MaterialError` for more than `MAX_SLOTS`."""
+        """Return the layout of a material's table; raises `MaterialError` above `MAX_SLOTS`."""
         return _layout_of(material)
 
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
-        """List the layouts of the positions after the capture of one piece of `side` and `kind`.
+        """List the layouts in which the solver looks up captures of a piece of `side` and `kind`.
 
-        The solver looks up captures in them, since their leads and mids have the order of this
-        layout. The inner piece is the same, or None in the layout for its own capture. There are
-        two layouts if both the inner piece and a twin can be captured, else one. After the capture
-        of a defender, mirror images have leads of their own (`reduced` is False).
+        The layout of the table after the capture may exchange the colours and choose another inner
+        piece. A view keeps the colours, the inner piece and the order of the mid groups of this
+        layout. So one of its rows has the results of one capture for all squares of the inner
+        piece.
+
+        In the view for captures of the inner piece, `inner` is None. There are two views if both
+        the inner piece and a twin can be captured, else one. In the view for captures of a
+        defender, mirror images have leads of their own (`reduced` is False).
         """
         armies = list(self.armies)
         armies[side] = armies[side].without(kind)
@@ -149,7 +153,10 @@ class Layout:
 
     @cached_property
     def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): each placement's first lead, then the number of leads."""
+        """int64 (Red's placements + 1,): each placement's first lead, then the number of leads.
+
+        A placement without leads has the first lead of the next placement.
+        """
         red, black = self.defenders
         if not self.reduced:
             return np.arange(red.size + 1, dtype=np.int64) * black.size
@@ -160,11 +167,12 @@ class Layout:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): lead minus `lead_base`, if Red's placement is self-mirrored.
+        """int64 (Black's placements,): index of each among the placements that have a lead.
 
-        The entry is -1 if the mirror image of Black's placement has a smaller rank: only the mirror
-        image has a lead. If Red's placement is not self-mirrored, lead minus `lead_base` is the
-        rank of Black's placement.
+        Used only if `reduced`, and for self-mirrored placements of Red: there a lead is
+        `lead_base` plus this index. In other cases it is `lead_base` plus the rank of Black's
+        placement. The entry is -1 if the mirror image of Black's placement has a smaller rank:
+        only the mirror image then has a lead.
         """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror
@@ -200,7 +208,9 @@ class Layout:
     def lead_of(
         self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return leads of placements, int64 (n,), and bool (n,): True for leads of mirror images.
+        """Return the leads of placements, int64 (n,), and `mirrored`, bool (n,).
+
+        `mirrored` is True where the mirror image has the lead, and not the placement itself.
 
         red_ranks, black_ranks : int64 (n,), ranks of Red's and Black's defenders
         """
@@ -289,7 +299,10 @@ class Layout:
         return int(slot_of_squares(squares, self._descriptor_list))
 
     def slots_of_boards(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """int64 (n,): slots of boards, uint8 (n, 90); raises the errors of `slots_of_pieces`."""
+        """int64 (n,): slots of boards, uint8 (n, 90).
+
+        Raises `InputError` unless all have the layout's armies, each piece in its area.
+        """
         n, pieces = len(boards), len(self.piece_codes)
         taken = boards != 0  # numpy scans booleans twice as fast
         if (np.count_nonzero(taken, axis=1) != pieces).any():
@@ -303,7 +316,7 @@ class Layout:
     ) -> NDArray[np.int64]:
         """int64 (n,): slots of placements, each given as a list of pieces in any order.
 
-        codes, places : int64 (n, pieces), the piece codes and their squares
+        codes, places : int64 (n, pieces), the piece codes and their squares, all different
         swapped : True if Red and Black have each other's armies; each placement is then replaced by
             the one with colours exchanged (`Position.swapped`)
 
@@ -357,7 +370,7 @@ class Layout:
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """Return the squares of slots, uint8 (n, pieces), and bool (n,), False for holes.
 
-        Squares are in the order of `piece_codes`; those of holes are meaningless. Raises
+        Squares are in the order of `piece_codes`; those of holes must not be used. Raises
         `IndexError` for numbers that are no slots.
         """
         slots = np.asarray(slots, np.int64)
@@ -405,6 +418,7 @@ class Layout:
 
 @lru_cache(maxsize=1024)  # bounded: servers get requests for any material
 def _layout_of(material: Material) -> Layout:
+    """Return `Layout.of(material)`, of which the last 1024 are kept."""
     layout = Layout(material.armies, choose_inner(material.armies))
     if layout.slots > MAX_SLOTS:
         raise MaterialError(

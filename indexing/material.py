@@ -28,7 +28,10 @@ ALIASES = str.maketrans("GMEH", "ABBN")
 
 @dataclass(frozen=True, order=True)
 class Army:
-    """The pieces of one side without its king."""
+    """Number of pieces of one side by type; the king, always one, has no field.
+
+    `count` and `name` include the king; `strength` and `attackers` do not.
+    """
 
     advisors: int = 0
     elephants: int = 0
@@ -59,7 +62,7 @@ class Army:
         return self.rooks + self.knights + self.cannons + self.pawns
 
     def without(self, kind: int) -> Army:
-        """Return the army after the loss of one piece of a `PieceType` that it has."""
+        """Return the army after the loss of one piece of a `PieceType`, which has it: no king."""
         counts = [self.count(k) for k in PieceType]
         counts[kind] -= 1
         return Army(*counts[1:])
@@ -88,8 +91,9 @@ class Material:
 
     @classmethod
     def parse(cls, text: str) -> Material:
-        """Parse any spelling: `KRNKRAA`, `krn-kraa`, `KRNvKRAA`, `KRNKRGG`, `KRKAAN`.
+        """Parse a name: `KRNKRAA`, `krn-kraa`, `KRNvKRAA`, `KRNKRGG` (see `ALIASES`), `KRKAAN`.
 
+        Either side may be named first, and each side's pieces after its king may have any order.
         Raises `MaterialError` with a hint.
         """
         hint = "write both sides from their kings on, as in KRNKRAA"
@@ -142,9 +146,9 @@ class Material:
     def both_armed(self) -> bool:
         """Return whether both sides have attackers; otherwise the solver searches for no loops.
 
-        With one armed side no perpetual check decides a position (a lemma cited in section 5 of
-        Fang, Hsu & Hsu 2002). For chases nothing is proven in general: `tbgen verify` searches for
-        them (docs/proof.md).
+        If only one side has attackers, no perpetual check decides a position (a lemma cited in
+        section 5 of Fang, Hsu & Hsu 2002). For chases nothing is proven in general: `tbgen verify`
+        searches for them (docs/proof.md).
         """
         return self.first.attackers > 0 and self.second.attackers > 0
 
@@ -162,7 +166,7 @@ class Material:
         return list(dict.fromkeys(m for m in self.captures().values() if m.needs_table))
 
     def closure(self) -> list[Material]:
-        """List this material and all that its captures lead to, bottom-up (`needed_materials`)."""
+        """List `needed_materials` of this one: itself and all that captures lead to, bottom-up."""
         return needed_materials([self])
 
 

@@ -29,7 +29,7 @@ _REGIONS, _BOTH = 4, 2
 
 Groups = tuple[tuple[int, int | None], ...]
 """For each group of identical attackers: number of pieces, and the region that only pawns of its
-side may enter. The region is None for other attackers.
+side may enter. The region is None for other attackers, which follow the pawns.
 """
 
 

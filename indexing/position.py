@@ -107,7 +107,7 @@ class Position:
 
         Also accepts the letters e for elephants, h for knights and s for pawns, r for Red to move,
         and `_` or `+` in place of blanks. The third and the fourth field must be dashes, so that
-        no moves are passed over.
+        moves after the side to move are an error and not ignored.
         """
         fields = fen.replace("_", " ").replace("+", " ").split()
         if not fields:

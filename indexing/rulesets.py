@@ -3,8 +3,8 @@
     name         used by                             checks  chases  a chase is
     none         servers without repetition rules    -       -
     check        "AllowChase", many servers          lose    -
-    wxf          WXF 2018; Asian (AXF), Vietnam      lose    lose    a new attack of a piece on
-                                                                     another that the reply answers
+    wxf          WXF 2018; Asian (AXF), Vietnam      lose    lose    a piece's new attack on another
+                                                                     piece; the reply answers it
     computer     Pikafish, most analysis by engines  lose    lose    an attack on a piece that was
                                                                      not attacked; a check anywhere
                                                                      in the loop voids it
@@ -184,7 +184,9 @@ class Rules(StrEnum):
         return self.terms.without_minor_chases is not None
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:
-        """Return the definition of a chase as bits (`Chases.word`); that of `wxf` if none loses.
+        """Return the definition of a chase as bits (`Chases.word`).
+
+        The sets under which no chase loses, `none` and `check`, return that of `wxf`.
 
         minor_chases : whether minor pieces chase protected pieces, if the rules leave this open
         """

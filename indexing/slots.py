@@ -109,7 +109,10 @@ def group_rank(
 
 @scalar
 def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
-    """Return the rank of one side's king, advisors and elephants, which begin at squares[first]."""
+    """Return the rank of one side's king, advisors and elephants, which begin at squares[first].
+
+    The result is -1 if pieces of two types share a square.
+    """
     at = RED + SIDE_WORDS * side
     king = d[SLOT_TABLE + side * KINDS * SQUARES + squares[first]]
     count = d[at + ADVISORS]
@@ -162,13 +165,14 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
     """Return the lead (the number of a placement of all defenders), and two bools.
 
-    If leads are reduced, a placement and its mirror image share one lead (mirror rule, `layout`).
-    The first bool is True if that is the lead of the mirror image: the attackers must then be
-    mirrored, too. The second is True if the placement is its own mirror image, so that mirroring
-    the attackers alone gives an equal position. Both are False if leads are not reduced.
+    If leads are reduced, only one of a placement and its mirror image has a lead (mirror rule,
+    `layout`), and that lead is returned for both. The first bool is True if it belongs to the
+    mirror image: the attackers must then be mirrored, too. The second is True if the placement is
+    its own mirror image, so that mirroring the attackers alone gives an equal position. If leads
+    are not reduced, each placement has its own lead, and both bools are False.
 
-    w, b : int, numbers of the placements of Red's and Black's defenders; or int64 (n,) in plain
-        Python, where the results are arrays, too
+    w, b : int, ranks of Red's and Black's defenders; or int64 (n,) in plain Python, where the
+        results are arrays, too
     """
     if not d[REDUCED]:
         return d[d[LEAD_BASE] + w] + b, w < 0, w < 0
@@ -205,7 +209,8 @@ def slot_of_squares(squares: Integers, d: Integers) -> int:
 def squares_of_slot(slot: int, d: Integers, squares: Integers) -> None:
     """Write the squares of a slot into `squares`, in the order of `Layout.piece_codes`.
 
-    Every slot gets squares; if two are equal, the slot is a hole.
+    Holes get squares, too: if two squares are equal, the slot is a hole. Of the other holes,
+    `slot_of_squares` returns another slot.
 
     squares : Integers (pieces,), out
     """
