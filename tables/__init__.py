@@ -28,7 +28,7 @@ Vocabulary
     lead         placement of the kings, advisors and elephants; its slots are consecutive
     arrangement  order of the slots of a side in a file
     content      the bytes of a block before compression
-    digest       hash of a file's contents, which does not depend on compression
+    digest       hash of a file's contents before compression
     supporting   of a table: the tables that one capture leads to
     closure      a material and all that captures lead to
 

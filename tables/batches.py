@@ -32,10 +32,11 @@ def look_up(
     `indices` (n,) are those of the group's boards in `boards`, `codes` (n,) their codes in the open
     file `file`. Boards of a material that needs no table are omitted: they are draws.
 
-    boards, sides : n boards, and the side to move of each, 0 Red or 1 Black
+    boards, sides : boards, and the side to move of each, 0 Red or 1 Black
     file_of : returns the open file of a material
 
-    Raises like `checked`, and `InputError` for boards that `Position` refuses.
+    Raises like `checked`, and `InputError` for boards that are no positions (`Position`). Errors of
+    `file_of`, and of reading a file, pass through.
     """
     boards, sides = checked(boards, sides)
     occupied = np.flatnonzero(boards != 0)  # numpy scans booleans faster than integers
@@ -64,11 +65,12 @@ def look_up(
 def checked(boards: NDArray[Any], sides: NDArray[Any]) -> tuple[Boards, NDArray[np.int64]]:
     """Return boards, uint8 (n, 90), and sides to move, int64 (n,), with contiguous memory.
 
-    Raises `InputError` for another number of sides than boards, and for sides but 0 and 1, and
-    `PositionError` for codes that no byte holds: a conversion would wrap them round.
+    Raises `InputError` for another number of sides than boards, and for sides other than 0 and 1.
+    Raises `PositionError` for codes that no byte holds: a conversion would wrap them round. Raises
+    `ValueError` if the number of squares is no multiple of 90.
     """
     given, numbers = np.asarray(boards).reshape(-1, SQUARES), np.asarray(sides)
-    with np.errstate(invalid="ignore"):  # no number, which differs from every byte
+    with np.errstate(invalid="ignore"):  # NaN, too, is found below: it differs from every byte
         boards = np.ascontiguousarray(given, np.uint8)
     if given.dtype != np.uint8 and (wrapped := given[boards != given]).size:
         raise PositionError(

@@ -1,6 +1,6 @@
 """Reading a file of blocks: single codes, many codes, or a whole side.
 
-    slot  ->  block, place in it  ->  cache, or read + checksum + zstd  ->  code
+    slot  ->  block, index in it  ->  cache, or read + checksum + zstd  ->  code
 
 `BlockFile` is the common part of tables of distances (`reader.py`) and win-draw-loss files
 (`wdl.py`), which interpret codes and metadata. A side, 0 with Red or 1 with Black to move, has no
@@ -140,7 +140,10 @@ class BlockFile(Generic[Spec]):
         return self._block(block + side * header.blocks[0]).code(index)
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the codes (n,) of a side's slots (n,), in any order; reads each block once."""
+        """Return the codes (n,) of a side's slots (n,), given in any order.
+
+        Each block that is not in the cache is read once.
+        """
         header = self.header
         slots = np.asarray(slots, np.int64)
         if slots.size == 0:
@@ -233,7 +236,9 @@ class BlockFile(Generic[Spec]):
         """Verify the blocks without an entry in `digests`, and then the digest of the whole file.
 
         digests : inout, SHA-256 of the content of each block, b"" for a block not yet read by
-            `tile`
+            `tile`; missing entries are added
+
+        Raises `CorruptTableError` and `OSError`.
         """
 
         def verify(first: int) -> None:
@@ -262,7 +267,10 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, "the digest is wrong")
 
     def contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Yield (number, content) of the blocks first to end - 1, after checking their bytes."""
+        """Yield (number, content) of the blocks first to end - 1, after checking their bytes.
+
+        Blocks are numbered in file order: Red's, then Black's.
+        """
         while first < end:
             # As many blocks as one read may take, but at least one.
             most = self._offsets[first] + READ_BYTES
@@ -283,7 +291,10 @@ class BlockFile(Generic[Spec]):
         return Layout.of(self.header.spec.name.material)
 
     def place(self, position: Position) -> tuple[Side, int]:
-        """Return side to move and slot of a position, after exchanging colours if `is_swapped`."""
+        """Return side to move and slot of a position, after exchanging colours if `is_swapped`.
+
+        Raises `InputError` unless the position has the file's material.
+        """
         if position.is_swapped:
             position = position.swapped()
         return position.side, self.layout.slot(position)
@@ -306,7 +317,10 @@ class BlockFile(Generic[Spec]):
         return found
 
     def is_same_file(self, path: Path) -> bool:
-        """Return whether the file now at `path` is the open one, neither gone nor replaced."""
+        """Return whether the file now at `path` is the open one, neither gone nor replaced.
+
+        False after `close`.
+        """
         descriptor = self._descriptor
         with contextlib.suppress(OSError):
             return descriptor is not None and os.path.samestat(
@@ -342,7 +356,10 @@ class BlockFile(Generic[Spec]):
         return block
 
     def _content(self, number: int, data: bytes) -> bytes:
-        """Return the content of block `number` from its bytes `data` in the file; checks both."""
+        """Return the content of block `number`, whose bytes in the file are `data`.
+
+        Raises `CorruptTableError` for a wrong checksum or size.
+        """
         length, check = self._entries[number].tolist()
         codec, slots = self._codec, self._slots_in(number)
         if length == 0:
@@ -399,7 +416,7 @@ class BlockFile(Generic[Spec]):
 
 
 def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:
-    """Call `task(number)` for every number in `threads` threads, and wait for all calls."""
+    """Call `task(number)` for every number in `threads` threads; return after the last call."""
     with thread_pool(threads) if threads > 1 else contextlib.nullcontext() as pool:
         for _ in (pool.map if pool else map)(task, numbers):
             pass

@@ -9,8 +9,8 @@ Slots without a position (code 0) are filled before encoding: no block contains 
 
 Contents are compressed with zstd, with these parameters: `FAST` when a table is built, `DENSE` when
 it is published, `SMALLEST` for win-draw-loss files, `COMPARING` to compare samples. No digest
-depends on the parameters. Frames state their size. Checksums are in the block table, not in frames
-(docs/format.md, decision 14).
+depends on the parameters. A zstd frame states the size of its content. Checksums are in the block
+table, not in frames (docs/format.md, decision 14).
 """
 
 from __future__ import annotations
@@ -103,7 +103,10 @@ def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Code
 
 
 def safe_slots(width: int) -> int:
-    """Return the most slots that always fit `MAX_BLOCK_BYTES`, with `width` bytes per code."""
+    """Return the greatest number of slots of a block that never exceeds `MAX_BLOCK_BYTES`.
+
+    width : bytes per code
+    """
     by_planes = (MAX_BLOCK_BYTES - _COUNT_BYTES) // width
     return min(by_planes, MAX_BLOCK_BYTES - _COUNT_BYTES - MAX_PALETTE * width)
 
@@ -248,6 +251,6 @@ class Compressor(threading.local):
     """Compressor of blocks, with one zstd compressor for each thread: threads cannot share one."""
 
     def __init__(self, parameters: Parameters) -> None:
-        """Create a compressor with zstd parameters."""
+        """Create this thread's compressor; called again in each thread that uses the object."""
         self.compress = zstandard.ZstdCompressor(compression_params=parameters).compress
         """Compress bytes to one zstd frame."""

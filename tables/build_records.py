@@ -1,7 +1,7 @@
-"""Build records: what differs between builds of a table, such as their time.
+"""Build records: the time that a table took to build, in a JSON file beside the table.
 
-`KRNKR.none.dtm.build.json` is beside `KRNKR.none.dtm.xqt`; the table itself has the same bytes on
-every machine.
+`KRNKR.none.dtm.build.json` belongs to `KRNKR.none.dtm.xqt`. Times are not stored in the table: each
+build of it has the same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ def build_record_path(table: Path) -> Path:
 
 
 def write_build_record(table: Path, record: dict[str, float]) -> None:
-    """Write the build record of the table file `table` as a JSON object of `RECORD_FIELDS`."""
+    """Write `record`, which has the `RECORD_FIELDS`, as the build record of the file `table`.
+
+    Raises `OSError`.
+    """
     with replacing(build_record_path(table)) as file:
         file.write((json.dumps(record, sort_keys=True) + "\n").encode())
 

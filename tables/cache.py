@@ -1,4 +1,4 @@
-"""Cache of decoded blocks: all files share one limit in bytes; least recently used out first."""
+"""Cache of decoded blocks of several files, with one limit in bytes (least recently used)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from tbgen.tables.outcomes import AnyBlock
 DEFAULT_CACHE_BYTES = 64 << 20
 
 FileIdentity = tuple[int, int, int, int]
-"""Device, inode, size in bytes, and time of the last change in ns: equal if a file is reopened."""
+"""Device, inode, size in bytes, and time of modification in ns: equal if a file is reopened and has
+not been written since.
+"""
 
 Key = tuple[FileIdentity, int]
 """Identity of a file, and number of the block in it."""
@@ -52,7 +54,10 @@ class BlockCache:
             return block
 
     def put(self, key: Key, block: AnyBlock) -> None:
-        """Add a block unless it alone exceeds the budget; evict the least recently used ones."""
+        """Add a block, unless it is there or alone exceeds the budget.
+
+        Then evicts the least recently used blocks until the others fit the budget.
+        """
         with self._lock:
             # Two threads may have decoded the same block.
             if key in self._blocks or block.nbytes > self.budget:

@@ -16,8 +16,9 @@ from tbgen.tables.rule_sets import RuleChoice, RuleSet
 class Catalogue:
     """Paths of table and win-draw-loss files by name, of any rules.
 
-    `choice` and `metric` restrict the files that `table_name` and `rule_set` choose among; a metric
-    of None admits both. Raises `InputError` for a choice that no rule set satisfies.
+    `choice` restricts the rule sets that `rule_set`, `table_name` and `wdl_name` choose among.
+    `metric` chooses between two tables of one material; None if the user has not chosen. Raises
+    `InputError` for a choice that no rule set satisfies.
     """
 
     def __init__(self, choice: RuleChoice, metric: Metric | None) -> None:
@@ -48,9 +49,10 @@ class Catalogue:
         }
 
     def rule_set(self, material: Material | None = None) -> RuleSet:
-        """Return the one rule set of the admitted files; without such files, that of the choice.
+        """Return the one rule set of the admitted files; without such files, `choice.rule_set`.
 
-        Raises `RulesMismatchError` if there are several; it also lists those that `material` has.
+        Raises `RulesMismatchError` if the files have several rule sets. Its message names all of
+        them, and those under which `material`, unless None, has files.
         """
         if len(self._present) > 1:
             own = {name.rule_set for name in self.paths if name.material == material}
@@ -62,8 +64,9 @@ class Catalogue:
     def table_name(self, material: Material) -> TableName | None:
         """Return the name of a material's table under the rule set; None if there is none.
 
-        Of two metrics, the chosen one is taken; a single table is taken whatever its metric. Raises
-        `RulesMismatchError` as `rule_set` does, and for two metrics without a choice.
+        Of tables of both metrics, that of `metric` is taken; a single table is taken whatever its
+        metric. Raises `RulesMismatchError` as `rule_set` does, and for tables of both metrics if
+        `metric` is None.
         """
         if material in self._chosen:
             return self._chosen[material]

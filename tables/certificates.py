@@ -89,8 +89,9 @@ class Certificate:
     def from_text(cls, text: str) -> Certificate:
         """Parse the JSON text of a certificate; unknown members are ignored.
 
-        Raises `SchemaError` for values of another type or range, and unless `supporting` has one
-        table, of the same rules and a sufficient metric, for each material after a capture.
+        Raises `SchemaError` for a text that is too long, for values of another type or range, and
+        unless `supporting` has one table, of the same rule set and a sufficient metric, for each
+        material that a capture leads to and that needs a table.
         """
         if len(text) > MAX_CERTIFICATE:
             raise checked_json.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
@@ -135,6 +136,7 @@ def is_unmodified(table: Path) -> bool:
     """Return whether a table file has the modification time of its certificate.
 
     If so, it has not been written since its bytes were checked, unless its time was set by hand.
+    False if one of the two files is missing.
     """
     with contextlib.suppress(OSError):
         return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns

@@ -1,7 +1,8 @@
 """Checked reading of untrusted JSON: every value has a required type and range.
 
-    text   ->  `parse_object`  ->  {name: value, name: (entry, entry, ...)}
-    value  ->  `Check`    ->  the checked value, or `SchemaError`
+    text   ->  `parse_record`  ->  object of a dataclass, every field checked
+    text   ->  `parse_object`  ->  {name: unchecked value, name: (checked entry, ...)}
+    value  ->  `Check`         ->  the checked value, or `SchemaError`
 
 Values are decoded one by one, each of at most `MAX_VALUE` characters, and entries of lists are
 checked one by one. So even a malicious text takes little memory before it is rejected.
@@ -21,6 +22,7 @@ MAX_VALUE = 512
 MAX_MEMBERS = 64
 """Most members of an object; objects of this project have fewer."""
 MAX_COUNT = 2**63 - 1
+"""Largest number, unless a check has another limit."""
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -97,7 +99,8 @@ def record(kind: type) -> Check:
     """Return a check that converts JSON objects to objects of the dataclass `kind`.
 
     The type of each field is a dataclass, or has the field's check: `Annotated[int, integer(1)]`.
-    Fields with a default may be missing. Members that are no fields are errors.
+    `kind` has no tuples. Fields with a default may be missing. Members that are no fields are
+    errors.
     """
 
     def check(value: object) -> Any:

@@ -29,7 +29,7 @@ from tbgen.system.threads import thread_pool
 from tbgen.tables.blocks import BLOCK_SLOTS, COMPARING, Codes, Compressor
 
 TILE_SLOTS = 4 * BLOCK_SLOTS
-"""Slots of a tile of a table; more if a single lead (placement of the defenders) has more."""
+"""Most slots of a tile of a table, unless a single lead (placement of the defenders) has more."""
 
 _ROUNDS = ((32, 3), (96, 1))
 """Rounds of the comparison: (number of sampled blocks, number of arrangements that remain)."""
@@ -58,7 +58,8 @@ def choose_arrangement(
 
     read : returns the codes of a tile, in the order of `BlockMap.runs`
     encode : returns the content of a block, the bytes before compression; called from any thread
-    block_slots, tile_slots : slots per block, and per tile
+    block_slots : slots per block
+    tile_slots : most slots per tile (`possible_arrangements`)
     """
     compressor, lists = Compressor(COMPARING), _LISTS_PER_THREAD * threads
 
@@ -94,8 +95,8 @@ def _compare(
     samples, the size is divided by that of these leads, each compressed by itself.
 
     maps : one for each arrangement to compare
-    read : returns the codes of a tile
-    compressed_sizes : returns the size in bytes of each block
+    read : returns the codes of a tile, in the order of `BlockMap.runs`
+    compressed_sizes : returns the compressed size in bytes of each block
     """
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
@@ -123,7 +124,10 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Choose `blocks` blocks of a side, or all of fewer; return numbers in the tile, by tile."""
+    """Choose `blocks` blocks of a side, or all if it has no more; one may be chosen twice.
+
+    Returns, for each tile, the numbers of its chosen blocks, counted from 0 in the tile.
+    """
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:
         return {tile: list(range(len(block_map.blocks_of(tile)))) for tile in tiles}

@@ -16,7 +16,7 @@ section 6.4), so that the best of several values is the largest code:
         loss = 1 + rank        win = top - rank
 
 One byte holds order 0 alone, up to 253 plies; two bytes hold 258 orders of the same span. Tables
-with longer distances have `LONG_SPAN` and two bytes (order 0) or four.
+with longer distances have `LONG_SPAN`, with two bytes if only order 0 is searched, else with four.
 """
 
 from __future__ import annotations
@@ -147,7 +147,10 @@ class CodeSpace:
 def value_columns(
     codes: NDArray[Any], space: CodeSpace
 ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return outcomes int8, orders and plies uint32 (n,) of codes other than 0, as by `decode`."""
+    """Return outcomes int8, orders and plies uint32, each (n,), as `decode` for each code.
+
+    codes : (n,), none of them 0; a draw has order 0 and 0 plies
+    """
     if space.width <= 2 and len(codes) > space.top + 1:
         known = value_columns(np.arange(space.top + 1), space)
         return known[0][codes], known[1][codes], known[2][codes]

@@ -21,12 +21,12 @@ class TablebaseError(Exception):
 
 
 class MissingTableError(TablebaseError, KeyError):
-    """No table of this material (under the requested rules) has been added to the tablebase.
+    """A table, or with `wdl` a win-draw-loss file, of this material and rule set is missing.
 
     Also a `KeyError`, so that a tablebase may be used like a mapping. `material` has several names,
-    with blanks between them, if several tables are missing. `directories` are those searched.
-    `message` does not name them, so that answers over HTTP may contain it. `command` is the shell
-    command that makes the missing files: win-draw-loss files with `wdl`, else tables.
+    with blanks between them, if several files are missing. `directories` are those searched.
+    `command` is the shell command that makes the missing files. `message` and `command` name no
+    directory, so that answers over HTTP may contain them; the text of the error does.
     """
 
     def __init__(
@@ -93,9 +93,10 @@ class UnsupportedMaterialError(TablebaseError):
 
 
 class CorruptTableError(TablebaseError):
-    """A table file whose bytes differ from those written.
+    """A table file that is damaged, or that holds another table than its name says.
 
-    `block` is the number of the damaged block, Red's first; None for other damage.
+    `file` is its path. `block` is the number of the damaged block, Red's first; None for other
+    damage.
     """
 
     def __init__(self, file: Path, reason: str, block: int | None = None) -> None:

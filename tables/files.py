@@ -1,4 +1,4 @@
-"""Files: safe opening of untrusted files, and writing that never leaves a file half written.
+"""Files: safe opening of untrusted files; writing that leaves no incomplete file under its name.
 
 Names in a directory of tables can be guessed, and another user with write access can create a link
 or a pipe with such a name. A table that is read may be a link. Writing never follows a link.
@@ -104,7 +104,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def _locked_temporary(path: Path) -> tuple[BinaryIO, Path]:
     """Create a temporary file for `path`, and lock it, which marks it as being written.
 
-    Not every file system has locks. Raises `OSError`, which names `path`.
+    It is not locked if the file system has no locks. Returns the open file and its path. Raises
+    `OSError`, which names `path`.
     """
     while True:
         temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
@@ -196,7 +197,7 @@ def remove_leftovers(directory: Path, names: Collection[str]) -> None:
     try:
         found = os.listdir(directory)
     except OSError:
-        return  # a directory with write permission only
+        return  # a missing directory, or one that may be written but not read
     for entry in found:
         match = _TEMPORARY.fullmatch(entry)
         if match is None or match[1] not in names:

@@ -76,7 +76,11 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 
 
 class _Spec:
-    """Common base of `TableSpec` and `WdlSpec`: all facts of a file but those of its blocks."""
+    """Base of `TableSpec` and `WdlSpec`: the facts of a file known before its blocks are written.
+
+    Each has `version`, the format version; `codec`, the conversion between codes and the content of
+    blocks; and `fields`, three fields of the header, which `of_fields` reads.
+    """
 
     __slots__ = ()
 
@@ -90,7 +94,7 @@ class _Spec:
 
 @dataclass(frozen=True, slots=True)
 class TableSpec(_Spec):
-    """Name and encoding of a table: the facts known before its first block is written."""
+    """Name and encoding of a table of distances."""
 
     name: TableName
     codes: CodeSpace
@@ -120,7 +124,7 @@ class TableSpec(_Spec):
 
 @dataclass(frozen=True, slots=True)
 class WdlSpec(_Spec):
-    """Name of a win-draw-loss file: the only fact known before its first block is written."""
+    """Name of a win-draw-loss file; all these files have one encoding."""
 
     name: WdlName
 
@@ -146,9 +150,10 @@ Spec = TypeVar("Spec", TableSpec, WdlSpec)
 class Header(Generic[Spec]):
     """Header of one file. Fields that are pairs have Red's entry first, then Black's.
 
+    `slots` is the number of slots of one side, `block_slots` the number of slots per block.
     `blocks` are numbers of blocks. `constants` are the codes of sides that have one code for all
-    slots and thus no blocks; 0 for other sides. `block_slots` is the number of slots per block.
-    Offsets and lengths are in bytes. Tiles of both sides have the same size.
+    slots and thus no blocks; 0 for other sides. Offsets and lengths are in bytes. Tiles of both
+    sides have the same size. `digest` is the result of `content_digest`.
     """
 
     spec: Spec

@@ -1,10 +1,11 @@
 """Names of tables and of their files.
 
-KRNKR . none     . dtm . xqt
-KRNKR . check-o1 . dtm . xqt         orders limited to one
-KRNKR . wxf-nominor . dtm . xqt      minor pieces do not chase protected ones
-KRNKR . wxf      . wdl . xqt         outcomes alone, derived from a table of either metric
-material, rule set, metric           one directory may contain files of all kinds
+    KRNKR.none.dtm.xqt           a table: material, rule set, metric
+    KRNKR.check-o1.dtm.xqt       orders limited to one
+    KRNKR.wxf-nominor.dtm.xqt    minor pieces do not chase protected ones
+    KRNKR.wxf.wdl.xqt            a win-draw-loss file, derived from a table of either metric
+
+One directory may contain files of all kinds.
 """
 
 from __future__ import annotations
@@ -143,7 +144,10 @@ def tables_directory() -> Path:
 
 
 def parse_name(filename: str) -> TableName | WdlName | None:
-    """Return the `TableName` or `WdlName` of a file name; None for names of other files."""
+    """Return the `TableName` or `WdlName` of a file name; None for names of other files.
+
+    Only the spelling of `filename` counts: None for `KRKRN.none.dtm.xqt`, whose material is KRNKR.
+    """
     match = _NAME.fullmatch(filename)
     if match is None:
         return None

@@ -37,7 +37,7 @@ _POWERS = tuple(3**k for k in range(SLOTS_PER_BYTE))
 _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uint8)
 """uint8 (243, 5): codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
-_ALL_DIGITS = sum(_POWERS)
+_FIVE_DRAWS = sum(_POWERS)
 """Value of a byte of five draws; of five wins it is twice this, of five losses 0."""
 _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 """Codes of all outcomes, ascending."""
@@ -114,7 +114,7 @@ class OutcomeBlock:
     def write_packed(self, out: NDArray[np.uint8]) -> None:
         """Write the outcomes of all slots into `out`, uint8 (bytes,), five slots per byte."""
         if self.constant is not None:
-            out[:] = (self.constant - LOSS) * _ALL_DIGITS
+            out[:] = (self.constant - LOSS) * _FIVE_DRAWS
         else:
             out[:] = self.packed
 
@@ -148,7 +148,10 @@ class OutcomeCodec:
     may_be_plain = True
 
     def max_content(self, slots: int) -> int:
-        """Return the size in bytes of the content of a block: five of its `slots` per byte."""
+        """Return the size in bytes of the content of a block of `slots` slots: five per byte.
+
+        A block of one outcome has a content of one byte (`constant_content`).
+        """
         return -(-slots // SLOTS_PER_BYTE)
 
     def constant_content(self, code: int) -> bytes:

@@ -71,8 +71,9 @@ class Gap:
 class ProofStatus:
     """State of a table's proof, with its gaps.
 
-    `certificate` is the table's certificate if it is valid, else None. `gaps` are sorted by number
-    of pieces and name. `reason` says why an existing certificate is invalid, else None.
+    `certificate` is the table's certificate if it is valid for the table's contents, else None.
+    `gaps` are sorted by number of pieces and name. `reason` says why an existing certificate is not
+    valid; it is None without a certificate, and if it is valid.
     """
 
     certificate: Certificate | None
@@ -87,7 +88,7 @@ class ProofStatus:
         return ProofState.BUT_FOR if self.gaps else ProofState.PROVEN
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `ls`, `stats` and `verify` print with `--json`."""
+        """Return the member `proof` of the JSON of `ls`, `stats`, `verify` and the board."""
         return {
             "status": str(self.state),
             "but_for": [
@@ -104,7 +105,10 @@ class ProofStatus:
 
 
 class Proofs:
-    """Proof statuses of tables, kept once found: create a new object after files have changed."""
+    """Proof statuses of tables, kept once found: create a new object after files have changed.
+
+    find : returns the path of a table, or None
+    """
 
     def __init__(self, find: Find) -> None:
         self._find = find
@@ -116,7 +120,7 @@ class Proofs:
 
         Raises `CorruptTableError`, `FormatVersionError` and `OSError` if its file cannot be read.
         """
-        own = self._own_status(name)
+        own = self._digest_and_status(name)
         if isinstance(own, Exception):
             raise own
         if own[1].certificate is None:
@@ -129,7 +133,7 @@ class Proofs:
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:
-        """Return whether it is certain that `status` reads no whole file."""
+        """Return whether it is certain that `status` reads no whole file; then stores the gaps."""
         if name in self._gaps:
             return True
         path = None if name in self._own else self._find(name)
@@ -142,7 +146,7 @@ class Proofs:
 
     def _premises(self, name: TableName) -> tuple[Premise, ...]:
         """Return the supporting tables named by a table's certificate; empty if that is invalid."""
-        own = self._own_status(name)
+        own = self._digest_and_status(name)
         if isinstance(own, Exception) or own[1].certificate is None:
             return ()
         return own[1].certificate.supporting
@@ -152,7 +156,7 @@ class Proofs:
         if name not in self._gaps:
             gaps: set[Gap] = set()
             for premise in self._premises(name):
-                below = self._own_status(premise.table)
+                below = self._digest_and_status(premise.table)
                 if isinstance(below, FileNotFoundError):
                     gaps.add(Gap(premise.table, Fault.MISSING))
                 elif isinstance(below, Exception):
@@ -166,8 +170,13 @@ class Proofs:
             self._gaps[name] = frozenset(gaps)
         return self._gaps[name]
 
-    def _own_status(self, name: TableName) -> tuple[str, ProofStatus] | TablebaseError | OSError:
-        """Return a table's digest and its status without gaps, or the error of reading its file."""
+    def _digest_and_status(
+        self, name: TableName
+    ) -> tuple[str, ProofStatus] | TablebaseError | OSError:
+        """Return a table's digest in hex and its status without gaps, or the error of reading it.
+
+        The result is kept for later calls.
+        """
         if name not in self._own:
             try:
                 self._own[name] = self._read(name)
@@ -176,7 +185,10 @@ class Proofs:
         return self._own[name]
 
     def _read(self, name: TableName) -> tuple[str, ProofStatus]:
-        """Return a table's digest and its status without gaps; raises if it cannot be read."""
+        """Return a table's digest in hex and its status without gaps, read from its files.
+
+        Raises `TablebaseError` or `OSError` if the table is missing, unreadable or damaged.
+        """
         path = self._find(name)
         if path is None:
             raise FileNotFoundError(f"there is no {name.filename}")

@@ -1,4 +1,4 @@
-"""Reading a table file, whose codes are values with distances; the result of a probe."""
+"""Reader of table files, whose codes encode values with distances; the result of a probe."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ProbeResult:
 
     @property
     def rules(self) -> Rules | None:
-        """Rules of the rule set, without its variants; None if unknown."""
+        """Rules of the rule set, without limit on orders or minor chases; None if unknown."""
         return self.rule_set.rules
 
     def _repr_html_(self) -> str:

@@ -58,7 +58,10 @@ class RuleSet:
 
     @property
     def chase_rules(self) -> int:
-        """Definition of a chase as bits (`Chases.word`); that of `wxf` without rules on chases."""
+        """Definition of a chase as bits (`Chases.word`).
+
+        It is that of `wxf` if the rules are unknown, or if no chase loses under them.
+        """
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
@@ -75,7 +78,7 @@ class RuleSet:
         return f"{type(self).__name__}({str(self)!r})"
 
     def __str__(self) -> str:
-        """Return `wxf`, `check-o1`, `wxf-nominor-o2`: as in file names."""
+        """Return `wxf`, `check-o1`, `wxf-nominor-o2`: as in file names; `None` for no rules."""
         limit = f"-o{self.orders}" if self.orders else ""
         return f"{self.rules}{'' if self.minor_chases else '-nominor'}{limit}"
 

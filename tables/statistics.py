@@ -103,7 +103,8 @@ class HistogramLine:
 class FileStatistics:
     """Statistics in a table or a win-draw-loss file.
 
-    `index_size` is the number of slots for each side to move, `orders_limit` None without a limit.
+    `metric` is `wdl` for a win-draw-loss file. `index_size` is the number of slots for each side to
+    move, `orders_limit` the limit on orders, None without one.
     """
 
     material: Annotated[str, checked_json.text(r"K[A-Z]{1,31}", "material")]
@@ -116,7 +117,7 @@ class FileStatistics:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Parse the JSON text of a `to_json` object; members that follow from others are ignored.
+        """Parse the JSON text of a `to_json` object; members that are no fields are ignored.
 
         Raises `checked_json.SchemaError`, a `ValueError`, for values of another type or range, and
         for inconsistent counts. `tbgen.verify` checks whether the counts are true.
@@ -243,7 +244,10 @@ class TableStatistics(FileStatistics):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Parse like `FileStatistics.from_text`; `SchemaError` if histogram and counts differ."""
+        """Parse like `FileStatistics.from_text`.
+
+        Raises `SchemaError` also if the counts are not those of the histogram.
+        """
         found = super().from_text(text)
         for side, counts in zip(Side, (found.red_to_move, found.black_to_move), strict=True):
             if counts != _side_counts(side, found.histogram):

@@ -56,10 +56,11 @@ class Tablebase:
 
     `rules`, `orders` (a limit on orders; 0 for tables without one) and `minor_chases` choose the
     rule set (`RuleSet`). Parts that are None admit any: if several rule sets are present, probing
-    raises `RulesMismatchError`. `InputError` is raised for `minor_chases` False under rules without
-    this choice. `metric` chooses between two tables of the same material; a single table is used
-    whatever its metric, which `ProbeResult.metric` states. Probes of outcomes alone (`probe_wdl`)
-    read win-draw-loss files, or the table of a material without such a file.
+    raises `RulesMismatchError`. `InputError` is raised for unknown names, for an impossible limit,
+    and for `minor_chases` False under rules without this choice. `metric` chooses between two
+    tables of the same material; a single table is used whatever its metric, which
+    `ProbeResult.metric` states. Probes of outcomes alone (`probe_wdl`) read win-draw-loss files, or
+    the table of a material without such a file.
 
     All methods may be called from several threads at once. At most `max_open` files are open,
     beside those that `hold_wdl` keeps in memory; each takes a file descriptor. To open a file again
@@ -95,7 +96,12 @@ class Tablebase:
 
     @classmethod
     def open(cls, path: Path | str | None = None, **options: Unpack[Options]) -> Self:
-        """Return a tablebase of the files in one directory: $TBGEN_TABLES or `egtb` if None."""
+        """Return a tablebase of the files in one directory: $TBGEN_TABLES or `egtb` if None.
+
+        options : those of the class
+
+        Raises `InputError` like the class, and `OSError` if there is no such directory.
+        """
         tablebase = cls(**options)
         tablebase.add_directory(tables_directory() if path is None else path)
         return tablebase
@@ -246,7 +252,10 @@ class Tablebase:
             raise ValueError("the tablebase has been closed")
 
     def _opened(self, name: TableName | WdlName) -> TableFile | WdlFile:
-        """Return a file that has been added, opened if necessary; the caller holds the lock."""
+        """Return a file that has been added, opened if necessary; the caller holds the lock.
+
+        Raises `MissingTableError` if the file has been removed since, and errors of opening.
+        """
         file = self._open.get(name)
         if file is not None:
             self._open.move_to_end(name)
@@ -312,7 +321,10 @@ class Tablebase:
             return default
 
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
-        """Return the values of legal positions; reads every block once, and raises like `probe`."""
+        """Return the values of legal positions, in their order; raises like `probe`.
+
+        Each block that is not in the cache is read once.
+        """
         parsed = list(map(as_position, positions))
         boards = np.frombuffer(b"".join(position.board for position in parsed), np.uint8)
         sides = np.array([position.side for position in parsed], np.int64)
@@ -327,10 +339,12 @@ class Tablebase:
         ]
 
     def probe_wdl_boards(self, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
-        """Return outcomes (n,) of legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
+        """Return outcomes (n,) of legal positions: 1 win, 0 draw, -1 loss.
 
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
+
+        Raises like `probe`, and `InputError` for boards that are no positions and for other sides.
         """
         outcomes = np.zeros(np.size(sides), np.int8)
         for numbers, file, codes in look_up(
@@ -365,11 +379,12 @@ class Tablebase:
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
     ) -> tuple[Material, ...]:
-        """Keep files of `materials`, by default all, decompressed for `probe_wdl_boards`.
+        """Keep win-draw-loss files of `materials`, by default all, in memory, decompressed.
 
-        A win-draw-loss file takes at most 0.4 bytes a slot, rounded up to whole blocks. A file that
-        does not fit into the rest of `max_bytes` is skipped. Returns the materials of files kept.
-        Raises like `wdl_file`, and errors of reading.
+        `probe_wdl_boards` then reads no block of them. Such a file takes at most 0.4 bytes a slot,
+        rounded up to whole blocks. A file that is missing, or does not fit into the rest of
+        `max_bytes`, is skipped. Returns the materials of the files kept. Raises like `wdl_file`,
+        and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []
@@ -386,7 +401,7 @@ class Tablebase:
         return tuple(held)
 
     def stats(self, material: Material | str) -> TableStatistics:
-        """Return the statistics stored with a material's table; raises like `probe`."""
+        """Return the statistics stored in a material's table; raises like `table`."""
         return self.table(material).statistics
 
     # -- closing -----------------------------------------------------------------------------

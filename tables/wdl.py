@@ -114,7 +114,10 @@ class WdlFile(BlockFile[WdlSpec]):
         return data.ravel()
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return outcomes (n,) of slots (n,): 1 loss, 2 draw, 3 win; after `hold` from memory."""
+        """Return the outcome codes (n,) of slots (n,): 1 loss, 2 draw, 3 win.
+
+        After `hold` they are taken from memory.
+        """
         held = None if self._held is None else self._held[side]
         slots = np.asarray(slots, np.int64)
         if held is None or slots.size == 0:
@@ -130,7 +133,7 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = None
 
     def outcome(self, side: int, slot: int) -> Outcome:
-        """Return the outcome of a slot, side 0 (Red) or 1 (Black) to move.
+        """Return the outcome of a slot, side 0 (Red) or 1 (Black) to move, for that side.
 
         The outcome is arbitrary if the slot is a hole of the index or its position is illegal.
         """
@@ -138,7 +141,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def is_plain(self) -> bool | None:
-        """True if blocks are stored uncompressed; None if no block takes any bytes."""
+        """True if all blocks that take bytes are stored uncompressed; None if no block does."""
         plain = [
             length == OUTCOMES.max_content(self._slots_in(number))
             for number, length in enumerate(self._entries[:, 0].tolist())

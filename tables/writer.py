@@ -56,7 +56,7 @@ CodeSource = Callable[[int, int, int], Codes]
 (Black) to move. The dtype is that of the table's codes, or of their numbers in a palette; 0 marks
 slots without a position. Called by one thread at a time for runs of whole leads, one side after the
 other: first for the sample by which the arrangement is chosen, then for all slots in the order of
-the arrangement. Black may come first.
+the arrangement. Black may come first. If a block is too large, both sides are read again.
 """
 
 _BLOCKS_AT_ONCE = 4
@@ -73,7 +73,7 @@ class Packing:
     block_slots: int = BLOCK_SLOTS
     """Slots per block. Fewer are used if a block with many different codes exceeds 64 KiB."""
     tile_slots: int = TILE_SLOTS
-    """Slots per tile; more if a single lead (one placement of the defenders) has more slots."""
+    """Most slots per tile, unless a single lead (one placement of the defenders) has more."""
     compression: Parameters = FAST
     uncompressed: bool = False
     """Whether blocks are stored uncompressed; only codecs with `may_be_plain` allow it."""
@@ -137,11 +137,12 @@ def write_table(
     arrangements : Red's and Black's order of slots, for experiments; None for the best
     palettes : Red's and Black's; if given, `source` returns numbers in place of codes, and the file
         is the same
-    encode : `encode_filled`, or a faster equivalent
+    encode : for a table `encode_filled` or a faster equivalent, for a win-draw-loss file
+        `encode_outcomes`
 
-    Raises `ValueError` if `source` returns another dtype or shape, and for impossible `packing`;
-    and `OSError`. Errors of `source` pass through. On any error nothing is left behind, and an
-    existing file stays unchanged.
+    Raises `ValueError` if `source` returns another dtype or shape, for impossible `packing`, and
+    for statistics above `MAX_METADATA`; and `OSError`. Errors of `source` pass through. On any
+    error nothing is left behind, and an existing file stays unchanged.
     """
     if not 1 <= packing.block_slots <= spec.codec.max_slots:
         raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.codec.max_slots}")
@@ -334,6 +335,7 @@ def complete_file(
 ) -> None:
     """Write the block table and the compressed metadata; then the header, at the file's beginning.
 
+    file : positioned behind the blocks
     entries : those of the block table (`PackedBlock.entry`)
     """
     block_table = np.array(entries, "<u4").tobytes()
@@ -351,8 +353,8 @@ def pack_densely(
     threads : number of blocks packed at once; the bytes do not depend on it
     report : called as report(blocks done, all blocks)
 
-    `file` is closed before, since Windows replaces no open file. Raises `CorruptTableError` for a
-    damaged table, and `OSError`; the file on disk is then unchanged.
+    `file` is closed before it is replaced, since Windows replaces no open file. Raises
+    `CorruptTableError` for a damaged table, and `OSError`; the file on disk is then unchanged.
     """
     header = file.header
     with replacing(file.path) as out:
