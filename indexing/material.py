@@ -62,7 +62,10 @@ class Army:
         return self.rooks + self.knights + self.cannons + self.pawns
 
     def without(self, kind: int) -> Army:
-        """Return the army after the loss of one piece of a `PieceType`, which has it: no king."""
+        """Return the army after the loss of one piece of a `PieceType`.
+
+        kind : int, the type of a piece that the army has, not the king
+        """
         counts = [self.count(k) for k in PieceType]
         counts[kind] -= 1
         return Army(*counts[1:])
