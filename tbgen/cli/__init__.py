@@ -6,7 +6,7 @@
     lessons    examples and next steps, for `--help` and for terminals
     progress   progress of a build, on stderr
     proofs     output of `verify`: progress and results of proofs
-    streams    standard streams in any encoding; a line on stderr that is overwritten
+    streams    text of standard streams, in several encodings; a line on stderr that is overwritten
     workshop   builds that pages of the board request (`serve`)
     opponent   opponent on the board, played by the engine (`serve`)
 
@@ -81,7 +81,7 @@ class _LazyGroup(Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin with `incomplete`.
 
-        A shell calls this at every Tab; it is fast, since no command is imported.
+        A shell runs this at every Tab; it is fast, since no command is imported.
         """
         found = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)

@@ -88,8 +88,7 @@ def build(
     Finished tables are kept: an interrupted build resumes. Several builds may share a directory.
 
     Exit status: 0 ok, 1 a missing table, 2 bad input, no space or not enough memory, 3 corrupt
-    file, 130
-    interrupted. With --keep-going, that of the first table that failed.
+    file, 130 interrupted. With --keep-going, that of the first table that failed.
     """
     require_tables(wanted)
     if math.isnan(state_minutes):
@@ -156,7 +155,8 @@ def _check_first(
     estimate is above a minute.
 
     memory : bytes that the build may use, 0 for all free memory
-    threads : number of threads that build one table; jobs : number of tables built at once
+    threads : number of threads of all tables together; with a cluster, of each table
+    jobs : number of tables built at once
     here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length (`--yes`)
     """
@@ -217,7 +217,7 @@ def _on_this_machine(
             )  # fmt: skip
             if profile:
                 builder.progress = Profile(
-                    progress, builder.meter, lambda costs: progress.profile(costs, cores)
+                    progress, builder.meter, lambda costs: progress.report_costs(costs, cores)
                 )
             listed, executor = jobs_of(collection.work), InProcess(builder.build_job)
         with executor:
@@ -238,6 +238,7 @@ def _on_cluster(
     via : address through which workers exchange tables; None if they share the directory
     threads : number of threads that build one table
     memory : bytes of a cluster on this machine, 0 for free memory
+    keep_going : as in `_on_this_machine`
     """
     from tbgen.scheduling.cluster import Cluster
 

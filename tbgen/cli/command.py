@@ -1,7 +1,8 @@
 """Class of every command: answers on stdout, errors on stderr.
 
-An expected error is one line and a hint on stderr, and an exit status. With `--json`, stdout also
-has `{"input","error","hint"}`. TBGEN_TRACEBACK=1 prints the traceback.
+An expected error is printed to stderr as one line of message, and a line of hint if it has one; it
+decides the exit status. With `--json`, stdout also has `{"input","error","hint"}`.
+TBGEN_TRACEBACK=1 prints the traceback, too.
 """
 
 from __future__ import annotations
@@ -69,8 +70,9 @@ def answer_lines(
 ) -> int:
     """Answer every line of standard input, or of `lines`; return the worst exit status.
 
-    If a line cannot be answered, the failure is printed, and the next line is read. A broken pipe,
-    and an exception that is a bug, is raised.
+    If a line cannot be answered, the failure is printed, and the next line is read. The worst
+    status is the largest number. A broken pipe, and an exception that is a bug, is raised; so is
+    `InputError` for standard input in UTF-16.
 
     context : context of the command, whose parameter `as_json` decides the form of failures
     answer : returns the answer to the text of a line, or raises
@@ -115,7 +117,7 @@ class _Reporting(click.Command):
         """Run the command line, and exit; overrides click's method.
 
         Reports errors of the arguments, and errors while a command is loaded. If `standalone_mode`
-        is False, raises such errors, and returns the command's result.
+        is False, raises such errors, and returns the command's result or exit status.
         """
         _replace_closed_streams()
         never_fail_to_write()
@@ -124,7 +126,7 @@ class _Reporting(click.Command):
         except (Exception, KeyboardInterrupt) as error:
             if not standalone_mode:
                 raise
-            status = _end(error, None, as_json="--json" in (sys.argv if args is None else args))
+            status = _report(error, None, as_json="--json" in (sys.argv if args is None else args))
         if not standalone_mode:
             return status
         sys.exit(status if isinstance(status, int) else failures.OK)
@@ -145,7 +147,7 @@ class Group(_Reporting, click.Group):
             anonymous_pages(_TO_LOAD_NUMPY).close()
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            ctx.exit(_end(error, None, as_json=as_json))
+            ctx.exit(_report(error, None, as_json=as_json))
 
 
 class Command(_Reporting):
@@ -160,7 +162,11 @@ class Command(_Reporting):
         write_lesson(formatter, LESSONS[str(self.name)])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and report its errors; overrides click's method."""
+        """Run the command, and report its errors; overrides click's method.
+
+        Usage errors are raised: `main` reports them. A broken pipe is not reported, but sets the
+        exit status.
+        """
         try:
             answer = super().invoke(ctx)
             sys.stdout.flush()
@@ -171,10 +177,10 @@ class Command(_Reporting):
             _silence_stdout()
             ctx.exit(failures.BROKEN_PIPE)
         except (Exception, KeyboardInterrupt) as error:
-            ctx.exit(_end(error, ctx))
+            ctx.exit(_report(error, ctx))
 
 
-def _end(error: BaseException, ctx: click.Context | None, *, as_json: bool = False) -> int:
+def _report(error: BaseException, ctx: click.Context | None, *, as_json: bool = False) -> int:
     """Report an exception and return the exit status; raise the exception again if it is a bug.
 
     ctx : context of the command that failed; None if the error came before the command ran
@@ -202,7 +208,7 @@ def _end(error: BaseException, ctx: click.Context | None, *, as_json: bool = Fal
 
 
 def _main_argument(ctx: click.Context) -> str:
-    """Return the command's first argument as it was typed; empty if there is none."""
+    """Return the words of the command's first argument, joined by blanks; empty without any."""
     for parameter in ctx.command.params:
         if isinstance(parameter, click.Argument) and parameter.name is not None:
             value = ctx.params.get(parameter.name) or ""

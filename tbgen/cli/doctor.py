@@ -71,9 +71,11 @@ def _version(package: str) -> str | None:
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Describe as JSON the folder for compiled kernels: a writable one, else the default one.
+    """Describe as JSON the folder for compiled kernels, with the fields of `_directory`.
 
-    `usual` is the path of the default one, null for a user without a home.
+    It is the folder that kernels are kept in (`find_kernel_folder`). If there is none, it is the
+    usual folder (`usual_folder`), or for a user without a home directory the root directory; then
+    `writable` is False. `usual` is the path of the usual folder, null for a user without a home.
     """
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))
@@ -84,7 +86,8 @@ def _kernel_cache() -> dict[str, Any]:
 def _directory(path: Path) -> dict[str, Any]:
     """Describe a directory as JSON: path, existence, writability and free bytes.
 
-    If it does not exist, writability and free bytes are those of its nearest existing parent.
+    The path is absolute unless the working directory has been removed. If the directory does not
+    exist, writability and free bytes are those of its nearest existing parent.
     """
     existing = path
     # Unlike `Path.exists`, `os.path.exists` raises no error in an unreadable folder.
@@ -107,7 +110,10 @@ def _working_directory() -> Path | None:
 
 
 def _tables(path: Path) -> dict[str, Any]:
-    """Describe the tables directory as JSON, with number and bytes of its tables."""
+    """Describe the tables directory as JSON, with the fields of `_directory`.
+
+    `tables` and `bytes_on_disk` are number and size of its tables; 0 if it cannot be read.
+    """
     from tbgen.tables import TableName
 
     answer = _directory(path)
@@ -120,7 +126,11 @@ def _tables(path: Path) -> dict[str, Any]:
 
 
 def _try_numba() -> dict[str, Any]:
-    """Import numba, compile and run a function; return the cache folder and whether it worked."""
+    """Import numba, compile and run a function; return JSON for the answer's member `numba`.
+
+    `cache_folder` is the folder of kernels, `compiles` whether the function's result was right.
+    Errors of numba pass through.
+    """
     import numba
 
     from tbgen.compiling.jit import CACHE_FOLDER

@@ -112,7 +112,8 @@ def _fetch_one(
 ) -> tuple[str, failures.Failure | None]:
     """Fetch the file of an index entry unless it is present; `line` shows progress and errors.
 
-    Returns ("fetched", None), ("present", None), or ("failed", the failure).
+    Returns ("fetched", None), ("present", None), or ("failed", the failure). Other errors than of
+    the sources, such as a full disk, pass through.
 
     label : beginning of the lines that report progress
     """

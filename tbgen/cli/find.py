@@ -128,8 +128,10 @@ def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> None:
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
     """Write one JSON object to stdout: the positions of a search, or only their number.
 
-    found : the search, or the number. Nothing is written before the search has ended, so that after
-        an error stdout has only the object of the error
+    Nothing is written before the search has ended. So after an error stdout has only the object of
+    the error.
+
+    found : the search, or the number of its positions
     """
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}

@@ -18,9 +18,10 @@ CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 """Example position, KRKN with Black to move: perpetual check seems to draw, but loses."""
 
 LOOP = "f0e0 e8f8 e0f0 f8e8 f0e0 e8f8 e0f0 f8e8"
-"""Example moves: Red checks on every move (diagram D2 of the federation's book)."""
+"""Example moves from `LOOP_FEN`: Red checks on every move (diagram D2 of the federation's book)."""
 
 LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
+"""Example position before the moves of `LOOP`."""
 
 
 class Lesson(NamedTuple):
@@ -53,10 +54,12 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson) -> None:
 
 
 def show_next(*steps: tuple[str, str]) -> None:
-    """Suggest commands to run next, if stdout and stderr are terminals.
+    """Suggest commands to run next, on stderr, if stdout and stderr are terminals.
 
-    steps : pairs of a command line and its purpose. The options on tables and rules that the user
-        has typed are appended to each command line
+    steps : pairs of a command line and its purpose
+
+    The options on tables and rule set that the user has typed are appended to each command line,
+    except `--minor-chases`. The running command must have these options.
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
@@ -71,7 +74,10 @@ def show_next(*steps: tuple[str, str]) -> None:
 
 
 def typed_options(context: click.Context, *names: str) -> str:
-    """Return text like ` --tables DIR` with those of the named options that the user has typed."""
+    """Return text like ` --tables DIR` with those of the named options that the user has typed.
+
+    The text is empty if there are none. All of `names` are options with a value.
+    """
     return "".join(
         f" --{name} {shlex.quote(str(context.params[name]))}"
         for name in names

@@ -39,8 +39,7 @@ def ls(
     --check each file is read whole, the digest is computed, and --json also has the digest of
     the values alone. The state of the proof is that of the certificate which `verify` has written;
     only a file that was modified since is read whole for it. A file that cannot be read is listed
-    with its error.
-    Win-draw-loss files are counted at the end; --json lists them in `wdl`.
+    with its error. Win-draw-loss files are counted at the end; --json lists them in `wdl`.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
@@ -98,7 +97,7 @@ def ls(
 
 
 def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
-    """Return `digest` of a win-draw-loss file, and `source`, the table file it was derived from.
+    """Return the members `digest` and `source` (name of the source table) of a file's JSON.
 
     check : whether to read the file whole, and compare its contents with the digest
     """
@@ -109,9 +108,10 @@ def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
 
 
 def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | None]:
-    """Return `digest` of a table, from its header, and `values`, the digest of its values alone.
+    """Return the members `digest`, from the header, and `values` of a table's JSON.
 
-    `values` is None without `check`, which reads the table whole and compares both digests.
+    check : whether to read the table whole, and compare its contents with the digest; `values` is
+        then the digest of its values alone, else None
     """
     with TableFile(path, name=name) as file:
         values = checked_digest(file, threads=usable_cores()).hex() if check else None

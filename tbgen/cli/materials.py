@@ -32,13 +32,15 @@ class MaterialChoice:
     attackers: int | None
 
     def __bool__(self) -> bool:
-        """Return whether any word or bound was given."""
+        """Return whether any word or limit was given."""
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
         """Return the selected materials: some of `present`, and any that a word names exactly.
 
-        Raises `InputError` for an invalid word, and `OSError` for an unreadable @FILE.
+        Without words and limits, all of `present` are selected. Raises `InputError` for an invalid
+        word, and if no material that the words name is within the limits. Raises `OSError` for an
+        unreadable @FILE.
         """
         return materials_among(present, self.words, self.men, self.attackers)
 

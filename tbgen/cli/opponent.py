@@ -29,7 +29,8 @@ REPLY_SECONDS = 8.0
 class Opponent:
     """Thread-safe callable that returns the engine's move; keeps the process between two calls.
 
-    directory : that of the engine's tables; rules : name of the rules under which it plays
+    directory : that of the engine's tables
+    rules : name of the rules under which it plays
     """
 
     def __init__(self, directory: Path, rules: str) -> None:
@@ -40,7 +41,10 @@ class Opponent:
         self._output: Queue[str] = Queue()
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
-        """Return the engine's move after `moves` from `start`; raise `NoReplyError` without one."""
+        """Return the engine's move after `moves` from `start`.
+
+        Raises `NoReplyError` if the engine does not answer in time, or has no move.
+        """
         game = f"position fen {start.fen}"
         if moves:
             game += f" moves {' '.join(move.iccs for move in moves)}"

@@ -68,7 +68,10 @@ def directory(value: str | Path) -> Path:
 
 
 def jobs(value: str | int) -> int:
-    """Parse a number of processes, 1 to `MAX_THREADS`; return 0 for `auto`."""
+    """Return a number of processes, 1 to `MAX_THREADS`; 0 for `auto`, and for the integer 0.
+
+    Anything else, also the text `0`, raises `click.BadParameter`.
+    """
     if value in ("auto", 0):
         return 0
     text = str(value)
@@ -206,7 +209,7 @@ class Selection:
     """Tables of `directory` that options select.
 
     `choice` admits rule sets. `metric` ("dtm", "dtc") is preferred if a material has tables of
-    both; it may be None if no material has both.
+    both. If it is None, probing such a material raises `RulesMismatchError`.
     """
 
     directory: Path
@@ -214,7 +217,10 @@ class Selection:
     metric: str | None
 
     def open(self) -> GameTablebase:
-        """Open the selected tables for probing; a missing directory counts as an empty one."""
+        """Open the selected tables for probing; a missing directory counts as an empty one.
+
+        Raises `InputError` for a choice that no rule set satisfies.
+        """
         from tbgen.play.tablebase import GameTablebase
 
         opened = GameTablebase(**asdict(self.choice), metric=self.metric)
@@ -223,7 +229,10 @@ class Selection:
         return opened
 
     def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
-        """Return the materials of the tables in `opened` (an opened selection), of `metric` if set.
+        """Return the materials of the tables in `opened`, which `open` has returned.
+
+        Only tables of its rule set count, and only those of `metric` unless that is None. Raises
+        `RulesMismatchError` if there are several rule sets.
 
         wdl : whether to return those of its win-draw-loss files instead, which have no metric
         """

@@ -1,7 +1,9 @@
-"""Progress of a build on stderr: one live line on a terminal, else a line for each table.
+"""Progress of a build on stderr: on a terminal a line that is overwritten, and lines that stay.
 
-Without a terminal, a build of more than `LARGE_SET` tables prints a line a minute. The caller
-prints failures of tables.
+A line stays for each table that was built, and for notes. Without a terminal, a line is also
+printed every ten seconds while a table is built. In a build of more than `LARGE_SET` tables, tables
+have no lines of their own; without a terminal, a line is printed every minute. The caller prints
+failures of tables.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ QUIET_SECONDS = 10.0
 """Seconds between lines about one table, without a terminal."""
 
 LARGE_SET = 100
-"""Largest number of tables for which a line for each table is printed."""
+"""Number of tables above which a build prints no line for each table."""
 
 LARGE_SET_SECONDS = 60.0
 """Seconds between lines about a set of more than `LARGE_SET` tables, without a terminal."""
@@ -40,9 +42,10 @@ _MAX_NAMED = 4
 class SetProgress(LiveLine, Progress, Observer):
     """Progress on stderr of a build of `total` tables, and the `Observer` of its jobs.
 
-    `tables` has the JSON of each table that was built or found present.
+    `tables` has a JSON object for each table that was built or found present: its name (`table`),
+    whether it was `built`, and if so `bytes_on_disk` and `build_seconds`.
 
-    forecast : estimates the remaining time; None if no time is shown
+    forecast : estimates the remaining time, from the jobs reported to it; None if none is shown
     by_workers : whether other processes build the tables; then phases of a table are not reported
     """
 
@@ -62,12 +65,15 @@ class SetProgress(LiveLine, Progress, Observer):
         self._label = ""
         self._settled = 0
         self._began = self._printed = time.monotonic()
-        self._time_left_text, self._time_left_known = "", 0.0
+        self._time_left_text, self._time_left_computed = "", 0.0
 
     # -- of the table under construction in this process -------------------------------------
 
     def table(self, name: TableName, finished: bool) -> None:
-        """Begin a table; if it is `finished`, show it as present; implements `Progress.table`."""
+        """Begin a table, or if it is `finished`, show it as present; implements `Progress.table`.
+
+        Adds a finished table to `tables`.
+        """
         self._label = f"{self.counts.total() + 1}/{self._total} {name}"
         self._settled = 0
         if self._prints_each:
@@ -98,14 +104,19 @@ class SetProgress(LiveLine, Progress, Observer):
         self.print(f"{self._label}: {text}")
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Show a table that has been written, of `size` bytes; implements `Progress.written`."""
+        """Show a table that has been written, of `size` bytes, and add it to `tables`.
+
+        Implements `Progress.written`.
+        """
         figures = {"bytes_on_disk": size, "build_seconds": round(seconds, 3)}
         self.tables.append({"table": str(name), "built": True, **figures})
         show = self.print if self._prints_each else self._show_at_intervals
         show(f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}")
 
-    def profile(self, costs: list[PhaseCost], threads: int) -> None:
-        """Print the costs of the phases of the table just written, and add them to its JSON.
+    def report_costs(self, costs: list[PhaseCost], threads: int) -> None:
+        """Print the costs of the phases of the table just written, and add them to its object.
+
+        The object is the last one in `tables`, its new member `profile`.
 
         threads : number of threads that built it
         """
@@ -159,7 +170,7 @@ class SetProgress(LiveLine, Progress, Observer):
         self._observer.failed(start, error)
 
     def waiting(self) -> None:
-        """Show the tables that workers are building; implements `Observer.waiting`."""
+        """Show the tables that workers are building, if any; implements `Observer.waiting`."""
         running = self._running
         if self._by_workers and running:
             names = f": {', '.join(running)}" if len(running) <= _MAX_NAMED else ""
@@ -179,7 +190,10 @@ class SetProgress(LiveLine, Progress, Observer):
         return f"{counted(self._total, 'table')}: {said}; {format_bytes(built)} in {took}"
 
     def _show_at_intervals(self, text: str) -> None:
-        """Show a text and the remaining time: at once on a terminal, else at intervals."""
+        """Show a text and the remaining time: at once on a terminal, else at most at intervals.
+
+        Without a terminal the text is dropped if the last one was printed too recently.
+        """
         text += self._time_left()
         self.update(text)
         interval = QUIET_SECONDS if self._prints_each else LARGE_SET_SECONDS
@@ -191,7 +205,7 @@ class SetProgress(LiveLine, Progress, Observer):
         """Return `; about 3 min left`; empty without a forecast, and until a table is built."""
         if self._forecast is None or not self.counts["built"]:
             return ""
-        if time.monotonic() - self._time_left_known > _TIME_LEFT_SECONDS:
+        if time.monotonic() - self._time_left_computed > _TIME_LEFT_SECONDS:
             self._time_left_text = f"; about {format_duration(self._forecast.seconds_left())} left"
-            self._time_left_known = time.monotonic()
+            self._time_left_computed = time.monotonic()
         return self._time_left_text

@@ -91,7 +91,10 @@ class Prover:
 
 @cache
 def print_compiling() -> None:
-    """Print to stderr that kernels are being compiled; on a terminal, clear the live line first."""
+    """Print to stderr that kernels are being compiled, once in a process.
+
+    On a terminal, the live line is cleared first.
+    """
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(clear + COMPILING, err=True)
 
@@ -100,8 +103,10 @@ class ClosureProgress(Observer):
     """Progress of `tbgen verify --closure`: proofs of tables and of their supporting tables.
 
     `entries` are the JSON entries of the tables, by job key; `worst` is the exit status so far.
-    `line` shows the progress, `forecast` estimates the time left. With `quiet`, nothing is printed
-    on stdout.
+
+    forecast : estimates the time left
+    line : shows the progress on stderr, where notes and errors are printed, too
+    quiet : whether to print nothing on stdout
     """
 
     every = 2.0
@@ -124,9 +129,9 @@ class ClosureProgress(Observer):
 
     def finished(self, start: Start, result: ProvenTable) -> None:
         """Record a table proven, in this run or by its certificate (`Observer.finished`)."""
-        self._end(start)
+        self._remove_running(start)
         self._forecast.finished(start, result)
-        self._settled(start.job, result)
+        self._record(start.job, result)
         self._counts[CERTIFIED if result.report is None else "proven"] += 1
         if not self._quiet and result.report is None:
             click.echo(f"{title(result.name)}: proven, by its certificate")
@@ -137,7 +142,7 @@ class ClosureProgress(Observer):
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
         """Report a job that is tried again, since its process was lost (`Observer.retried`)."""
-        self._end(start)
+        self._remove_running(start)
         self._forecast.retried(start, error)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
@@ -145,12 +150,12 @@ class ClosureProgress(Observer):
         """Report a refuted table, or an error of a proof; overrides `Observer.failed`."""
         from tbgen.verify.files import RefutedError
 
-        self._end(start)
+        self._remove_running(start)
         self._forecast.failed(start, error)
         if isinstance(error, RefutedError):
             self._counts["refuted"] += 1
             self.worst = max(self.worst, failures.FINDINGS)
-            self._settled(start.job, error.settled)
+            self._record(start.job, error.settled)
             assert error.settled.report is not None
             if not self._quiet:
                 show_report(error.settled.name, error.settled.report, None)
@@ -184,11 +189,12 @@ class ClosureProgress(Observer):
         ]
         return f"{counted(len(self._jobs), 'table')}: {', '.join(counts)}"
 
-    def _end(self, start: Start) -> None:
+    def _remove_running(self, start: Start) -> None:
+        """Remove a job from those that run, and clear the live line for other output."""
         self._running.remove(start.job.key)
         self._line.clear()
 
-    def _settled(self, job: Job, settled: ProvenTable) -> None:
+    def _record(self, job: Job, settled: ProvenTable) -> None:
         """Add to `entries` the JSON entry of a table that was proven, refuted or certified."""
         entry = name_of(job).to_json() | {"ok": True, "by": "certificate"}
         if settled.report is not None:

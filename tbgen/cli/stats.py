@@ -37,8 +37,9 @@ def stats(
     """Print statistics of a table.
 
     Positions are legal ones with either side to move, mirror images counted once; Red is the
-    side named first in the canonical name. Distances are in plies. The statistics are read from the
-    header, and so is the digest without --check; `verify` compares them with the values.
+    side named first in the canonical name. Distances are in plies. Statistics and digest are those
+    that the file states; --check computes the digest, `verify` also compares the statistics with
+    the values.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """

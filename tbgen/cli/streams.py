@@ -4,6 +4,9 @@ Input is decoded as UTF-8, with or without byte order mark, else in the locale's
 GB 18030 or Big5, whichever gives more characters of moves, else with replacement characters. Python
 decodes invalid bytes of arguments to lone surrogates, which JSON must not contain. A live line is
 overwritten on a terminal.
+
+Input in UTF-16, and a text or line of more than `MAX_TEXT` bytes, are refused by `InputError`. In
+JSON a lone surrogate becomes U+FFFD, and all text is ASCII if stdout's encoding lacks a character.
 """
 
 from __future__ import annotations
@@ -161,13 +164,13 @@ class LiveLine:
             self._bar.set_description_str(text)
 
     def print(self, text: str) -> None:
-        """Print a permanent line above the line that is overwritten."""
+        """Print a permanent line on stderr, above the line that is overwritten if there is one."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:
             click.echo(text, err=True)
 
     def clear(self) -> None:
-        """Clear the line before other output."""
+        """Clear the line before other output; do nothing without a terminal."""
         if self._bar is not None:
             self._bar.clear()

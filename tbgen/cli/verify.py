@@ -174,7 +174,10 @@ def _prove_each(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables one by one; return the exit status and the entries of `--json`.
 
-    memory : bytes, 0 for free memory; quiet : whether to print nothing on stdout
+    Writes and removes certificates unless `prover.certificates` is False, and prints the reports.
+
+    memory : bytes, 0 for free memory
+    quiet : whether to print nothing on stdout
     """
     from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file

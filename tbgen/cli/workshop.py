@@ -74,9 +74,9 @@ class Workshop:
         self._current: _Build | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building materials and their supporting tables, where missing.
+        """Return the cost of building materials and supporting tables; finished ones cost nothing.
 
-        None if planning would take long, or fails.
+        Returns None if planning would take long, or fails.
         """
         if any(closure_bound(material) > _MAX_PLANNED for material in materials):
             return None
@@ -93,7 +93,10 @@ class Workshop:
         return None if build is None else build.progress()
 
     def start(self, materials: Sequence[Material]) -> bool:
-        """Start to build materials and their supporting tables; return False if a build runs."""
+        """Start to build materials and their supporting tables, and return True.
+
+        If a build runs, return False and start nothing.
+        """
         with self._lock:
             if self._current is not None and self._current.thread.is_alive():
                 return False
@@ -101,7 +104,7 @@ class Workshop:
             return True
 
     def start_demo(self) -> None:
-        """Start building the tables of the demonstration."""
+        """Start building the tables of the demonstration; called before any other build."""
         materials = [*self.starters["small"], *self.starters["rules"]]
         own = Collection(materials, self._directory, self._rule_set())
         compared = Collection(materials_of(COMPARED), self.compared, RuleSet(Rules.NONE))
@@ -126,7 +129,7 @@ class Workshop:
 
 
 class _Build(Observer):
-    """One build that a page requests: its thread, its progress, and the `Observer` of its jobs.
+    """One build for the board: its thread, its progress, and the `Observer` of its jobs.
 
     collections : tables to build, one collection after the other
     memory : bytes for all tables together, 0 for free memory
@@ -171,16 +174,21 @@ class _Build(Observer):
         return fsum(done) / whole if whole else 0.0
 
     def _run(self) -> None:
+        """Build all collections, and store the result; the function of the thread."""
         try:
             outcome = self._build()
         except _CancelledError:
-            self._end(Stage.CANCELLED)
+            self._store_result(Stage.CANCELLED)
         except Exception as error:
-            self._end(Stage.FAILED, self._described(error))
+            self._store_result(Stage.FAILED, self._message(error))
         else:
-            self._end(*outcome)
+            self._store_result(*outcome)
 
     def _build(self) -> tuple[Stage, str]:
+        """Build all collections; return the last stage, and the reason of a failure or "".
+
+        Raises `_CancelledError`, and the errors of planning and of starting processes.
+        """
         total = sum(len(collection.work) for collection in self.collections)
         self._last = replace(self._last, total=total)
         cores = max(1, usable_cores() - 1)
@@ -195,10 +203,10 @@ class _Build(Observer):
             with Processes(collection.table_builder(cores), slots, limits.memory) as executor:
                 outcome = collection.build(jobs[number], executor, self, keep_going=False)
             for key, error in outcome.failures.items():
-                return Stage.FAILED, f"{key}: {self._described(error)}"
+                return Stage.FAILED, f"{key}: {self._message(error)}"
         return Stage.BUILT, ""
 
-    def _described(self, error: BaseException) -> str:
+    def _message(self, error: BaseException) -> str:
         """Return the message of an error; a bug is logged with its traceback."""
         if isinstance(error, LostError):
             return f"failed repeatedly: {error}"
@@ -208,14 +216,18 @@ class _Build(Observer):
         traceback.print_exception(error)
         return "something went wrong; see the server's log"
 
-    def _end(self, stage: Stage, problem: str = "") -> None:
-        """Store the final progress of the build; `problem` is the reason if it failed."""
+    def _store_result(self, stage: Stage, problem: str = "") -> None:
+        """Store the progress of the ended build, which `progress` returns from now on.
+
+        stage : `BUILT`, `CANCELLED` or `FAILED`
+        problem : reason of a failure, else empty
+        """
         whole = self.progress()
         with self._lock:
             share = 1.0 if stage == Stage.BUILT else whole.share
             self._last = replace(whole, stage=stage, running=(), share=share, problem=problem)
 
-    # -- callbacks of the run ----------------------------------------------------------------
+    # -- implements `Observer`; `waiting` and `started` end a cancelled build by an exception ---
 
     def started(self, start: Start) -> None:
         self.waiting()
