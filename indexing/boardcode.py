@@ -111,8 +111,9 @@ def encode(position: Position) -> tuple[int, ...]:
 def decode(code: Sequence[int]) -> bytes:
     """Return the board (90 piece codes) that six integers encode; kings may be absent.
 
-    The coordinate numbers of a type may have any order. Raises `PositionError` for other than six
-    integers of nine digits, invalid numbers, and two pieces on one square.
+    The coordinate numbers of a type may have any order. Raises `PositionError` unless `code` has
+    six integers of at most nine digits, for invalid case and coordinate numbers, and for two pieces
+    on one square. Whether each piece is in its area is not checked.
     """
     if len(code) != _INTEGERS:
         raise PositionError(f"the board code has {len(code)} integers", _RANGE_HINT)

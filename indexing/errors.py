@@ -24,11 +24,11 @@ class InputError(ValueError):
 
 
 class MaterialError(InputError):
-    """A text that is not the name of a material of xiangqi."""
+    """A text that names no material, or a material with too many pieces or too many slots."""
 
 
 class PositionError(InputError):
-    """A FEN or other notation that does not describe a position of xiangqi."""
+    """A FEN, another notation or a board that is no position; also a text that names no square."""
 
 
 class MoveTextError(InputError):

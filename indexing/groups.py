@@ -43,7 +43,7 @@ class Group:
 
     @cached_property
     def area(self) -> tuple[int, ...]:
-        """Squares where the piece may stand; the piece's slot is the index of its square."""
+        """Squares where each piece may stand; a piece's slot is the index of its square here."""
         return area(self.side, self.kind)
 
     @property

@@ -15,10 +15,11 @@ A piece is *protected* if it has a *root*: a piece of its side that can legally 
 square. *Minor pieces* are advisors and elephants.
 
 Each rule set is one `Terms`: its `Chases` and its names. Solver, proof, referee, engine and the C
-reader test the bits of `Chases.word`; the only name that they test is `none`. A new set is a member
-of `Rules` with its terms (docs/architecture.md, "How to add a rule set").
+reader use the number of offences that lose (`Rules.offences`) and the bits of `Chases.word`. They
+compare no name of a set, except with `none`. A new set is a member of `Rules` with its terms
+(docs/architecture.md, "How to add a rule set").
 
-Source: WXF 2018. Points in comments are those of docs/referee.md, section 2.
+Source: WXF 2018. *Point 1* and so on are points of docs/referee.md, section 2.
 """
 
 from __future__ import annotations

@@ -229,7 +229,10 @@ class BlockFile(Generic[Spec]):
         return plane
 
     def check(self, *, threads: int = 1) -> None:
-        """Read the whole file, and verify checksums, blocks, digest; subclasses also metadata."""
+        """Read the whole file, and verify checksums, blocks, digest; subclasses also metadata.
+
+        Raises `CorruptTableError` and `OSError`.
+        """
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:

@@ -47,7 +47,7 @@ _COUNT_BYTES = 2
 
 
 class BlockError(Exception):
-    """A content that is not a block of the expected number of slots."""
+    """An invalid content, or the content of a block with another number of slots than expected."""
 
 
 def fill(codes: Codes, otherwise: int) -> Codes:
@@ -125,7 +125,7 @@ class Block:
         dtype = CodeSpace(width).dtype
         count = int.from_bytes(content[:_COUNT_BYTES], "little")
         self.constant: int | None = None
-        """Code of all slots, or None if they differ."""
+        """Code of all slots if the palette has only this code, else None."""
         self.nbytes = len(content) + 512
         if count == 0:
             if len(content) != _COUNT_BYTES + slots * width:
@@ -228,8 +228,8 @@ FAST: Parameters = Parameters(
     **_COMMON, hash_log=15, chain_log=16, search_log=4, min_match=5, target_length=64,
     strategy=zstandard.STRATEGY_LAZY2,
 )  # fmt: skip
-"""Parameters of a lazy parse: a quarter of the time of zstd's least optimal parse, and 7 % more
-bytes.
+"""Parameters of a lazy parse: a quarter of the time of the fastest optimal parse of zstd, and 7 %
+more bytes.
 """
 
 DENSE: Parameters = Parameters(

@@ -37,7 +37,10 @@ def write_build_record(table: Path, record: dict[str, float]) -> None:
 
 
 def read_build_record(table: Path) -> dict[str, float]:
-    """Return the valid `RECORD_FIELDS` of a table's build record; empty if it cannot be read."""
+    """Return the `RECORD_FIELDS` of a table's build record, without missing and invalid ones.
+
+    The result is empty if there is no record, or if it cannot be read.
+    """
     try:
         path = build_record_path(table)
         with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:

@@ -123,9 +123,11 @@ def read_certificate(table: Path) -> Certificate | None:
 
 
 def write_certificate(table: Path, certificate: Certificate, modified: int) -> None:
-    """Write the certificate of a table file, whole or not at all; raises `OSError`.
+    """Write the certificate of a table file, whole or not at all, and set its modification time.
 
     modified : the table's time of modification in ns, read before its bytes were checked
+
+    Raises `OSError`.
     """
     with replacing(certificate_path(table)) as file:
         file.write(certificate.to_text().encode("ascii"))

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 MAX_VALUE = 512
 """Most characters of one value; an entry with a FEN has fewer than 250."""
 MAX_MEMBERS = 64
-"""Most members of an object; objects of this project have fewer."""
+"""Most members of an object that `parse_object` reads; objects of this project have fewer."""
 MAX_COUNT = 2**63 - 1
 """Largest number, unless a check has another limit."""
 

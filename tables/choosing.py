@@ -38,7 +38,7 @@ _LISTS_PER_THREAD = 4
 """Lists of sampled blocks per thread; several, to balance the load of threads."""
 
 _GOLDEN = (5**0.5 - 1) / 2
-"""Golden ratio; its multiples modulo 1 give evenly spread places of sampled blocks."""
+"""Reciprocal of the golden ratio; its multiples modulo 1 spread the sampled blocks evenly."""
 
 MakeBlock = Callable[[], Codes]
 """Function that returns the codes of a block; called in a worker thread."""

@@ -75,7 +75,7 @@ class RulesMismatchError(TablebaseError):
 
 
 class IllegalPositionError(TablebaseError):
-    """A position that cannot arise in a game, so its slot in a table is meaningless."""
+    """A position that is not legal (`reason`); a table has an arbitrary value for it."""
 
     def __init__(self, fen: str, reason: str) -> None:
         self.fen = fen

@@ -115,7 +115,10 @@ class TableSpec(_Spec):
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification with these three `fields`; raises `ValueError`, `IndexError`."""
+        """Return the specification with these three `fields`.
+
+        Raises `ValueError` or `IndexError` for impossible ones.
+        """
         codes = CodeSpace(width, span)
         if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
             raise ValueError(f"no codes of {width} bytes and span {span}")

@@ -48,7 +48,7 @@ def _fen(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SideCounts:
-    """Numbers of positions with one side to move."""
+    """Numbers of legal positions with one side to move, and of its wins, draws and losses."""
 
     legal: Annotated[int, _COUNT]
     wins: Annotated[int, _COUNT]
@@ -258,7 +258,8 @@ class TableStatistics(FileStatistics):
 def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
     """Return the code of the longest distance of each order in a histogram, by order.
 
-    Wins and losses of one order have plies of different parity, so this code is unique.
+    Draws have no distance. Wins and losses of one order have plies of different parity, so the code
+    is unique.
     """
     longest: dict[int, tuple[int, int]] = {}
     for code, positions in histogram.items():

@@ -294,7 +294,10 @@ class Tablebase:
     def get(
         self, position: Position | str, default: Default | None = None
     ) -> ProbeResult | Default | None:
-        """Return the result of `probe`, or `default` if the table is missing."""
+        """Return the result of `probe`, or `default` if the table is missing.
+
+        Raises the other errors of `probe`.
+        """
         try:
             return self.probe(position)
         except MissingTableError:
@@ -314,7 +317,10 @@ class Tablebase:
     def get_wdl(
         self, position: Position | str, default: Default | None = None
     ) -> Outcome | Default | None:
-        """Return the result of `probe_wdl`, or `default` if neither file is present."""
+        """Return the result of `probe_wdl`, or `default` if neither file is present.
+
+        Raises the other errors of `probe_wdl`.
+        """
         try:
             return self.probe_wdl(position)
         except MissingTableError:

@@ -238,7 +238,7 @@ class _Writer(Generic[Spec]):
         return header
 
     def _write_side(self, out: BinaryIO, side: int) -> _WrittenSide:
-        """Write the blocks of one side, in the arrangement that compresses a sample best."""
+        """Write the blocks of one side, in the given arrangement, or in the best for a sample."""
         layout, slots = Layout.of(self.spec.name.material), self.packing.block_slots
         if self.arrangements is not None:
             arrangement = self.arrangements[side]

@@ -125,7 +125,7 @@ class _Answer(NamedTuple):
 
     @property
     def earlier(self) -> str:
-        """Ply, verdict and reason of `first` as text; empty without one or if `last` is equal."""
+        """Ply, verdict and reason of `first` as text; empty without one, or if `last` agrees."""
         if self.first is None or self.first.verdict == self.last.verdict:
             return ""
         return f"at ply {len(self.first.plies)}: {self.first.verdict.text}: {self.first.reason}"

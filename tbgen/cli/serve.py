@@ -149,12 +149,15 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 
 
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
-    """Return a selection of one rule set, so that tables built later cause no ambiguity.
+    """Return the selection restricted to one rule set, so that tables built later fit it.
 
-    If a material has tables of both metrics and no metric is requested, DTM is selected.
+    The rule set is that of the tables present, unless `new` is True. If none are present, the rule
+    sets are restricted only if `needed` is True: to the requested one, else to the default one. If
+    a material has tables of both metrics and no metric is requested, DTM is selected.
 
-    new : whether tables of the requested rules, or of the default ones, will be built
-    needed : whether to choose the default rules if there are no tables, instead of admitting all
+    new : whether tables of the requested rules, or of the default ones, will be built; they are
+        then chosen, whatever tables are present
+    needed : whether one rule set is needed
 
     Raises `RulesMismatchError` if `new` is False and tables of several admitted rule sets exist.
     """

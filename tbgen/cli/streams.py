@@ -32,7 +32,7 @@ MAX_TEXT = 1 << 20
 """Most bytes of a text or line; a game of a thousand moves has a hundredth of that."""
 
 _BEGINNING = 80
-"""Number of bytes of an overlong line that its error message quotes."""
+"""Number of bytes of an overlong line that are kept as its text."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -42,7 +42,9 @@ _MAX_PLANNED = 200
 """Most tables that a material may need if a page shows its cost: planning them takes a second."""
 
 _STOP_SECONDS = 15.0
-"""Seconds to wait for a build to end when the server ends, slightly above a worker's own limit."""
+"""Seconds to wait for a build to end when the server ends. A worker process ends itself sooner:
+after `GRACE_SECONDS` of `tbgen.scheduling.processes`.
+"""
 
 
 class _CancelledError(Exception):
@@ -50,10 +52,10 @@ class _CancelledError(Exception):
 
 
 class Workshop:
-    """Builder of tables of one rule set for the board; implements its `BuildService`.
+    """Builder of tables for the board; implements `tbgen.board.knowledge.builds.BuildService`.
 
     directory : the tables directory
-    rule_set : returns the rule set, which may become known only with the first tables
+    rule_set : returns the rule set of the tables to build; it may change with the first tables
     limits : largest cost of a build that a page requests; None if pages may not build
     """
 
@@ -207,7 +209,10 @@ class _Build(Observer):
         return Stage.BUILT, ""
 
     def _message(self, error: BaseException) -> str:
-        """Return the message of an error; a bug is logged with its traceback."""
+        """Return the message of an error for a page.
+
+        For a bug it is a general one, and the traceback is printed.
+        """
         if isinstance(error, LostError):
             return f"failed repeatedly: {error}"
         described = failures.describe(error)
