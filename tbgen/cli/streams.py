@@ -1,9 +1,13 @@
 """Text on the standard streams and in files, with any content and in any locale; a live line.
 
-Input is decoded as UTF-8, with or without byte order mark, else in the locale's encoding, else as
-GB 18030 or Big5, whichever gives more characters of moves, else with replacement characters. Python
-decodes invalid bytes of arguments to lone surrogates, which JSON must not contain. A live line is
-overwritten on a terminal.
+Input is decoded as UTF-8, with or without byte order mark. Lines that are not UTF-8 have one
+encoding, that of the locale, GB 18030 or Big5: the one with the most characters of Chinese records
+of games. A file is read whole to choose it. On a stream, where each line is answered before the
+next one is read, the first line with more such characters in one encoding chooses it. A line that
+is invalid in this encoding is decoded by another one, or gets replacement characters.
+
+Python decodes invalid bytes of arguments to lone surrogates, which JSON must not contain. A live
+line is overwritten on a terminal.
 
 Input in UTF-16, and a text or line of more than `MAX_TEXT` bytes, are refused by `InputError`. In
 JSON a lone surrogate becomes U+FFFD, and all text is ASCII if stdout's encoding lacks a character.
@@ -18,6 +22,7 @@ import itertools
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
@@ -68,15 +73,29 @@ def position_text(words: Iterable[str]) -> str:
     if len(data) > MAX_TEXT:
         raise _too_long("standard input")
     _refuse_utf_16(data)
-    return _decode(data)
+    return _Decoder().decode(data)
 
 
-def read_lines(stream: BinaryIO | None = None) -> Iterator[Line]:
-    """Yield the lines of a stream, or of stdin, that are not blank, without space at their ends.
+def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
+    """Yield the lines of a file, or of stdin, that are not blank, without space at their ends.
 
-    Raises `InputError` for UTF-16.
+    A file is read twice: first to find its encoding. Raises `InputError` for UTF-16.
     """
-    stream = sys.stdin.buffer if stream is None else stream
+    decoder = _Decoder()
+    if file is not None:
+        decoder.choose(data for _, data, _ in _data_lines(file))
+        file.seek(0)
+    for number, data, is_whole in _data_lines(sys.stdin.buffer if file is None else file):
+        text = decoder.decode(data).strip()
+        if text:
+            yield Line(number, text, is_whole)
+
+
+def _data_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
+    """Yield the number, the bytes, and whether these are whole, of each line of a stream.
+
+    Of an overlong line only the beginning is yielded. Raises `InputError` for UTF-16.
+    """
     for number in itertools.count(1):
         data = stream.readline(MAX_TEXT + 1)
         if not data:
@@ -87,9 +106,7 @@ def read_lines(stream: BinaryIO | None = None) -> Iterator[Line]:
         skipped = data
         while len(skipped) >= MAX_TEXT and not skipped.endswith(b"\n"):
             skipped = stream.readline(MAX_TEXT)
-        text = _decode(data if is_whole else data[:_BEGINNING]).strip()
-        if text:
-            yield Line(number, text, is_whole)
+        yield number, data if is_whole else data[:_BEGINNING], is_whole
 
 
 def _too_long(what: str) -> InputError:
@@ -120,18 +137,55 @@ def _refuse_utf_16(data: bytes) -> None:
         raise InputError("the text is UTF-16, not UTF-8", "iconv -f utf-16 -t utf-8 converts it")
 
 
-def _decode(data: bytes) -> str:
-    """Decode bytes of input by the first encoding that fits (see the module's docstring)."""
-    for encoding in ("utf-8-sig", sys.stdin.encoding):
-        with contextlib.suppress(UnicodeDecodeError):
-            return data.decode(encoding)
-    from tbgen.notation.chinese import count_characters  # rarely needed
+class _Decoder:
+    """Decoder of the lines of one input (see the module's docstring).
 
-    texts = []
-    for encoding in ("gb18030", "big5hkscs"):
-        with contextlib.suppress(UnicodeDecodeError):
-            texts.append(data.decode(encoding))
-    return max(texts, key=count_characters, default=data.decode(sys.stdin.encoding, "replace"))
+    `encoding` is that of the lines that are not UTF-8; empty until it is chosen.
+    """
+
+    def __init__(self) -> None:
+        self.encoding = ""
+
+    def choose(self, lines: Iterable[bytes]) -> None:
+        """Choose the encoding for `lines`; leave it open if none has more such characters."""
+        from tbgen.notation.chinese import count_characters  # rarely needed
+
+        counts: Counter[str] = Counter()
+        for data in lines:
+            if _decoded(data, "utf-8-sig") is None:
+                for encoding in self._encodings():
+                    counts[encoding] += count_characters(_decoded(data, encoding) or "")
+        if counts["gb18030"] != counts["big5hkscs"]:
+            self.encoding = max(counts, key=counts.__getitem__)
+
+    def decode(self, data: bytes) -> str:
+        """Return the text of a line; choose the encoding by this line if there is none yet."""
+        text = _decoded(data, "utf-8-sig")
+        if text is not None and (not self.encoding or text.isascii()):
+            return text
+        from tbgen.notation.chinese import is_chinese
+
+        # A short line in GB 18030 or Big5 may be valid UTF-8, but of letters such as Greek ones.
+        if text is not None and is_chinese(text):
+            return text
+        if not self.encoding:
+            self.choose([data])
+        for encoding in self._encodings():
+            if (text := _decoded(data, encoding)) is not None:
+                return text
+        return data.decode(sys.stdin.encoding, "replace")
+
+    def _encodings(self) -> list[str]:
+        """Return the encodings to try for lines that are not UTF-8, the chosen one first."""
+        tried = (self.encoding, sys.stdin.encoding, "gb18030", "big5hkscs")
+        return list(dict.fromkeys(filter(None, tried)))
+
+
+def _decoded(data: bytes, encoding: str) -> str | None:
+    """Return the text of bytes in an encoding; None if they are invalid in it."""
+    with contextlib.suppress(UnicodeDecodeError):
+        return data.decode(encoding)
+    return None
 
 
 class LiveLine:

@@ -40,6 +40,11 @@ _READ = str.maketrans(
     "帅帥将將仕士相象车車俥马馬傌炮砲包兵卒" + "进進上退下平" + "後" + _NUMERALS,
     "KKKKAAEERRRHHHCCCPP" + "+++--." + "后" + "123456789",
 )
+_IN_RECORDS = frozenset(
+    "红紅黑方双雙胜勝负負和先行走手局盘盤第回合对對结結果着著变變标標题題赛賽事日期时時间間地点點轮輪次"
+    "作者出处處开開评評注註释釋（）《》【】，。、：；！？…"
+)
+"""Characters of results, players, labels and punctuation in records of games."""
 _TEXT = re.compile(r"([KAERHCP][1-9]|[前中后1-5][KAERHCP]|[前中后]P?[1-9])([-+.])([1-9])")
 
 
@@ -54,8 +59,8 @@ def is_chinese(text: str) -> bool:
 
 
 def count_characters(text: str) -> int:
-    """Return the number of characters of a text that occur in Chinese moves."""
-    return sum(ord(character) in _READ for character in text)
+    """Return the number of characters of a text that are common in Chinese records of games."""
+    return sum(ord(character) in _READ or character in _IN_RECORDS for character in text)
 
 
 def split(text: str) -> tuple[str, Displacement] | None:

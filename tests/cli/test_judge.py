@@ -177,6 +177,40 @@ def test_gb_18030_and_big5_are_read_and_utf_16_is_named(tmp_path):
     assert (result.exit_code, "UTF-16" in result.stderr) == (2, True)
 
 
+RECORD = "1.炮二平五 馬8進7"
+RECORDS = [
+    f"{RECORD}\n紅勝\n",
+    f"（紅先勝）\n{RECORD}",
+    f"紅方：許銀川\n黑方：呂欽\n{RECORD}",
+    f"% 許銀川\n{RECORD}\n% 勝\n紅勝",
+]
+
+
+@pytest.mark.parametrize("text", RECORDS)
+@pytest.mark.parametrize("encoding", ["big5", "gb18030", "utf-8"])
+def test_a_record_has_one_encoding(tmp_path, text, encoding):
+    """All lines of a record are read in one encoding, also lines without a move."""
+    file = tmp_path / "game"
+    file.write_bytes(text.encode(encoding))
+    for result in (run(str(file), "--json"), run("-", "--json", input=text.encode(encoding))):
+        assert result.exit_code == 0, result.stderr
+        assert json.loads(result.stdout)["moves"] == ["h2e2", "h9g7"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "lines"),
+    [
+        ("big5", [f"{FEN};車七平八", "砲八平九;呂欽", "勝"]),
+        ("gb18030", [f"{FEN};车七平八", "胜", "吕钦"]),  # the second line is valid UTF-8
+    ],
+)
+def test_lines_of_a_stream_keep_the_encoding_of_the_first_one(encoding, lines):
+    result = run("-", "--json", input="\n".join(lines).encode(encoding))
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert answers[0]["moves"] == ["c4b4"]
+    assert [answer["input"] for answer in answers[1:]] == lines[1:]
+
+
 def test_an_earlier_verdict_is_named():
     moves = [*LOOP.split(), "f0f1"]
     decided = json.loads(run(FEN, *moves, "--json").stdout)["decided"]
