@@ -12,11 +12,11 @@ import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, answer_lines, show_json
-from tbgen.cli.streams import Line, read_lines
+from tbgen.cli.streams import Line, pad, read_lines
 from tbgen.indexing.errors import InputError, MoveTextError
 from tbgen.indexing.rulesets import CHINESE
 from tbgen.indexing.squares import square_name
-from tbgen.notation import begins_with_moves, read_game, split_games
+from tbgen.notation import begins_with_moves, format_move, read_game, split_games
 from tbgen.referee import (
     Diagram,
     Game,
@@ -38,12 +38,13 @@ from tbgen.referee import (
     help="Judge once the position has stood on the board N times. Default: 2.",
 )  # fmt: skip
 @options.minor_chases_option(default=True)
+@options.notation_option
 @click.option("--tables", hidden=True, expose_value=False)  # ignored: no tables are read
 @options.json_option
 @click.pass_context
 def judge(
     context: click.Context, game: tuple[str, ...], rules: str, occurrences: int,
-    minor_chases: bool, as_json: bool,
+    minor_chases: bool, notation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Judge the last position of a game, and label every ply.
 
@@ -52,7 +53,7 @@ def judge(
     occurred before, the moves in between are judged: checks on every move lose to anything else,
     chases of one piece on every move to anything milder; equal conduct draws. Plies are check,
     chase (of which piece by which) or idle. If an earlier position had another verdict, the first
-    one is named. No tables are needed.
+    one is named. No tables are needed. With --json moves are always ICCS.
 
     Under chinese the verdict is undecided unless a side surely must vary and does not: each of its
     moves checks or threatens mate by checks (kill), and the other side has an idle move. A move
@@ -98,12 +99,12 @@ def judge(
         games = _read(text)
         if not isinstance(games, list) or len(games) > 1:
             how = answer if isinstance(games, list) else answer_line
-            show = partial(_show, as_json=as_json, in_one_line=True)
+            show = partial(_show, notation=notation, as_json=as_json, in_one_line=True)
             context.exit(answer_lines(context, how, show, games))
         text = games[0].text
     elif len(text.split()) == 1 and os.path.splitext(text)[1] and not begins_with_moves(text):
         raise InputError(f"there is no file {text!r}", "name a file, or give a FEN and moves")
-    _show(answer(text), as_json=as_json)
+    _show(answer(text), notation=notation, as_json=as_json)
 
 
 class _Answer(NamedTuple):
@@ -163,9 +164,10 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
     return [Line(number, game, kind="game") for number, game in enumerate(games, 1)]
 
 
-def _show(found: _Answer, *, as_json: bool, in_one_line: bool = False) -> None:
+def _show(found: _Answer, *, notation: str, as_json: bool, in_one_line: bool = False) -> None:
     """Print the labelled plies, the verdict and its reason.
 
+    notation : notation of the plies
     as_json : whether to print JSON instead
     in_one_line : whether to print only verdict, reason and an earlier other verdict, in one line
     """
@@ -178,13 +180,15 @@ def _show(found: _Answer, *, as_json: bool, in_one_line: bool = False) -> None:
         return
     judgement = found.last
     start = judgement.span[0] if judgement.span else len(judgement.plies)
+    position, width = judgement.position, 4 if notation == "iccs" else 8
     for number, ply in enumerate(judgement.plies):
         note = ""
         if ply.label == Label.CHASE:
             note = " by ".join(", ".join(map(square_name, each)) for each in (ply.chased, ply.by))
         mark = "*" if number >= start else " "
-        side = ply.side.name.title()
-        click.echo(f"{number + 1:4}{mark} {ply.move}  {side:5}  {ply.label:5}  {note}".rstrip())
+        move, side = pad(format_move(position, ply.move, notation), width), ply.side.name.title()
+        click.echo(f"{number + 1:4}{mark} {move}  {side:5}  {ply.label:5}  {note}".rstrip())
+        position = position.after(*ply.move)
     if judgement.span:
         red, black = judgement.levels
         click.echo(f"Judged: the plies marked *. Level of Red {red}, of Black {black}.")

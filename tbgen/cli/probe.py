@@ -12,6 +12,7 @@ from tbgen.answers.mechanism import find_mechanism
 from tbgen.cli import options
 from tbgen.cli.command import Command, answer_lines, show_json
 from tbgen.cli.lessons import show_next
+from tbgen.cli.streams import pad
 from tbgen.indexing import Position
 from tbgen.notation import format_position, parse_position
 from tbgen.play.tablebase import GameTablebase
@@ -107,12 +108,7 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
         known = move["outcome"] != outcome_name(None)
         value, order = (move["value"], move["order"]) if known else ("-", "-")
         click.echo(
-            f"{'*' if move['best'] else ' '} {_pad(move['move'], 10)}{move['outcome']:9}"
+            f"{'*' if move['best'] else ' '} {pad(move['move'], 10)}{move['outcome']:9}"
             f"{value:>5}  {order:>5}  {move['reason']}{', check' if move['check'] else ''}"
         )
     click.echo("\nvalue: of the position after the move, in plies at order 0, else 255 - plies")
-
-
-def _pad(text: str, width: int) -> str:
-    """Pad `text` to `width` columns of a terminal; Chinese characters take two columns each."""
-    return text + " " * (width - sum(2 if ord(c) > 0x2E7F else 1 for c in text))

@@ -119,6 +119,11 @@ def never_fail_to_write() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+def pad(text: str, width: int) -> str:
+    """Pad `text` to `width` columns of a terminal; Chinese characters take two columns each."""
+    return text + " " * (width - sum(2 if ord(c) > 0x2E7F else 1 for c in text))
+
+
 def json_text(answer: object) -> str:
     """Return JSON on one line; in ASCII if stdout's encoding lacks a character.
 

@@ -101,6 +101,24 @@ def test_moves_in_other_notations():
     assert json.loads(result.stdout)["moves"] == LOOP.split()
 
 
+@pytest.mark.parametrize(
+    ("notation", "shown"),
+    [
+        ("zh", ["车七平八  Red ", "炮２平３  Black"]),
+        ("zh-hant", ["車七平八  Red ", "炮２平３  Black"]),
+        ("wxf", ["R7.8      Red ", "C2.3      Black"]),
+        ("fairy", ["c5b5      Red ", "b7c7      Black"]),
+    ],
+)
+def test_plies_are_shown_in_a_notation(notation, shown):
+    """Plies are in the notation of --notation, squares and the moves of --json in ICCS."""
+    lines = run(FEN, *LOOP.split(), "--notation", notation).stdout.splitlines()
+    assert lines[0] == f"   1* {shown[0]}   chase  b6 by b4"
+    assert lines[1] == f"   2* {shown[1]}  idle"
+    answer = run(FEN, *LOOP.split(), "--notation", notation, "--json").stdout
+    assert answer == run(FEN, *LOOP.split(), "--json").stdout
+
+
 PGN = f"""[Event "a \\"b\\""]
 [FEN "{FEN}"]
 
