@@ -144,7 +144,7 @@ CHINESE = Words(
 {longest}
 ## 最高的阶
 
-阶的意思见[循环规则改变了什么](repetition.md)。
+阶的意思见[循环规则（棋例）改变了什么](repetition.md)。
 
 {orders}
 ## 循环规则决定得最多的残局
