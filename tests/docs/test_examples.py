@@ -29,7 +29,7 @@ TRIED = {
     "pycon": {"*"},  # test_sessions, tests/probing/test_docs.py
     "js": {"docs/web.md"},  # tests/probing/test_web.py
     "sh": {"*"},  # below: they install, serve, or want other machines
-    "powershell": {"docs/install.md"},  # wants Windows
+    "powershell": {"docs/install.md", "docs/zh/install.md"},  # wants Windows
     "python": {"docs/tutorial.md", "docs/zh/tutorial.md"},  # test_sessions, test_chinese
     "c": {"docs/engines.md", "docs/zh/engines.md"},  # tests/probing/test_contrib_library.py
     "http": {"docs/http.md"},  # test_openapi
