@@ -40,7 +40,11 @@ LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
 _PIECE_CODES = frozenset(piece_code(side, kind) for side in Side for kind in PieceType)
 LETTERS_BY_CODE = f"1{LETTERS} {LETTERS.lower()}"
 """Letter of each piece code in a FEN; 1 for `EMPTY`, and a blank for 8, which is no code."""
-_SIDE_LETTERS = {"w": Side.RED, "r": Side.RED, "b": Side.BLACK}
+_SIDE_LETTERS = {
+    "w": Side.RED, "r": Side.RED, "b": Side.BLACK, "红": Side.RED, "紅": Side.RED, "黑": Side.BLACK
+}  # fmt: skip
+_AFTER_SIDE = re.compile("(?<=[红紅黑])方?[先走]?$")
+"""Pattern of characters that may follow a side to move in Chinese, as in 红方先."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +109,9 @@ class Position:
     def from_fen(cls, fen: str) -> Self:
         """Parse a FEN of two, four or six fields; raises `PositionError` with a hint.
 
-        Also accepts the letters e for elephants, h for knights and s for pawns, r for Red to move,
-        and `_` or `+` in place of blanks. The third and the fourth field must be dashes, so that
-        moves after the side to move are an error and not ignored.
+        Also accepts the letters e for elephants, h for knights and s for pawns, r or 红 for Red to
+        move, 黑 for Black, and `_` or `+` in place of blanks. The third and the fourth field must
+        be dashes, so that moves after the side to move are an error and not ignored.
         """
         fields = fen.replace("_", " ").replace("+", " ").split()
         if not fields:
@@ -122,7 +126,7 @@ class Position:
                 f"the FEN must have 2, 4 or 6 fields, not {len(fields)}",
                 "give the board and the side to move, as in '4k4/9/9/9/9/9/9/9/9/R2K5 w'",
             )
-        side = _SIDE_LETTERS.get(fields[1])
+        side = _SIDE_LETTERS.get(_AFTER_SIDE.sub("", fields[1]))
         if side is None:
             raise PositionError(f"{excerpt(fields[1])} is no side to move", "write w (or r) or b")
         if len(fields) == 6 and not (fields[4].isdecimal() and fields[5].isdecimal()):

@@ -120,6 +120,13 @@ def test_side() -> None:
     assert parse_position("4K44B49994n495k399", Side.BLACK).side == Side.BLACK
     assert parse_position(f"{KNIGHT_FEN} b", Side.RED).side == Side.RED
     assert parse_position(KNIGHT_FEN, Side.BLACK).side == Side.BLACK
+    for word, side in (
+        ("红", Side.RED),
+        ("紅方", Side.RED),
+        ("黑", Side.BLACK),
+        ("黑方先", Side.BLACK),
+    ):
+        assert parse_position(f"{KNIGHT_FEN} {word}").side == side
     code = format_position(Position.from_fen(START_FEN), "six")
     assert parse_position(code).side == Side.RED
     assert parse_position(code, Side.BLACK).side == Side.BLACK
