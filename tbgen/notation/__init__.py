@@ -18,6 +18,7 @@ on tables, and does not import numba or numpy. `tbgen.answers` explains values i
 
 from tbgen.notation.games import GameText, begins_with_moves, read_game, split_games
 from tbgen.notation.materials import (
+    names_two_sides,
     parse_material,
     read_attacker,
     read_material,
@@ -40,6 +41,7 @@ __all__ = [
     "begins_with_moves",
     "format_move",
     "format_position",
+    "names_two_sides",
     "parse_material",
     "parse_move",
     "parse_position",

@@ -25,6 +25,7 @@ LETTER_OF_CHARACTER = {
 }  # fmt: skip
 """Letter of each Chinese character for a piece, simplified or traditional, of either side."""
 
+_LETTERS_READ = frozenset(f"{LETTERS}HGMEB")
 _WORDS = {
     **dict(zip(ENGLISH, LETTERS, strict=True)),
     "chariot": "R", "horse": "N", "guard": "A", "minister": "B", "bishop": "B", "soldier": "P",
@@ -32,6 +33,8 @@ _WORDS = {
 _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 _COUNTS = {"单": 1, "孤": 1, "光": 1, "老": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2,
            "三": 3, "四": 4, "五": 5}  # fmt: skip
+
+_PLAIN = str.maketrans("仕相單", "士象单")
 
 DEFENDERS = {(2, 2): "士象全", (2, 1): "单缺象", (1, 2): "单缺士"}
 """Chinese name of the advisors and elephants of an army, by (number of advisors, of elephants)."""
@@ -45,7 +48,13 @@ def parse_material(words: str) -> Material:
 
     Raises `MaterialError`, with a hint, for other text.
     """
-    return read_material(words) or Material.parse(words)
+    material = read_material(words)
+    if material is not None:
+        return material
+    letters = _spelling(words)
+    if letters is None and is_chinese(words):
+        raise _unread(words)
+    return Material.parse(words if letters in (None, words.upper()) else str(letters))
 
 
 def read_material(words: str) -> Material | None:
@@ -56,6 +65,13 @@ def read_material(words: str) -> Material | None:
     """
     letters = _spelling(words)
     return None if letters is None else _material(letters)
+
+
+def names_two_sides(words: str) -> bool:
+    """Return whether a text spells two armies, even impossible ones such as `车车车对将`."""
+    letters = _spelling(words) or ""
+    known = not set(letters) - _LETTERS_READ
+    return known and letters.startswith("K") and letters.count("K") == 2
 
 
 def require_stronger_first(words: str) -> None:
@@ -126,7 +142,7 @@ def _letters(words: str) -> str | None:
     None if a character is unknown, or if there is no text.
     """
     found = ""
-    words = words.strip().translate(str.maketrans("仕相單", "士象单"))
+    words = words.strip().translate(_PLAIN)
     for (advisors, elephants), name in DEFENDERS.items():
         words = words.replace(name, "士" * advisors + "象" * elephants)
     for match in re.finditer(rf"([{''.join(_COUNTS)}]?)(.)", words):
@@ -137,9 +153,25 @@ def _letters(words: str) -> str | None:
     return found if words else None
 
 
+def _unread(words: str) -> MaterialError:
+    """Return the error for Chinese text that spells no two armies."""
+    plain = words.translate(_PLAIN)
+    for name in DEFENDERS.values():
+        plain = plain.replace(name, "")
+    for character in "".join(_AGAINST.split(plain)):
+        if character not in LETTER_OF_CHARACTER and character not in _COUNTS:
+            return MaterialError(
+                f"{excerpt(character)} in {excerpt(words)} is no piece",
+                "pieces are 车 马 炮 兵 士 象 (also 卒 仕 相)",
+            )
+    return MaterialError(
+        f"{excerpt(words)} does not name two sides", "write both sides, as in 车马对车"
+    )
+
+
 def _material(letters: str) -> Material | None:
     """Return the material of letters in upper case (`KRKN`); None if they name none."""
-    if set(letters) - set(f"{LETTERS}HGMEB"):
+    if set(letters) - _LETTERS_READ:
         return None
     try:
         return Material.parse(letters)

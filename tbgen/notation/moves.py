@@ -19,8 +19,9 @@ from functools import lru_cache
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt
 from tbgen.indexing.move import ICCS, SEPARATOR, Move
 from tbgen.indexing.position import Position, as_position
-from tbgen.indexing.squares import FILES, piece_side, square_name
+from tbgen.indexing.squares import FILES, piece_kind, piece_side, square_name
 from tbgen.notation import chinese, wxf
+from tbgen.notation.materials import ENGLISH
 from tbgen.notation.naming import RelativePlace, displacement, relative_place
 from tbgen.rules import legal_moves, play
 
@@ -142,7 +143,9 @@ def _resolve(position: Position, text: str, notation: str) -> Move:
     if not found:
         where = " and ".join(square_name(square) for square in meant)
         moves = " ".join(format_move(position, move, notation) for move in possible)
-        hint = f"from {where}: {moves}" if moves else f"nothing on {where} may move"
+        piece = ENGLISH[piece_kind(position.board[meant[0]])]
+        cannot = f"{side}'s {piece} on {where} cannot move"
+        hint = f"{side}'s {piece} on {where}: {moves}" if moves else cannot
         raise MoveTextError(f"{excerpt(text)} is not legal", hint)
     return found[0]
 

@@ -31,6 +31,11 @@ def test_the_search_box_finds_endgames_and_positions(client: TestClient) -> None
     assert "「nonsense」不是残局、局面或棋谱" in page(
         client, "/find", 400, q="nonsense", lang="zh-Hans"
     )
+    for words in ("车车车对将", "KRRRK"):
+        refused = page(client, "/find", 400, q=words, lang="zh-Hans")
+        assert "一方有3个车" in refused
+        assert "最多2个" in refused
+    assert found("9/9/4k4/9/9/9/9/9/1n7/R2K5 紅方先") == f"/?fen={LOOP}"
     assert "of the FEN has 10 files" in page(client, "/find", 400, q=LOOP.replace("1n7", "1n8"))
     assert found("994K4999991N7r2k5") == f"/?fen={LOOP}"
     assert found("9/9/4k4/9/9/9/9/9/1n7/R2K5 w") == f"/?fen={LOOP}"

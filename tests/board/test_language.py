@@ -93,7 +93,7 @@ SOURCES = (
 )
 """Modules whose errors a page may show."""
 
-FOR_PROGRAMS = {"api.py", "bitmap.py", "files.py", "middleware.py"}
+FOR_PROGRAMS = {"bitmap.py", "files.py", "middleware.py"}
 """Modules of the board whose errors are answered as JSON."""
 
 UNSEEN = {
@@ -170,14 +170,17 @@ def test_every_error_of_a_page_has_a_chinese_text() -> None:
 
 
 def test_squares_and_moves_in_errors_are_those_of_the_board() -> None:
-    """A Chinese error names squares as the board shows them, and moves in the notation typed."""
+    """A Chinese error names squares as the board shows them, and moves in the notation typed.
+
+    Beside moves, which count files from the mover's side, squares have letters.
+    """
     position = Position.from_fen("3k5/9/9/9/9/9/9/9/9/RN2K4 w")
     with pytest.raises(MoveTextError) as raised:
         parse_move(position, "马八平七")
     found = localise_error(raised.value.message, raised.value.hint, "zh-Hans")
-    assert found == ("「马八平七」不是合法着法", "八路底线（b0）可走「马八进七 马八进九 马八进六」")
-    unmovable = localise_error("e4 is no square", "nothing on a0 and b9 may move", "zh-Hans")
-    assert unmovable[1] == "九路底线（a0）、八路第10线（b9）没有可走的子"
+    assert found == ("「马八平七」不是合法着法", "红方b0的马可走「马八进七 马八进九 马八进六」")
+    hint = "Black's rook on a0 and b9 cannot move"
+    assert localise_error("e4 is no square", hint, "zh-Hans")[1] == "黑方a0、b9的车不能走"
     assert localise_error("Red's king cannot stand on a3", "", "zh-Hans")[0] == (
         "红方帅不能在九路第4线（a3）"
     )

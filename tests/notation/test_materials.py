@@ -55,3 +55,22 @@ def test_the_weaker_army_named_first_is_refused(words: str) -> None:
 def test_other_texts_name_no_material(words: str) -> None:
     with pytest.raises(MaterialError):
         parse_material(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ("KRRRK", "3 R on one side", "a set has 2"),
+        ("车车车对将", "3 R on one side", "a set has 2"),
+        ("rrr/r", "3 R on one side", "a set has 2"),
+        ("three rooks against king", "3 R on one side", "a set has 2"),
+        ("车对龙", "'龙' in '车对龙' is no piece", "pieces are 车 马 炮 兵 士 象 (also 卒 仕 相)"),
+        ("马兵單缺象", "'马兵單缺象' does not name two sides", "write both sides, as in 车马对车"),
+    ],
+)
+def test_a_name_in_words_is_refused_for_the_reason_of_its_letters(
+    words: str, message: str, hint: str
+) -> None:
+    with pytest.raises(MaterialError) as raised:
+        parse_material(words)
+    assert (raised.value.message, raised.value.hint) == (message, hint)

@@ -10,6 +10,7 @@ Chinese, never shown in English. Text typed by the visitor stands between 「 an
 from __future__ import annotations
 
 import re
+from typing import Self
 
 from tbgen.board.language.i18n import localise, read_csv
 from tbgen.board.language.words import point_name
@@ -32,7 +33,8 @@ _EITHER = dict(
 
 _PATTERNS = read_csv("error_messages.csv")
 """Pairs of a regular expression for a whole English message or hint, and a text in simplified
-Chinese, in which `{0}` is the first group of the expression.
+Chinese. In the text `{0}` is the first group of the expression, and `{0.typed}` its squares by
+letters.
 """
 
 _GENERAL_MESSAGE = "无法理解这个请求"
@@ -50,6 +52,17 @@ def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
     return localise(language, "", said), localise(language, "", _translated(hint) or "")
 
 
+def translate_error(message: str, hint: str, language: str) -> tuple[str, str]:
+    """Return an English error message and its hint in a language; in English without a translation.
+
+    For programs, to which a general sentence would say nothing.
+    """
+    chinese = _translated(message)
+    if language == "en" or chinese is None:
+        return message, hint
+    return localise(language, "", chinese), localise(language, "", _translated(hint) or hint)
+
+
 def _sentence(english: str) -> str:
     """Capitalise an English text, unless it begins with a square, a parameter or a command."""
     named = re.match(r"[a-i][0-9]|\w+=|pip |tbgen ", english)
@@ -63,8 +76,20 @@ def _translated(message: str) -> str | None:
         if match:
             sides = [_SIDES[group] for group in match.groups() if group in _SIDES]
             side = sides[0] if sides else None
-            return chinese.format(*(_word(group, side) for group in match.groups()))
+            return chinese.format(*(_Part(group, side) for group in match.groups()))
     return None
+
+
+class _Part(str):
+    """Part of an English message, as `_word` translates it; `typed` is its squares by letters."""
+
+    typed: str
+
+    def __new__(cls, found: str, side: Side | None) -> Self:
+        """Translate `found` for a message that names `side`."""
+        part = super().__new__(cls, _word(found, side))
+        part.typed = found.replace(" and ", "、")
+        return part
 
 
 def _word(found: str, side: Side | None) -> str:

@@ -38,6 +38,7 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
 from tbgen.notation import (
     GameText,
+    names_two_sides,
     parse_material,
     read_attacker,
     read_game,
@@ -214,6 +215,8 @@ class Pages:
                     raise
                 if numbered:
                     raise error from unreadable
+                if names_two_sides(asked):
+                    parse_material(asked)  # raises, as it is no endgame
                 wrong = f"{excerpt(asked)} is no endgame, position or game"
                 hint = "such as KRKN, rook against knight, a FEN, or moves"
                 raise RequestError(400, wrong, hint) from None
