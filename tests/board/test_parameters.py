@@ -136,6 +136,26 @@ def test_values_that_the_description_excludes(client: TestClient, path: str, err
     assert error in answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("path", "error", "hint"),
+    [
+        ("/v1/probe", "没有写局面", "请在地址后加「?fen=」和局面"),
+        ("/v1/probe?fen=9/9_w", "局面串有2行，应为10行", "棋盘各行用斜线分开"),
+        (f"/v1/judge?fen={LOOP}&moves=a0a9", "「a0a9」：走后红方被将军", "请应将"),
+        ("/v1/probe?fen=4k4/9/9/9/9/9/9/9/9/RRNN1K3_w", "没有「KRRNNK」的残局库", ""),
+    ],
+)  # fmt: skip
+def test_errors_have_the_language_asked_for(
+    client: TestClient, path: str, error: str, hint: str
+) -> None:
+    joined = f"{path}{'&' if '?' in path else '?'}lang="
+    answer = client.get(f"{joined}zh-Hans").json()
+    assert answer["error"] == error
+    assert answer["hint"].startswith(hint)
+    assert client.get(f"{joined}en").json()["error"] == client.get(path).json()["error"]
+    assert client.get(path).json()["error"].isascii()
+
+
 def test_reasons_of_the_referee_have_the_language_asked_for(client: TestClient) -> None:
     query = {"fen": LOOP, "moves": "d0d1,b1c3,d1d0,c3b1", "lang": "zh-Hans"}
     reason = "红方走闲着，黑方步步将军：判红方胜（亚洲规则第6条）"

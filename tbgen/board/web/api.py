@@ -21,6 +21,7 @@ from tbgen.board.knowledge.builds import closure_bound
 from tbgen.board.knowledge.games import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
 from tbgen.board.knowledge.store import MAX_LINE, Facts, TableStore
+from tbgen.board.language.error_messages import translate_error
 from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.embed import frames_of_view, picture
 from tbgen.board.web.endgames import MAX_NODES
@@ -85,7 +86,8 @@ class Api:
         if facts.missing is None:
             return Answer(answer)
         described = failures.expected(facts.missing)
-        return Answer(answer | {"error": described.message, "hint": described.hint}, status=404)
+        error, hint = translate_error(described.message, described.hint, view.language)
+        return Answer(answer | {"error": error, "hint": hint}, status=404)
 
     def mainline(self, request: Request) -> Answer:
         """Return best play of both sides from a position, at most `plies` plies (a parameter)."""
@@ -299,7 +301,7 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
             "side": position.side.name.lower(),
             "outcome": outcome_name(None),
             "in_check": in_check(position),
-            "reason": f"no table of {position.material.name}",
+            "reason": translate_error(f"no table of {position.material}", "", view.language)[0],
         }
     answer["terminal"] = not moves
     if view.moves:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -30,7 +30,8 @@ from tbgen.board.drawing.diagram import draw
 from tbgen.board.knowledge.builds import BuildService
 from tbgen.board.knowledge.puzzles import today
 from tbgen.board.knowledge.store import ReplyFunction, TableStore
-from tbgen.board.language.error_messages import localise_error
+from tbgen.board.language.error_messages import localise_error, translate_error
+from tbgen.board.language.i18n import LANGUAGES
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
 from tbgen.board.web.building import POST_PATHS, BuildEndpoints, build_page, build_state
@@ -234,6 +235,7 @@ def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) ->
             "lane": lanes.get(name, Lane.LONG),
             "cached": name not in ("health", "metrics"),
             "media": endpoint.media,
+            "on_error": _in_language,
         }
         checked = partial(_check_values, endpoint, function)
         counted = name.partition("_")[0]
@@ -247,6 +249,15 @@ def _check_values(
     """Call `function`; raise `RequestError` first for a value that the description excludes."""
     refuse_values(endpoint, request.query_params)
     return function(request)
+
+
+def _in_language(request: Request, answer: Answer) -> Answer:
+    """Return the JSON of an error in the language of the parameter `lang`, if it has one."""
+    language = request.query_params.get("lang")
+    if language not in LANGUAGES or not isinstance(answer.body, Mapping):
+        return answer
+    said = translate_error(str(answer.body["error"]), str(answer.body["hint"]), language)
+    return replace(answer, body={**answer.body, "error": said[0], "hint": said[1]})
 
 
 def _static(request: Request) -> Answer:
