@@ -317,7 +317,7 @@ def test_a_damaged_table_is_reported_without_its_path(tmp_path: Path) -> None:
         assert "Error" not in listed.text
         page = client.get("/endgames/KRKN?lang=zh-Hans", headers={"accept": "text/html"})
         assert page.status_code == 500
-        assert "「KRKN」的残局库文件已损坏" in page.text
+        assert "“KRKN”的残局表文件已损坏" in page.text
         assert "<p>请重新生成</p>" in page.text
 
 

@@ -28,7 +28,8 @@ def test_the_search_box_finds_endgames_and_positions(client: TestClient) -> None
     assert found("单车对光将") == found("单车擒光将") == "/endgames/KRK"
     assert "rook against knight" in page(client, "/find", 400, q="bare king")
     assert "is no endgame, position or game" in page(client, "/find", 400, q="nonsense")
-    assert "「nonsense」不是残局、局面或棋谱" in page(
+    assert "「nonsense」不是" in page(client, "/find", 400, q="nonsense", lang="zh-Hant")
+    assert "“nonsense”不是残局、局面或棋谱" in page(
         client, "/find", 400, q="nonsense", lang="zh-Hans"
     )
     for words in ("车车车对将", "KRRRK"):
@@ -133,6 +134,6 @@ def test_a_bad_move_keeps_the_moves_before_it(client: TestClient) -> None:
     chinese = client.get("/find", params={"q": "炮二平五 a9b9", "lang": "zh-Hans"})
     assert "第1回合黑方：" in chinese.text
     first = client.get("/find", params={"q": "马4进2", "lang": "zh-Hans"})
-    assert "「马4进2」不是合法着法" in first.text  # no position
+    assert "“马4进2”不是合法着法" in first.text  # no position
     alone = client.get("/find", params={"q": "h2e2 a9b9", "lang": "en"})
     assert "Move 1 of Black: a9b9: b9 is held" in alone.text  # squares are in lower case

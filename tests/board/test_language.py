@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from tbgen import Judgement, MissingTableError, MoveTextError, Position, judge
-from tbgen.board.language.error_messages import _translated, localise_error
-from tbgen.board.language.words import explain_judgement
+from tbgen.board.language.error_messages import _PATTERNS, _translated, localise_error
+from tbgen.board.language.i18n import TEXTS, traditional
+from tbgen.board.language.words import explain_judgement, material_name
 from tbgen.board.web.http import failure
+from tbgen.indexing import Material
 from tbgen.indexing.squares import PieceType
 from tbgen.notation import parse_move
 from tbgen.referee.reasons import TrackedPiece
@@ -79,6 +81,14 @@ def test_points_are_no_articles(chaser: PieceType, cited: str) -> None:
     offender = replace(judgement.conducts[0], pairs=(pair,))
     other = replace(judgement, conducts=(offender, judgement.conducts[1]))
     assert explain_judgement(other, Rules.WXF, "zh-Hans").endswith(cited)
+
+
+def test_terms_of_chinese_texts() -> None:
+    """A bare king has its usual name, a file is no 残局库, and quotes are those of the script."""
+    assert material_name(Material.parse("KRK"), "zh-Hans") == "车对孤将"
+    assert traditional("“车对孤将”") == "「車對孤將」"
+    assert [key for key, (_, chinese) in TEXTS.items() if "残局库" in chinese] == ["title"]
+    assert not any("「" in chinese for _, chinese in [*TEXTS.values(), *_PATTERNS])
 
 
 # -- error messages --------------------------------------------------------------------------
@@ -178,7 +188,7 @@ def test_squares_and_moves_in_errors_are_those_of_the_board() -> None:
     with pytest.raises(MoveTextError) as raised:
         parse_move(position, "马八平七")
     found = localise_error(raised.value.message, raised.value.hint, "zh-Hans")
-    assert found == ("「马八平七」不是合法着法", "红方b0的马可走「马八进七 马八进九 马八进六」")
+    assert found == ("“马八平七”不是合法着法", "红方b0的马可走“马八进七 马八进九 马八进六”")
     hint = "Black's rook on a0 and b9 cannot move"
     assert localise_error("e4 is no square", hint, "zh-Hans")[1] == "黑方a0、b9的车不能走"
     assert localise_error("Red's king cannot stand on a3", "", "zh-Hans")[0] == (
@@ -194,13 +204,13 @@ def test_squares_and_moves_in_errors_are_those_of_the_board() -> None:
         ("Red has 3 pieces of the kind A", "红方有3个仕，太多"),
         ("Black has 6 pieces of the kind P", "黑方有6个卒，太多"),
         ("Black has 2 kings", "黑方有2个将，应为一个"),
-        ("in KRKN Black has 0 of the piece r, not 1", "「KRKN」中黑方有0个车，不是1个"),
-        ("in KAK Red has 1 of the piece A, not 2", "「KAK」中红方有1个仕，不是2个"),
+        ("in KRKN Black has 0 of the piece r, not 1", "“KRKN”中黑方有0个车，不是1个"),
+        ("in KAK Red has 1 of the piece A, not 2", "“KAK”中红方有1个仕，不是2个"),
         ("3 A on one side", "一方有3个士（仕）"),
         ("several metrics of KRKN: dtm, dtc are present; say which one to use",
-         "「KRKN」有两种步数的残局库（到将死、到吃子转换），启动时请指定一种"),
+         "“KRKN”有两种步数的残局表（到将死、到吃子转换），启动时请指定一种"),
         ("a0a5: the elephant on a0 cannot reach a5",
-         "「a0a5」：九路底线（a0）的象（相）走不到九路第6线（a5）"),
+         "“a0a5”：九路底线（a0）的象（相）走不到九路第6线（a5）"),
     ],
 )  # fmt: skip
 def test_errors_name_pieces_by_side_and_metrics_by_meaning(english: str, chinese: str) -> None:

@@ -319,21 +319,21 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
     ("path", "said"),
     [
         (f"/?fen={MISSING}&mode=line", "尚未生成车对马士（KRKNA）"),
-        (f"/?fen={KNIGHT}&moves=a0a9", "「a0a9」：九路底线（a0）的马走不到九路第10线（a9）"),
+        (f"/?fen={KNIGHT}&moves=a0a9", "“a0a9”：九路底线（a0）的马走不到九路第10线（a9）"),
         (f"/?fen={KNIGHT}&moves=a0a9", "它不能这样走，或有子阻挡"),
         (f"/?fen={KNIGHT}&moves=e7e8", "五路第8线（e7）是黑方的棋子"),
         (f"/?fen={KNIGHT}&moves=d0e0", "走后将帅照面"),
         (f"/?fen={KNIGHT}&moves=zz", "看不懂着法"),
         ("/search/KRRKRR", "尚未生成双车对双车（KRRKRR）"),
         ("/endgames/KRRKRR?plies=3", "尚未生成双车对双车（KRRKRR）"),
-        ("/endgames/KAK", "「KAK」必和"),
+        ("/endgames/KAK", "“KAK”必和"),
         ("/nothing", "没有此页面"),
         ("/?fen=9/9/9", "有3行，应为10行"),
         ("/?fen=hello", "看不懂"),
-        ("/endgames/KXK", "「KXK」中的「X」不是棋子"),
+        ("/endgames/KXK", "“KXK”中的“X”不是棋子"),
         ("/endgames/KRRRK", "一方有3个车"),
-        ("/endgames?nothing=1", "没有参数「nothing」"),
-        ("/search/KRKN?order=x", "「x」不是数的范围"),
+        ("/endgames?nothing=1", "没有参数“nothing”"),
+        ("/search/KRKN?order=x", "“x”不是数的范围"),
         ("/handbook/KZ", "没有这一章"),
         ("/?fen=1+2+3+4+5", "编码有5个整数，应为六个"),
     ],
@@ -342,7 +342,7 @@ def test_errors_are_translated(client: TestClient, path: str, said: str) -> None
     answer = client.get(path, params=None, headers={"accept": "text/html", "accept-language": "zh"})
     assert said in answer.text
     assert "无法理解这个请求" not in answer.text
-    assert "「&#x27;" not in answer.text
+    assert "“&#x27;" not in answer.text
 
 
 def test_an_english_page_has_no_chinese(client: TestClient) -> None:

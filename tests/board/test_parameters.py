@@ -139,10 +139,10 @@ def test_values_that_the_description_excludes(client: TestClient, path: str, err
 @pytest.mark.parametrize(
     ("path", "error", "hint"),
     [
-        ("/v1/probe", "没有写局面", "请在地址后加「?fen=」和局面"),
+        ("/v1/probe", "没有写局面", "请在地址后加“?fen=”和局面"),
         ("/v1/probe?fen=9/9_w", "局面串有2行，应为10行", "棋盘各行用斜线分开"),
-        (f"/v1/judge?fen={LOOP}&moves=a0a9", "「a0a9」：走后红方被将军", "请应将"),
-        ("/v1/probe?fen=4k4/9/9/9/9/9/9/9/9/RRNN1K3_w", "没有「KRRNNK」的残局库", ""),
+        (f"/v1/judge?fen={LOOP}&moves=a0a9", "“a0a9”：走后红方被将军", "请应将"),
+        ("/v1/probe?fen=4k4/9/9/9/9/9/9/9/9/RRNN1K3_w", "没有“KRRNNK”的残局表", ""),
     ],
 )  # fmt: skip
 def test_errors_have_the_language_asked_for(

@@ -6,7 +6,8 @@ import re
 from html.parser import HTMLParser
 
 NAMES = (
-    r"「[^」]*」", r"K[ABCKNPR]*K[ABCNPR]*(\.json)?", r"English", r"简体", r"[（(][hC][^）)]*[）)]",
+    r"「[^」]*」", r"“[^”]*”", r"K[ABCKNPR]*K[ABCNPR]*(\.json)?", r"English", r"简体",
+    r"[（(][hC][^）)]*[）)]",
     r"OpenAPI|CSV|ICCS|WXF|SVG|PNG|GIF|JSON|DOT|FEN|PGN|Pai", r"[KMG]?i?B", r"\d+[kMG]",
 )  # fmt: skip
 """Regular expressions for text allowed in Chinese pages, such as quotations, endgames, units."""

@@ -4,7 +4,7 @@
 
 Messages are created in English. Those that a page can show are translated into Chinese by their
 pattern (error_messages.csv). A message without a pattern is replaced by a general sentence in
-Chinese, never shown in English. Text typed by the visitor stands between 「 and 」.
+Chinese, never shown in English. Text typed by the visitor stands between “ and ”.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _word(found: str, side: Side | None) -> str:
 
     Sides and pieces are translated. A number is kept, and a command without its `run: `. A square
     is named by file and rank, with its coordinates in brackets. Any other text is put between
-    「 and 」, without quotes of its own; ` or ` becomes 」或「.
+    “ and ”, without quotes of its own; ` or ` becomes ”或“.
     """
     if found in _SIDES:
         return "红黑"[_SIDES[found]] + "方"
@@ -113,4 +113,4 @@ def _word(found: str, side: Side | None) -> str:
     if found.isdecimal() or found.startswith("run: "):
         return found.removeprefix("run: ")
     quoted = re.fullmatch(r"(['\"])(.*)\1", found, re.DOTALL)
-    return f"「{quoted[2] if quoted else found.replace(' or ', '」或「')}」"
+    return f"“{quoted[2] if quoted else found.replace(' or ', '”或“')}”"

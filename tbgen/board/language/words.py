@@ -54,7 +54,7 @@ def file_name(side: Side, square: int) -> str:
 
 
 def army_name(army: Army, side: Side, language: str) -> str:
-    """Return the name of an army: `knight and two pawns`, `马双兵`; `bare king`, `单将`.
+    """Return the name of an army: `knight and two pawns`, `马双兵`; `bare king`, `孤将`.
 
     `side` chooses between the Chinese names of pieces, such as 兵 (Red) and 卒 (Black).
     """
@@ -76,7 +76,7 @@ def army_name(army: Army, side: Side, language: str) -> str:
     for kind in (PieceType.ADVISOR, PieceType.ELEPHANT):
         defenders = defenders.replace(character(Side.BLACK, kind), character(side, kind))
     found += defenders
-    return localise(language, "", found or f"单{character(side, PieceType.KING)}")
+    return localise(language, "", found or f"孤{character(side, PieceType.KING)}")
 
 
 def material_name(material: Material, language: str) -> str:
@@ -178,9 +178,9 @@ def _conduct(conduct: Conduct) -> str:
         )
         return f"{side}{chasers}步步捉{victims}"
     if conduct.checks:
-        return f"{side}{'将捉并用' if conduct.chasing else '部分着法将军'}"
+        return f"{side}{'将捉并用' if conduct.chasing else '只有部分着法将军'}"
     if conduct.chasing:
-        return f"{side}{'轮捉不同的子' if conduct.chasing == conduct.plies else '部分着法捉子'}"
+        return f"{side}{'轮捉不同的子' if conduct.chasing == conduct.plies else '只有部分着法捉子'}"
     return f"{side}走闲着"
 
 
