@@ -211,7 +211,9 @@ STATS = record(
     minor_chases=MINOR,
     bytes_on_disk=integer("the file"),
     build_seconds=nullable(number("null without a build record")),
-    digest=string("of values, arrangement and metadata; read from the header unless the file was checked"),
+    digest=string(
+        "of values, arrangement and metadata; read from the header unless the file was checked"
+    ),
     checked=CHECKED,
     values=nullable(string("digest of the values alone; null unless the file was checked")),
     file=string("its path"),
