@@ -30,7 +30,11 @@ Parameters that most functions share:
     figures     statistics of a table
     order       of a value: 0 if mate or conversion decides, 1 or more if repetition does
     mechanism   the offence (perpetual check or chase) that decides a position of order 1 or above,
-                with its pieces; None if there is none
+                with its pieces; None at order 0, and if none was found
+
+The *visitor* is the person at the browser. A page has a *mode* (`view.MODES`). A *film* shows best
+play ply by ply, a *ladder* the loops through which the loser by repetition must go (`line_page`). A
+*heat map* shows the values of a position with one piece moved to other squares (`panels`).
 
 Needs the extra `web`.
 """

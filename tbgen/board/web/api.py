@@ -1,8 +1,8 @@
 """HTTP API: the answers of the command line, as JSON, CSV, PGN and other text, and pictures.
 
 `openapi` lists the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
-blanks. Moves are in ICCS; a field `text` has a move in `notation`, by default that of `lang`, the
-language of reasons.
+blanks. Moves are in ICCS; the field `text` of a move has it in `notation`. `lang` is the language
+of reasons, and determines the default of `notation`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,11 @@ MIN_WIDTH, MAX_WIDTH, MAX_GIF_WIDTH = 64, 2000, 800
 
 
 class Api:
-    """Endpoints for programs; each takes a request and returns an `Answer`."""
+    """Endpoints for programs; each takes a request and returns an `Answer`.
+
+    They raise the errors that `http.failure` turns into answers, for example `InputError` for wrong
+    parameters and `MissingTableError` without a table.
+    """
 
     def __init__(self, store: TableStore) -> None:
         self._store = store
@@ -73,9 +77,10 @@ class Api:
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, request: Request) -> Answer:
-        """Return value and moves of a position, or of a game's last position; 404 without a table.
+        """Return value and moves of a position, or of a game's last position, as `board_answer`.
 
-        With `explain=1` the answer has the deciding offence (`mechanism`).
+        Only with `explain=1` the deciding offence (`mechanism`) is searched for. Without a table
+        the answer has status 404, null for unknown values, and also `error` and `hint`.
         """
         view, store = _view(request), self._store
         game = bool(view.moves)
@@ -136,9 +141,10 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """Return main statistics of all tables, or of one endgame (parameter `name`, any spelling).
+        """Return main statistics of the tables in use (`TableStore.available`).
 
-        A table that cannot be read is listed with its error.
+        With the parameter `name`, only that of the endgame which it names in any spelling; no table
+        if it names none. A table that cannot be read is listed with its error.
         """
         names, asked = self._store.available(), request.query_params.get("name")
         if asked:
@@ -202,7 +208,10 @@ class Api:
         )
 
     def graph(self, request: Request) -> Answer:
-        """Return a material and those reachable by captures, with the captures of each, as JSON."""
+        """Return a material and those reachable by captures, with the captures of each, as JSON.
+
+        A material comes after those that its captures lead to.
+        """
         material, graph = _graph(request)
         present = set(self._store.materials())
         nodes = [
@@ -241,7 +250,7 @@ class Api:
         return Answer({"status": "ok", "tables": len(self._store.available())})
 
     def metrics(self, request: Request) -> Answer:
-        """Return numbers of requests, cache hits and tables in Prometheus' text format."""
+        """Return numbers of requests and tables, and of the block cache, in Prometheus' format."""
         runner: EndpointRunner = request.app.state.runner
         lines = ["# TYPE tbgen_requests_total counter"]
         for (name, status), count in sorted(runner.requests.items()):
@@ -257,12 +266,16 @@ class Api:
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
 
     def _figures(self, material: Material) -> dict[str, Any]:
-        """Return statistics, file size, digest, build time and proof of a table as JSON fields."""
+        """Return a table's statistics, facts of its file and status of its proof, as JSON fields.
+
+        Raises like `TableStore.statistics`, which lists the facts of the file.
+        """
         statistics, file = self._store.statistics(material)
         proof = self._store.proof(material).to_json()
         return statistics.to_json() | file | {"proof": proof}
 
     def _entry(self, name: TableName) -> dict[str, Any]:
+        """Return a table's entry in `tables`; if it cannot be read, nulls, `error` and `hint`."""
         try:
             figures = self._figures(name.material)
         except (TablebaseError, OSError) as error:
@@ -275,12 +288,12 @@ class Api:
 def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
     """Return the JSON of a position: the fields of `tbgen probe --json`, and those of the board.
 
-    The board adds to a position `terminal`, and for a game `suggested` (a move) and `judgement`. To
-    a move it adds `fen` of the position after it, `text` if the view's notation is not ICCS, and
-    `forbidden` (the referee's reason) if the move loses by repetition.
+    The board adds to a position `terminal` (no legal move) and `moves`, and for a game `suggested`
+    (a move or None) and `judgement` (None without a repetition). To a move it adds `fen` of the
+    position after it, `text` if the view's notation is not ICCS, and `forbidden` (the referee's
+    reason) if the move loses by repetition. Without a table, fields that depend on it are None.
 
-    mechanism : the perpetual check or chase that decides the position, for the field `mechanism`
-        and the reasons; None if unknown
+    mechanism : for the field `mechanism` and the reasons, which without it name no pieces
     """
     position, result, moves = facts.position, facts.result, []
     for each in facts.moves:
@@ -317,7 +330,10 @@ def judgement_answer(judgement: Judgement, rules: Rules, language: str) -> dict[
 
 
 def _view(request: Request) -> View:
-    """Return the view that a request's query describes; raise `InputError` without a position."""
+    """Return the view that a request's query describes.
+
+    Raises `InputError` without a position, and like `read_view`.
+    """
     query = request.query_params
     if position_text(query) is None:
         raise InputError("no position is given", "add ?fen= and a position")
@@ -325,7 +341,7 @@ def _view(request: Request) -> View:
 
 
 def _number(request: Request, name: str, default: int, limits: tuple[int, int]) -> int:
-    """Return parameter `name` of the query as a number; `default` if it is absent.
+    """Return parameter `name` of the query as a number; `default` if it is absent or empty.
 
     Raises `RequestError` unless it is between the two limits, inclusive.
     """
@@ -341,7 +357,10 @@ def _number(request: Request, name: str, default: int, limits: tuple[int, int]) 
 
 
 def _material(request: Request) -> Material:
-    """Return the material in the path; raise `RequestError` if neither side has an attacker."""
+    """Return the material in the path.
+
+    Raises `MaterialError` if it is malformed, and `RequestError` if neither side has an attacker.
+    """
     material = Material.parse(request.path_params["material"])
     if not material.needs_table:
         raise RequestError(
@@ -354,7 +373,8 @@ def _graph(request: Request) -> tuple[Material, list[tuple[Material, list[tuple[
     """Return the material in the path, and its graph of captures.
 
     The graph lists this material and those that captures lead to, each with its captures. A capture
-    is (FEN letter of the captured piece, material left). Raises `RequestError` for a large graph.
+    is (FEN letter of the captured piece, material left). Raises like `_material`, and
+    `RequestError` if the `closure_bound` is more than ten times `MAX_NODES`.
     """
     material = _material(request)
     if closure_bound(material) > 10 * MAX_NODES:

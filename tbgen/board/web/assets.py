@@ -62,8 +62,8 @@ def address(name: str) -> str:
 def bundle(scripts: Mapping[str, str]) -> str:
     """Return JavaScript modules as one script, each after the modules that it imports.
 
-    scripts : text of each module by name without `.js`; imports and exports begin lines
-    Raises `graphlib.CycleError` for cyclic imports.
+    scripts : text of each module by name without `.js`; its imports and exports begin lines
+    Raises `graphlib.CycleError` for cyclic imports, `KeyError` for an import of another module.
     """
     order: TopologicalSorter[str] = TopologicalSorter()
     for name, text in sorted(scripts.items()):
@@ -74,8 +74,8 @@ def bundle(scripts: Mapping[str, str]) -> str:
 def _as_function(name: str, text: str) -> str:
     """Return the text of a JavaScript module as a script: constant `module_NAME` has its exports.
 
-    The module's code is the body of a function that is called at once. Imports become constants;
-    indentation and comment lines are removed.
+    The module's code is the body of a function that is called at once. Imported names become
+    constants; indentation, empty lines and comment lines are removed.
     """
     exports = ", ".join(match[1] for match in _EXPORT.finditer(text))
     text = _EXPORT.sub("", text)

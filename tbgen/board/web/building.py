@@ -5,8 +5,9 @@
     POST /build/cancel     likewise                                         ->  BuildService.cancel
     GET  /build/events     progress as server-sent events, until the end
 
-The board does not build: the caller of `create_app` passes in a `BuildService`. These are the only
-requests that change anything. Only servers with building enabled accept them, and not from a proxy.
+The board does not build: the caller of `create_app` passes in a `BuildService`. The two POST
+requests are the only ones that change anything on the server. They are refused unless visitors may
+build (`BuildService.limits`), and if a proxy has forwarded them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from tbgen.system.units import format_bytes
 from tbgen.tables import MissingTableError
 
 POST_PATHS = frozenset({"/build", "/build/cancel"})
-"""Paths that accept POST."""
+"""Paths that accept POST where visitors may build."""
 
 MAX_STREAMS = 32
 """Pages that may watch a build at once; further ones are answered 503."""
@@ -62,13 +63,13 @@ TOO_MANY = 400
 NOT_STORED = {"cache-control": "no-store"}
 
 TOKEN = secrets.token_urlsafe(24)
-"""Secret of this process, sent with every form of its pages: proves that the form comes from a page
+"""Secret of this process, sent with every form for builds: proves that the form comes from a page
 that this server made (protection against forged requests of other sites).
 """
 
 KEY = secrets.token_urlsafe(24)
-"""Secret of this process; a browser that presents it may start builds. No page contains it, because
-other users of the machine can read pages.
+"""Secret of this process; a browser whose cookie has it may start and cancel builds. No page
+contains it, because other users of the machine can read pages.
 """
 
 ENTRY = f"/enter/{KEY}"
@@ -76,7 +77,7 @@ ENTRY = f"/enter/{KEY}"
 
 
 class BuildEndpoints:
-    """Endpoints of one application that start, cancel and report builds.
+    """Endpoints of one application that start, cancel and report builds, and permit them (`enter`).
 
     The attribute `routes` is the list of their Starlette routes.
 
@@ -110,10 +111,11 @@ class BuildEndpoints:
         return answer
 
     async def events(self, request: Request) -> Response:
-        """Stream events of the build until it ends.
+        """Stream events of the build until it ends, or the server shuts down.
 
         An event is a JSON object: `share` (0 to 1) is the part done, `said` the progress in words,
-        and `ended` is true in the last event. Streams beyond `MAX_STREAMS` are answered 503.
+        and `ended` is true if no build is running; then it is the last one. Streams beyond
+        `MAX_STREAMS` are answered 503.
         """
         if self._streams >= MAX_STREAMS:
             busy = RequestError(503, "the server is busy", "try again in a moment")
@@ -144,8 +146,8 @@ class BuildEndpoints:
     ) -> Response:
         """Call `change` with the fields of a permitted form; redirect to the path in field `back`.
 
-        If `back` is no path of this server, redirect to `/`. Without permission, or if `change`
-        raises `InputError` or `RequestError`, return an error page.
+        If `back` is no path of this server, redirect to `/`. Without permission, if the form does
+        not arrive, or if `change` raises `InputError` or `RequestError`, return an error page.
         """
         try:
             if is_forwarded(request.scope["headers"]):
@@ -217,14 +219,14 @@ def _not_permitted() -> RequestError:
 
 
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a section on a position's missing table as HTML: needed tables, cost, build button."""
+    """Return a section on a position's missing table as HTML, as `_material_card`."""
     material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, material, view, back, note, can_be_built(facts))
 
 
 def missing_page(store: TableStore, view: View, material: Material) -> Answer:
-    """Return the page (404) of an endgame without a table: needed tables, cost, build button."""
+    """Return the page (404) of an endgame without a table, with `_material_card`."""
     path = f"/endgames/{material}"
     title = f"{material}: {view.text('no_verdict')}"
     card = _material_card(store, material, view, with_settings(path, view))
@@ -242,10 +244,11 @@ def _material_card(
     store: TableStore, material: Material, view: View, back: str, note: str = "",
     can_exist: bool = True,
 ) -> str:  # fmt: skip
-    """Return a section on the tables that a material needs, with button or command to build them.
+    """Return a section on the tables that a material needs, and their cost, as HTML.
 
-    While the tables are being built, the section has the progress. If the table is too large, the
-    section is only a sentence.
+    It has a button to build them if visitors may start this build, else the command. While the
+    tables are being built, it has the progress instead. If the table is too large, or cannot exist,
+    the section is only a sentence.
 
     back : address to return to after the build; note : HTML at the end of the section
     can_exist : whether the format has a table of this material
@@ -271,8 +274,10 @@ def _material_card(
 def starter_cards(store: TableStore, view: View, back: str) -> str:
     """Return sections that offer sets of endgames to build first, or progress of the running build.
 
-    A sentence if all sets are present; empty without a `BuildService`. `back` is the
-    address to return to after the build.
+    Sets whose tables are all present are left out; if no set is left, return a sentence. A notice
+    on the last build is added if that failed or was cancelled. Empty without a `BuildService`.
+
+    back : address to return to after the build
     """
     workshop = store.workshop
     if workshop is None:
@@ -293,6 +298,8 @@ def starter_cards(store: TableStore, view: View, back: str) -> str:
 
 def _progress_card(store: TableStore, progress: BuildProgress, view: View, back: str) -> str:
     """Return the build's progress as HTML; the script updates it, and reloads the page at the end.
+
+    It has a button that cancels the build if visitors may build.
 
     back : address of the page, to return to after cancelling; without scripts, a link reloads it
     """
@@ -344,9 +351,9 @@ def running_build(store: TableStore) -> BuildProgress | None:
 
 
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
-    """Return a notice that the last build failed or was cancelled; empty if it did not.
+    """Return a notice that the last build failed or was cancelled, as HTML; else "".
 
-    material : material that the build must have been started for; None for any build
+    material : if given, a build that was not started for this material gives no notice
     """
     progress = store.build_progress
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
@@ -362,6 +369,9 @@ def _offer(
     store: TableStore, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
     """Return the cost of building some materials, and the button or command to build them, as HTML.
+
+    The cost is left out if it is unknown. The button is for visitors on this machine, within the
+    limits of the `BuildService`.
 
     asked : form fields that name `materials`; back : address to return to after the build
     """

@@ -55,7 +55,10 @@ _ATTACKERS = {kind.name.lower(): kind for kind in PieceType if kind.is_attacker}
 
 
 def list_page(store: TableStore, view: View) -> Answer:
-    """Return the page of all endgames with a table: matrix, and lists by attacking piece type."""
+    """Return the page of all endgames with a table: matrix, and lists by attacking piece type.
+
+    Without tables, it has `starter_cards` or a notice.
+    """
     key = "list", store.readings, tuple(view.settings().items()), view.language
     overview, sections = store.cached(key, lambda: _overview(store, view))
     empty = ""
@@ -109,7 +112,8 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
 def _overview(store: TableStore, view: View) -> tuple[str, str]:
     """Return the matrix of endgames, and their lists by attacking piece type, as HTML.
 
-    The matrix is empty with fewer than two readable tables, the lists without tables.
+    The matrix, with a link to the handbook, is empty with fewer than two readable tables. The lists
+    are empty without tables.
     """
     groups: dict[str, list[list[str]]] = {name: [] for name in (*_ATTACKERS, "other")}
     cells = {}
@@ -252,7 +256,10 @@ def _captures(store: TableStore, view: View, material: Material) -> str:
 
 
 def _graph(store: TableStore, view: View, material: Material) -> str:
-    """Return the graph of captures as SVG, a row for each number of pieces; empty if too large."""
+    """Return the graph of captures as SVG, a row for each number of pieces.
+
+    Empty if the `closure_bound` of the material is more than `MAX_NODES`.
+    """
     if closure_bound(material) > MAX_NODES:
         return ""
     nodes = material.closure()
@@ -292,7 +299,8 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
 def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
     """Return a table of endgames as HTML: attacking armies in rows, defending armies in columns.
 
-    An army is the pieces of one side; armies with fewer pieces come first.
+    An army is the pieces of one side; armies with fewer pieces come first. `cells` has the
+    statistics of each table.
     """
     rows = _armies(material.first for material in cells)
     columns = _armies(material.second for material in cells)
@@ -317,7 +325,7 @@ def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
 
 
 def _longest(figures: TableStatistics, view: View) -> str:
-    """Return the longest distance of order 0 as text, `41 plies`; empty without wins of order 0."""
+    """Return the longest distance of order 0 as text, `41 plies`; empty if all are 0 plies."""
     return view.words.plies(figures.max_distance) if figures.max_distance else ""
 
 

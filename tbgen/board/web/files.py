@@ -4,8 +4,8 @@
     /files/KRK.wxf.dtm.xqt         a table; certificates likewise
     Range: bytes=1000-             the rest of the file, with 206
 
-Only names listed in the index are served, and only regular files of the directory, no links.
-Contents are not checked here: the client checks them (`tbgen.publishing`).
+Only the index and the files listed in it are served, and only regular files of the directory, no
+links. Contents are not checked here: the client checks them (`tbgen.publishing`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, decoded, rea
 from tbgen.tables.files import open_to_read
 
 ADDRESS = "/files"
+"""Path of the files, without the name."""
 
 
 class FileEndpoint:
@@ -63,7 +64,10 @@ class FileEndpoint:
         return FileResponse(self._directory / name, headers=headers, stat_result=found)
 
     def _names(self) -> frozenset[str]:
-        """Return the file names in the index, re-read if changed; empty if missing or invalid."""
+        """Return the file names in the index; empty if the index is missing or invalid.
+
+        The index is read again only if its file has changed.
+        """
         with contextlib.suppress(FileNotFoundError, BadIndexError), self._open(INDEX) as file:
             found = os.fstat(file.fileno())
             state = found.st_ino, found.st_size, found.st_mtime_ns
@@ -74,7 +78,11 @@ class FileEndpoint:
         return frozenset()
 
     def _open(self, name: str) -> BinaryIO:
-        """Open a file of the directory; raises `FileNotFoundError` for a link or directory."""
+        """Open a file of the directory to read.
+
+        Raises `FileNotFoundError` also for a link and for a file that is not regular, such as a
+        directory.
+        """
         try:
             descriptor = open_to_read(self._directory / name, links=False)
         except OSError as error:

@@ -37,22 +37,24 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 EXCEPTIONS = 3
-"""Most diagrams of wins in a drawn endgame. Other endgames have one fewer for draws, and one fewer
-for losses.
+"""Most diagrams of wins in a drawn endgame. Other endgames have at most `EXCEPTIONS - 1` diagrams
+of draws, and as many of losses.
 """
 
 CANDIDATES = 24
-"""Number of exceptions of one outcome that a search finds; the quietest of them are shown."""
+"""Most exceptions of one outcome that a search finds; those with fewest captures are shown."""
 
 SECONDS = 0.5
 """Time limit in seconds of the search for exceptions of one endgame with one outcome."""
 
 DOCUMENT_SECONDS = 12.0
-"""Seconds after which a page begins no further search for exceptions; later requests go on."""
+"""Seconds after which a page begins no further search for exceptions; the next request goes on with
+the remaining endgames.
+"""
 
 
 def handbook_page(store: TableStore, view: View) -> Answer:
-    """Return the page of all attackers, each with a table of its endgames."""
+    """Return the page of all attackers, each with an HTML table of its endgames."""
     whole = page_link("/handbook/all", view, view.text("handbook_whole"), "button")
     parts = ""
     for name, entries in _chapters(store).items():
@@ -104,8 +106,8 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
 def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
     """Return the handbook entries of the tables in use, by the attacker's letters (`KRN`).
 
-    Unreadable tables are left out. If both sides have attackers, an entry also has the class under
-    other rules, if there is a readable table. The result is cached.
+    Unreadable tables are left out. If both sides have attackers, and there is a readable table of
+    another rule set, an entry also has the class under those rules. The result is cached.
     """
 
     def find() -> dict[str, list[HandbookEntry]]:
@@ -196,7 +198,10 @@ def _sections(
 
 
 def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
-    """Return captioned wins of the attacker: the longest of order 0, and one of highest order."""
+    """Return captioned wins of the attacker: the longest of order 0, and one of highest order.
+
+    Wins in 0 plies, and a kind of win that `figures` does not record, are left out.
+    """
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []
     plain = max((win for win in wins if not win.order), key=lambda win: win.length, default=None)
@@ -227,7 +232,10 @@ def _exceptions(
 
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions; return those with fewest captures, each with its outcome."""
+    """Search for exceptions; return those with fewest captures, each with its outcome.
+
+    `EXCEPTIONS` limits their number. Raises like `positions_of_value`.
+    """
     shares = {Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     if entry.kind == "drawn":
         shares = {Outcome.WIN: entry.wins}
