@@ -3,8 +3,9 @@
     request  ->  `middleware`  ->  ETag known?  ->  worker thread  ->  answer
                                   304            503 if too many wait
 
-A complete answer depends only on address, language, tables, the build and the day, so its ETag is
-known before it is computed. An answer that a time limit has cut short has no ETag.
+A complete answer of most endpoints depends only on address, language, tables, the build and the
+day, so its ETag is known before it is computed. Other answers have no ETag: those of endpoints that
+are not `cached`, and those that a time limit has cut short.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
 waiting requests is bounded. A *lane* is a queue with its own threads; short requests, position
 pages, long requests and searches have one lane each, and so do not wait for each other. Searches
@@ -49,7 +50,9 @@ Further ones are answered 503.
 """
 
 ABANDONED_SECONDS = 1.0
-"""Seconds that a search waits for the client's former one, whose disconnection may come later."""
+"""Most seconds that a new search waits for an earlier one of the same client to end. The server may
+notice only after the new request that the client has abandoned the earlier one.
+"""
 
 SEARCHERS = min(2, usable_cores())
 """Maximum number of searches at the same time. One client may have one search."""
@@ -73,6 +76,7 @@ _VARY = "accept-language"
 """Value of `Vary`, also in answers with status 304 (RFC 9110, 15.4.5)."""
 
 _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
+"""HTTP status by the exit status of a failure."""
 
 JSON = "application/json"
 HTML = "text/html"
@@ -121,7 +125,9 @@ INTERNAL = RequestError(500, "something went wrong here", "see the server's log"
 def failure(error: Exception) -> Answer:
     """Return the answer `{"error", "hint"}` to a failed request, with a status of 4xx or 5xx.
 
-    Unexpected errors are raised again. Messages are those of the command line, without paths.
+    Errors of the board itself are `RequestError` and `UnansweredError`. Others that `failures`
+    describes have the message and hint of the command line, unless these would name a path. Raises
+    an unexpected error again.
     """
     if isinstance(error, UnansweredError):
         status = 404 if isinstance(error, NothingFoundError) else 503
@@ -156,9 +162,9 @@ class Lane(StrEnum):
 class EndpointRunner:
     """Runs endpoints in threads, and counts requests.
 
-    An endpoint is a function of a request that returns an `Answer`. It may raise `RequestError` and
-    the errors that `failures.describe` covers. Long work calls `checkpoint` regularly. `closed` is
-    true once `close` was called; `requests` counts answers by name of the endpoint and status.
+    An endpoint is a function of a request that returns an `Answer`. It may raise the errors that
+    `failure` turns into answers. Long work calls `checkpoint` regularly. `closed` is true once
+    `close` was called; `requests` counts answers by name of the endpoint and status.
 
     fingerprint : returns a text that changes when any answer may have changed
     """
@@ -180,6 +186,7 @@ class EndpointRunner:
         """Raise `AbandonedError` if the answer to this thread's request is no longer needed.
 
         That is so once the client has disconnected, the request has timed out, or the server ends.
+        In a thread without a request nothing is raised.
         """
         abandoned: Event | None = getattr(self._at_work, "abandoned", None)
         if abandoned is not None and abandoned.is_set():
@@ -219,7 +226,7 @@ class EndpointRunner:
                 return Response(None, 304, headers, media or None)
             queue = lane if isinstance(lane, Lane) else lane(request)
 
-            def work(abandoned: Event) -> Answer:  # set once the answer is not needed
+            def work(abandoned: Event) -> Answer:  # the event is set once the answer is not needed
                 self._at_work.abandoned = abandoned
                 try:
                     return function(request)
@@ -241,9 +248,10 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Call `_run`, unless the client has too many requests in progress, or another search.
+        """Call `_run`, and count the request as one of its client until it ends.
 
-        Raises `RequestError` in these cases, and like `_run`.
+        Raises `RequestError` if the client already has `MAX_OF_CLIENT` requests in progress, or for
+        a search if the client has another one; also raises like `_run`.
         """
         client = request.client.host if request.client is not None else ""
         if sum(self._clients[client, each] for each in Lane) >= MAX_OF_CLIENT:
@@ -259,7 +267,10 @@ class EndpointRunner:
             self._clients -= running  # drops counts of zero
 
     async def _is_searching(self, client: str) -> bool:
-        """Wait for a client's search, which it may have abandoned, to end; True if it goes on."""
+        """Return whether a client's search goes on, after waiting for its end.
+
+        The wait takes at most `ABANDONED_SECONDS`: the client may have abandoned the search.
+        """
         end = time.monotonic() + ABANDONED_SECONDS
         while self._clients[client, Lane.SEARCH]:
             if time.monotonic() > end:
@@ -271,7 +282,8 @@ class EndpointRunner:
         """Run `work` in a thread of the lane, and return the answer that it computes.
 
         The event given to `work` is set once the answer is no longer needed. Raises `RequestError`
-        if too many requests wait, after the timeout, and at shutdown.
+        if too many requests of the lane run or wait, after the timeout, after the client has
+        disconnected, and at shutdown. Also raises unexpected errors of `work`.
         """
         free, abandoned = self._free[lane], Event()
         if not free.acquire(blocking=False):
@@ -305,13 +317,16 @@ class EndpointRunner:
 
 
 def _stored(tag: str, media: str) -> dict[str, str]:
-    """Return the headers of a complete answer of a media type, which browsers may store."""
+    """Return the headers of a complete answer with an ETag, which browsers may store."""
     kept = "no-cache" if media == HTML else f"public, max-age={MAX_AGE}"
     return {"etag": tag, "cache-control": kept, "vary": _VARY}
 
 
 async def body_of(request: Request) -> bytes:
-    """Return the body of a form; raises `RequestError` if it is not complete in `BODY_SECONDS`."""
+    """Return the body of a form.
+
+    Raises `RequestError` if it is not complete in `BODY_SECONDS`, or if the client disconnects.
+    """
     try:
         return await asyncio.wait_for(request.body(), BODY_SECONDS)
     except (TimeoutError, ClientDisconnect):

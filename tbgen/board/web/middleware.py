@@ -44,15 +44,18 @@ SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
 }
-"""Headers of every answer. `unsafe-inline` allows the <style> of standalone pictures. The referrer
-policy is not `no-referrer`, as browsers would then omit the origin of our own forms.
+"""Headers of every answer, unless it has its own (`embed.HEADERS`).
+
+`unsafe-inline` allows the <style> of standalone pictures. The referrer policy is not `no-referrer`,
+as browsers would then omit the origin of our own forms.
 """
 
 OPEN_HEADERS = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "ETag, Retry-After",
 }
-"""Additional headers of every answer whose media type is not in `SAME_ORIGIN`.
+"""Additional headers of every answer whose media type is not in `SAME_ORIGIN`, except of answers
+304 without a media type.
 
 Scripts of any origin may read these answers: no cookie or password is involved. They cannot read
 pages, which may hold the token for builds.
@@ -121,7 +124,10 @@ def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host name or address, optionally with a port, is this machine's loopback."""
+    """Return whether a host, optionally with a port, is this machine's loopback.
+
+    That is a loopback address, `localhost` or a name below it, such as `a.localhost`.
+    """
     name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
     name = name.strip("[]").removesuffix(".").lower()
     try:
@@ -167,7 +173,10 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
 
 
 _ABSOLUTE = re.compile(r"https?://([^/]+)(/.*)?", re.IGNORECASE | re.DOTALL)
+"""Pattern of a whole URL; the groups are host and path."""
+
 _PREFIX = re.compile(r"(?:/[\w.~-]{1,50}){1,8}")
+"""Pattern of the path prefix of a proxy."""
 
 _LINK = re.compile(rb'(\b(?:href|src|action|data-root)=")/(?!/)')
 """Pattern of an HTML attribute with an address of this server, which starts with `/`. Texts of a
@@ -176,13 +185,16 @@ page cannot match, as their quotes are escaped.
 
 
 class ForwardedHeaders:
-    """ASGI middleware: restores host, scheme, path prefix and client of forwarded requests."""
+    """ASGI middleware: restores host, scheme, path prefix and client of forwarded requests.
+
+    In answers to them it puts the prefix before the paths of links and redirects.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request (ASGI): restore what a proxy on this machine has changed."""
+        """Handle one request (ASGI); change only one that a proxy on this machine forwards."""
         near = scope["type"] == "http" and scope["client"] and is_loopback(scope["client"][0])
         if not near or not is_forwarded(scope["headers"]):
             await self._app(scope, receive, send)

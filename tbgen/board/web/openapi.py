@@ -3,8 +3,8 @@
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
                ->  /api                 a form for every address; the browser shows raw answers
 
-Unknown parameters are refused: an answer that ignores one would be taken for the answer to the
-whole question. `schemas` describes the answers field by field; `api` makes them.
+Unknown parameters are refused: a client would not notice that an answer ignores a misspelt one.
+`schemas` describes the answers field by field; `api` makes them.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ _ERRORS = {
     "500": "a damaged file",
     "503": "busy, or too long",
 }
-"""Meaning of each status of an error."""
+"""Meaning of each status of an error except 404."""
 
 
 def description(root: str = "") -> dict[str, Any]:
@@ -234,7 +234,7 @@ def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> 
 def refuse_values(endpoint: Endpoint, asked: QueryParams) -> None:
     """Raise `RequestError` if a parameter of an endpoint has none of its listed values.
 
-    An empty value counts as none given.
+    An empty value counts as no value.
     """
     for name in endpoint.parameters:
         listed = _PARAMETERS[name][0].get("enum")

@@ -1,6 +1,6 @@
 """JSON Schemas of the answers of the HTTP API: the components of OpenAPI.
 
-They are the schemas of the command line (`tbgen.answers.schema`) with the board's own fields.
+Most are schemas of the command line (`tbgen.answers.schema`) with the board's own fields.
 """
 
 from __future__ import annotations

@@ -45,6 +45,8 @@ PRESETS: dict[str, dict[str, str]] = {
 """Parameters of each example query, by name. The text with key `find_NAME` describes it."""
 
 _NUMBER = 'inputmode="numeric" pattern="[0-9]*" maxlength="5"'
+"""HTML attributes of a field for a number."""
+
 _PIECES = 'placeholder="{}" size="12" maxlength="60" autocomplete="off"'
 """HTML attributes of the field for pieces on given squares; `{}` is for a localised example."""
 
@@ -52,7 +54,8 @@ _PIECES = 'placeholder="{}" size="12" maxlength="60" autocomplete="off"'
 def search_page(store: TableStore, view: View, material: Material, query: QueryParams) -> Answer:
     """Return the search form with the positions found, or with `sheet=1` a page of exercises.
 
-    Without search fields in `query` the page has only the form. Raises like `Tablebase.probe`.
+    Without search fields in `query` the page has the form and no results. Raises like
+    `TableStore.statistics`, `read_query` and `knowledge.search.search`.
     """
     path = f"/search/{material}"
     asked = fields_of(query)
@@ -96,7 +99,7 @@ def _sheet(
         task = view.text(f"exercise_{outcome_name(line.result.outcome)}", side=side)
         shown.append((position, f"{number}. {task}"))
         moves = [(each.position, each.choice.move) for each in line.moves]
-        if not moves:  # a draw, which has no line
+        if not moves:  # such as in a draw: best play has no line
             moves = [(position, move.move) for move in store.probe(position).moves[:1]]
         names = [escape(view.move_name(*each)) for each in moves]
         end = escape(explain_line(line, view.words))
@@ -123,7 +126,10 @@ def fields_of(query: QueryParams) -> dict[str, str]:
 
 
 def require_clear_colours(name: str, asked: Mapping[str, str]) -> None:
-    """Raise `MaterialError` if a query names colours, and `name` the weaker army first.
+    """Raise `MaterialError` if a query names a colour, and `name` the weaker army first.
+
+    Such a name stands for the table in which Red has the other army, so the colour would be
+    ambiguous.
 
     name : material in the address; asked : search fields of the query
     """
@@ -134,7 +140,7 @@ def require_clear_colours(name: str, asked: Mapping[str, str]) -> None:
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> tuple[str, bool]:
-    """Return the positions found, their share of all that match, and links to more, as HTML.
+    """Return the positions found, their number and share, and links to more of them, as HTML.
 
     The second result is false if the time limit has cut the search short.
     """
@@ -179,7 +185,8 @@ def _form(
 ) -> str:
     """Return the search form as HTML, filled with the search fields `asked`.
 
-    offered : names in `PRESETS`; without `differs` or `study`, the field of this name is left out
+    offered : names in `PRESETS`; without `differs` or `study`, the field of this name is left out,
+        and without `study` also the sort key `length`
     """
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}

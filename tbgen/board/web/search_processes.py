@@ -3,9 +3,9 @@
     request  ->  a free process with the same tables  ->  endpoint there  ->  answer
 
 Search processes run at a lower priority than the server and end with it. A search ends when its
-client disconnects. The first process compiles the search kernels as soon as there are tables;
-others start on demand. `routes` names the addresses answered here; `http` limits the waiting
-requests.
+client disconnects. The first process compiles the search kernels as soon as there are tables; a
+second one starts when two searches run at once. `routes` names the addresses answered here; `http`
+limits the waiting requests.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class SearchProcess:
         asked : ASGI scope of the request
         store : store of the server; its tables are sent to the process only if they have changed
         go_on : called repeatedly; raises `AbandonedError` once the answer is no longer needed
-        Raises `EOFError` or `OSError` if the process has ended.
+        If `go_on` raises, the request is cancelled, and the error raised again. Raises `EOFError`
+        or `OSError` if the process has ended.
         """
         if self._pending:  # discard the answer to an abandoned request
             self._receive(go_on)
@@ -101,7 +102,7 @@ class SearchProcess:
 
 
 class SearchProcesses:
-    """Pool of search processes, started on demand."""
+    """Pool of at most `SEARCHERS` search processes, started on demand."""
 
     def __init__(self, store: TableStore) -> None:
         self._store = store
@@ -115,7 +116,8 @@ class SearchProcesses:
         """Compile the search kernels before the first request, by searching a small table.
 
         The table is the first one in which studies can be searched (`can_search_studies`). Without
-        one, nothing is compiled. Requests for searches wait until the common kernels are compiled.
+        one, nothing is compiled. Requests for searches wait until the common kernels are compiled:
+        those of the first of `_COMPILING_QUERIES`.
         """
         for material in self._store.materials():
             with contextlib.suppress(TablebaseError, OSError):
@@ -126,12 +128,12 @@ class SearchProcesses:
         asked = {"type": "http", "headers": [], "path_params": {"material": material.name}}
         self._compiled.clear()
         try:
-            # A single process compiles only the common kernels here.
+            # If only one process may run, searches would wait for the other kernels: skip these.
             for query in _COMPILING_QUERIES[:SEARCHERS]:
                 self._ask("json", Request(asked | {"query_string": query}))
                 self._compiled.set()
         except RequestError:
-            return  # the process has ended: the next search begins another
+            return  # the search failed; if its process has ended, the next search starts another
         finally:
             self._compiled.set()
 
@@ -139,13 +141,14 @@ class SearchProcesses:
         """Return an endpoint that a search process answers; `name` is "page", "json" or "puzzle".
 
         A search waits while a process compiles, since another process would compile the same
-        kernels. After `COMPILE_SECONDS` it is refused, with a hint to try again.
+        kernels. After `COMPILE_SECONDS` it is refused, with a hint to try again. A request for a
+        page or JSON without search fields does not wait.
         """
 
         def answer(request: Request) -> Answer:
-            asks = name == "puzzle" or not request.query_params.keys().isdisjoint(FIELDS)
+            is_search = name == "puzzle" or not request.query_params.keys().isdisjoint(FIELDS)
             until = time.monotonic() + COMPILE_SECONDS
-            while asks and not self._compiled.wait(POLL_SECONDS):
+            while is_search and not self._compiled.wait(POLL_SECONDS):
                 self._store.tables.checkpoint()
                 if time.monotonic() > until:
                     problem = "the program of the search is still being compiled"
@@ -155,6 +158,10 @@ class SearchProcesses:
         return answer
 
     def _ask(self, name: str, request: Request) -> Answer:
+        """Return the answer of a free process to a request; waits for a process to be free.
+
+        Raises `RequestError` for an answer that reports an error, and if the process has ended.
+        """
         kept = (
             "type", "method", "path", "root_path", "query_string", "headers", "scheme", "server",
         )  # fmt: skip
@@ -182,7 +189,8 @@ def _answer_all(connection: Connection) -> None:
     """Answer requests in a search process until the server has ended.
 
     A request is (name of the endpoint, ASGI scope, tables or None if unchanged), answered by an
-    `Answer`. The message None cancels the request in progress, which is then answered by None.
+    `Answer`. The message None cancels the request in progress. This is then answered by None,
+    unless its answer was already on the way.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     lower_priority(NICE)

@@ -36,7 +36,8 @@ class HeaderTimeoutProtocol(H11Protocol):
     """uvicorn's HTTP/1.1 protocol with a timeout for request heads.
 
     uvicorn waits without limit for the rest of a head, so a client that sends a byte a minute would
-    keep its connection. Here the connection is closed after `HEADER_SECONDS`.
+    keep its connection. Here the connection is closed if no complete head has arrived
+    `HEADER_SECONDS` after the connection was made, or after the first byte of a later request.
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -49,7 +50,8 @@ class HeaderTimeoutProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Receive bytes of a request.
 
-        Extends uvicorn's method: stops the timer while a request is answered, else starts it.
+        Extends uvicorn's method: stops the timer if a request is being answered, else starts it
+        unless it is running.
         """
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:

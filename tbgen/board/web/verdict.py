@@ -32,9 +32,9 @@ MOST_NAMED = 12
 def short_value(worth: Value | None) -> str:
     """Format a value in a few characters.
 
-    A win or loss of order 0 is the number of moves to its end. It is `#` if the next move mates or
-    converts, or if the game has ended. A higher order is `↻` and the order. A loss begins with a
-    minus sign. A draw is `=`, an unknown value `?`.
+    A win or loss of order 0 is the winner's number of moves to mate or conversion. It is `#` if the
+    next move mates or converts, or if the game has ended. A value of a higher order is `↻` and the
+    order. A loss begins with a minus sign. A draw is `=`, an unknown value `?`.
     """
     if worth is None:
         return "?"
@@ -54,7 +54,10 @@ def value_badge(worth: Value | None) -> str:
 
 
 def moves_in_words(plies: int, view: View) -> str:
-    """Format a number of plies, of both sides, as moves of the winner: `19 moves`."""
+    """Format plies (moves of both sides) to a win as the number of the winner's moves: `19 moves`.
+
+    The winner makes the last of them.
+    """
     moves = (plies + 1) // 2
     return view.text("one_move" if moves == 1 else "n_moves", n=moves)
 
@@ -70,7 +73,8 @@ def rules_name(rule_set: RuleSet, view: View) -> str:
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return outcome, distance, reason, side to move and endgame of a position, as HTML.
 
-    Outcome, distance and reason are left out if the value is unknown. After the end of a game,
+    At an order above 0, a sentence on the order takes the place of the distance. If the value is
+    unknown, a notice takes the place of outcome, distance and reason. After the end of a game,
     return its result, the reason for it, and the endgame.
     """
     result, endgame = facts.result, _endgame(view)
@@ -136,8 +140,9 @@ def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return all moves in sections by outcome, as HTML; empty after the end of a game.
 
     Only the section with the outcome of the position is open, or of the best move if the outcome is
-    unknown. If its moves win or lose, they are a table with reasons; all other moves are lists with
-    values. If no move has a known outcome, all are in one list without values.
+    unknown. If its moves win or lose, the first `MOST_LISTED` are a table with reasons; all other
+    moves are lists with values. If neither position nor moves have a known outcome, all moves are
+    in one list without values.
     """
     if facts.over is not None:
         return ""
