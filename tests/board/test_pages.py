@@ -95,7 +95,7 @@ def test_an_internal_error_is_a_page_with_the_board(
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(pages, "reading_page", broken)
+    monkeypatch.setattr(pages, "lookup_page", broken)
     text = page(client, "/", 500, fen=KNIGHT, lang="zh-Hans")
     assert 'data-square="a0"' in text
     assert "服务器内部出错" in text

@@ -108,10 +108,11 @@ def test_a_view_and_its_links_are_known(client: TestClient) -> None:
     """
     view = View(
         Position.from_fen(LOOP), flip=True, notation="wxf", pieces="latin", theme="dark",
-        board="paper", ply=2, plays=True, asked_language=True, human=Side.BLACK, task="win",
+        board="paper", film_ply=2, autoplay=True, asked_language=True, visitor=Side.BLACK,
+        task="win",
     )  # fmt: skip
     for mode in MODES:
-        for point in ({"chosen": 3}, {"where": 3}):
+        for point in ({"chosen": 3}, {"heat_square": 3}):
             asked = parse_qs(urlsplit(view.href(mode=mode, **point)).query)
             assert set(asked) <= set(VIEW)
     assert client.get("/", params={"fen": LOOP, "mode": "line", "play": "1"}).status_code == 200

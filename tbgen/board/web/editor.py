@@ -54,6 +54,10 @@ _AREA_FAULTS = {
     PieceType.ELEPHANT: "fault_area_elephant",
     PieceType.PAWN: "fault_area_pawn",
 }
+"""Text key, by piece type, of the fault that a piece stands outside its area.
+
+Other pieces may stand anywhere.
+"""
 
 
 @dataclass(frozen=True)
@@ -106,8 +110,9 @@ class Sketch(Position):
 class Reading:
     """Arrangement read from a text, as far as readable, and the first fault of the text.
 
-    `problem` is the error of a malformed text, and `typed` the text; otherwise None and empty.
-    `bad` are the squares of the first malformed rank.
+    `problem` is the error of a malformed text, and `typed` the text ("" if too long); otherwise
+    None and "".
+    `bad` are the squares of the first malformed rank of a FEN with ten ranks; else empty.
     """
 
     sketch: Sketch
@@ -119,8 +124,9 @@ class Reading:
 def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
     """Return the arrangement that a query describes; `default` if the query has no position.
 
-    A malformed FEN is read as far as possible. Other malformed text leaves the arrangement of the
-    previous FEN (parameter `was`), or without it an empty board.
+    Text with a `/` is a FEN, which is read as far as possible. If other text describes no
+    `Position`, or if the text is too long, the arrangement is that of the parameter `was` (the FEN
+    before the change), or without it an empty board.
     """
     given, position = "", default
     try:
@@ -203,7 +209,7 @@ def _verdict(store: TableStore, view: View, reading: Reading) -> str:
     position = sketch.checked()
     shown = replace(view.at(position), mode="read")
     study = link(shown.href(), view.text("study"), "button suggested")
-    play = link(shown.href(mode="play", human=position.side), view.text("play"), "button")
+    play = link(shown.href(mode="play", visitor=position.side), view.text("play"), "button")
     return (
         f'<div class="fine">{headline(store.probe(position), shown, None)}'
         f'<p class="controls">{study}{play}</p></div>'
@@ -218,7 +224,10 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
-    """Return, by square, links that place a piece (its FEN `letter`), or remove one (`ERASER`)."""
+    """Return links by square: with the FEN letter of a piece, links on empty squares that place it.
+
+    With `ERASER`, links on occupied squares that clear them; empty if `letter` is empty.
+    """
     if not letter:
         return {}
     code = EMPTY if letter == ERASER else LETTERS_BY_CODE.index(letter)
@@ -250,7 +259,10 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 
 def _changes(view: View, sketch: Sketch) -> str:
-    """Return links, as HTML: other side to move, mirror, swap colours, clear, turn the board."""
+    """Return links, as HTML: other side to move, mirror, swap colours, clear, turn the board.
+
+    "Clear" leaves the kings.
+    """
     changes = {
         "side": Sketch(sketch.board, sketch.side.other),
         "mirror": sketch.mirrored(),

@@ -1,7 +1,7 @@
 """Board for other sites: page of an <iframe>, and <head> tags for the preview of a link.
 
     /embed?fen=&moves=         board, outcome, link to the full page; no buttons
-    /embed?fen=&mode=line      best play as animated picture
+    /embed?fen=&mode=line      instead of the board, best play as animated picture
     <meta property="og:...">   Open Graph tags: endgame, outcome, picture
 
 Any site may frame the page: it has no scripts, forms or token.
@@ -31,16 +31,17 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 
 
 def embed_page(store: TableStore, view: View) -> Answer:
-    """Return the page for an <iframe>: picture (in mode `line` an animation), title, outcome, link.
+    """Return the page for an <iframe>: picture, title, outcome, link to the full page.
 
-    Raises like `TableStore.probe`, and in mode `line` also like `TableStore.line`.
+    In mode `line` the picture is the animation of `frames_of_view`. Raises like `TableStore.probe`
+    and `TableStore.mechanism`, and in mode `line` like `frames_of_view`.
     """
     facts = store.probe_game(view.positions, view.moves)
     line = view.mode == "line"
     shown = animation.animate(*frames_of_view(store, view), view.look) if line else picture(view)
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     title, said = _title(facts, view), _description(store, facts, view)
-    href = view.href(chosen=None, where=None)
+    href = view.href(chosen=None, heat_square=None)
     more = link(href, view.text("embed_open"), "", ' target="_blank" rel="noopener"')
     whole = (
         f'<!doctype html><html lang="{view.language}"{theme}><head><meta charset="utf-8">'
@@ -70,8 +71,8 @@ def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
         "og:site_name": view.text("title"),
         "og:title": _title(facts, view),
         "og:description": _description(store, facts, view),
-        "og:url": view.origin + view.href(chosen=None, where=None),
-        "og:image": view.origin + view.href(path, mode="read", chosen=None, where=None),
+        "og:url": view.origin + view.href(chosen=None, heat_square=None),
+        "og:image": view.origin + view.href(path, mode="read", chosen=None, heat_square=None),
     }
     return "".join(
         f'<meta property="{name}" content="{escape(content)}">' for name, content in tags.items()
@@ -79,10 +80,10 @@ def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[animation.Frame]]:
-    """Return start position and frames of a game, one for each ply, at most `MOST_PLIES`.
+    """Return start position and frames of the view's game, one for each ply, at most `MOST_PLIES`.
 
     If the view has no moves, the frames show best play, with its loop repeated; this raises like
-    `Tablebase.probe`.
+    `TableStore.line`.
     """
     if view.moves:
         moves = view.moves[: animation.MOST_PLIES]
@@ -94,7 +95,10 @@ def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[animat
 
 
 def _title(facts: Facts, view: View) -> str:
-    """Return the name of the endgame and, unless the game has ended, the side to move, as text."""
+    """Return the name of the endgame and, unless the game has ended, the side to move, as text.
+
+    An endgame of more than `MOST_NAMED` pieces is named by its letters.
+    """
     material = view.position.material
     name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
     turn = view.text("to_move", side=view.position.side)
@@ -102,7 +106,10 @@ def _title(facts: Facts, view: View) -> str:
 
 
 def _description(store: TableStore, facts: Facts, view: View) -> str:
-    """Return outcome and reason of the game, or in play mode the visitor's task, as text."""
+    """Return a sentence on the position, as text: the reason of its value.
+
+    After the end of a game it states the result; in play mode, the visitor's task and no value.
+    """
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
     if facts.over is not None:

@@ -1,7 +1,7 @@
 """Frame of every page, and HTML elements that pages share.
 
     wide_page, board_page    ->  <head>, <header> with links to modes and pages, <main>, settings
-    link, table, ...         ->  elements with texts and attributes escaped
+    link, table, ...         ->  elements; plain text and addresses in them are escaped
 
 The script replaces <main> when a link is followed.
 """
@@ -31,7 +31,10 @@ def class_badge(kind: str, view: View) -> str:
 
 
 def link(href: str, label: str, css: str = "", extra: str = "") -> str:
-    """Return an <a> element with class `css`; `extra` holds further attributes as HTML."""
+    """Return an <a> element with class `css`.
+
+    label : plain text; extra : further attributes as HTML, with a blank before each
+    """
     attribute = f' class="{css}"' if css else ""
     return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
 
@@ -49,13 +52,19 @@ def figures_link(material: Material, view: View) -> str:
 
 
 def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
-    """Return a <details> element with class `css`, folded unless `is_open`; `content` is HTML."""
+    """Return a <details> element with class `css`, folded unless `is_open`.
+
+    summary : plain text; content : HTML
+    """
     opened = " open" if is_open else ""
     return f'<details class="{css}"{opened}><summary>{escape(summary)}</summary>{content}</details>'
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
-    """Return a <table> element with class `css`; `head` is plain text, cells of `rows` are HTML."""
+    """Return a <table> element with class `css`, in a <div> that scrolls it.
+
+    head : names of the columns, plain text; rows : cells, HTML
+    """
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     return (
@@ -73,7 +82,7 @@ def hidden_fields(query: Mapping[str, str]) -> str:
 
 
 def copy_button(content: str, view: View) -> str:
-    """Return a button that copies a text; hidden without scripts."""
+    """Return a button, as HTML, that copies the text `content`; hidden without scripts."""
     return (
         f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
         f'data-done="{view.message("copied")}" '
@@ -184,14 +193,15 @@ def with_settings(path: str, view: View, query: Mapping[str, str] | None = None)
 def _navigation(view: View, on_board: bool) -> str:
     """Return the content of <header>: links to modes of the board and to pages, search box.
 
-    on_board : whether the page has a board; then the link of its mode is marked as current
+    on_board : whether the page is the board in mode `view.mode`, whose link is then marked as
+        current; false for an error page with a board
     """
     shown = view.back(0)
     links = []
     for mode in MODES:
-        human = view.human if view.mode == "play" else view.position.side
+        visitor = view.visitor if view.mode == "play" else view.position.side
         current = ' aria-current="page"' if on_board and mode == view.mode else ""
-        href = shown.href(mode=mode, human=human)
+        href = shown.href(mode=mode, visitor=visitor)
         links.append(link(href, view.text(mode), f"tab {mode}", current))
     links.append(page_link("/endgames", view, view.text("endgames"), "tab"))
     material = view.position.material
@@ -210,6 +220,10 @@ def _navigation(view: View, on_board: bool) -> str:
 
 
 def _settings(view: View, address: Callable[[View], str]) -> str:
+    """Return the content of <footer>: links that change a setting, and the link to the API.
+
+    address : as in `page`
+    """
     notations = {name: f"n_{name}" if name.startswith("zh") else name for name in MOVE_NOTATIONS}
     rows: dict[str, Mapping[str, str]] = {
         "language": LANGUAGES,

@@ -3,13 +3,14 @@
 A *film* is a game that the board plays ply by ply, with a caption and arrows for each ply.
 
     line    ->  film: frames of `animation` with captions, and the start of the loop
-    ladder  ->  film: up to each loop, once through it, out to the next one, finally to mate
+    ladder  ->  film: up to each loop, once through it, out to the next one, finally to the end
     rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
                 orange for a chase), and the loser's way out (green); text with the winner's reply
 
-At each *rung* of a ladder the loser leaves a loop for a loss of lower order; the last one, of order
-0, leads to mate or conversion (`knowledge.analysis`). Each ply is a link to the board after it
-(`at=`).
+The loser can leave a loop only for a loss of lower order, often in the next loop. A *rung* of the
+*ladder* is one of these loops, with the position in which the loser leaves it. The last rung may be
+a loss of order 0, by mate or conversion (`knowledge.analysis`). In the list of moves of a film,
+each ply is a link to the board after it (`at=`).
 """
 
 from __future__ import annotations
@@ -55,27 +56,28 @@ from tbgen.tables import Outcome
 
 
 def film_page(store: TableStore, view: View) -> Answer:
-    """Return the page with best play as a film, or with the whole ladder if `view.ladder`.
+    """Return the page with best play from the view's position as a film.
 
-    Without a table, return a page with status 404 that offers to build it.
+    If `view.shows_ladder` is true and best play ends in a loop, the film is the whole ladder.
+    Without a table, return a page with status 404 that has a `missing_card`.
     """
-    view, plays = replace(view, plays=False), view.plays
+    view, autoplay = replace(view, autoplay=False), view.autoplay
     facts, endgame = store.probe(view.position), view.position.material.name
     if facts.missing is not None:
         verdict = headline(facts, view, None) + missing_card(store, facts, view)
         stage = draw(view.position, view.look)
         return board_page(view, view.pair(view.text("line"), endgame), verdict, stage, status=404)
     line = store.line(view.position)
-    if view.ladder and line.loop_start is not None:
+    if view.shows_ladder and line.loop_start is not None:
         parts, loop, name = list(whole_ladder(store, view)), None, "ladder_all"
     else:
         frames, loop, name = frames_of_line(line), line.loop_start, "line"
         before, after = frames[:loop], [] if loop is None else frames[loop:]
-        # Checks and chases are numbered as forbidden only in the loop.
+        # The loser's checks and chases are numbered in the loop only, where they are forbidden.
         captions = captions_of(before, None, view.language)
         captions += captions_of(after, loser_of(line), view.language)
         parts = list(zip(frames, captions, strict=True))
-    ply = min(view.ply, len(parts))
+    ply = min(view.film_ply, len(parts))
     position, marks = view.position, Marks(checked=king_in_check(view.position))
     if ply:
         shown, _ = parts[ply - 1]
@@ -106,7 +108,7 @@ def film_page(store: TableStore, view: View) -> Answer:
         "loop": "" if loop is None else str(loop),
         "start": position_address(view.position),
         "at": str(ply),
-        "play": "1" if plays else "",
+        "play": "1" if autoplay else "",
         "names": names_of_pieces(view.language),
         "round": view.text("round", n="@"),
         "flip": view.href(flip=not view.flip),
@@ -119,19 +121,19 @@ def film_page(store: TableStore, view: View) -> Answer:
     )  # fmt: skip
 
 
-def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
+def _controls(view: View, length: int, loop: int | None, ply: int) -> str:
     """Return the buttons of the film as HTML; steps are links, which also work without scripts.
 
-    last : plies of the film; loop : plies before the loop, or None; ply : plies played so far
+    length : plies of the film; loop : plies before the loop, or None; ply : plies played so far
     """
     steps = [
         ("first", "«", 0),
         ("back", "‹", max(0, ply - 1)),
-        ("forward", "›", min(last, ply + 1)),
-        ("last", "»", last),
+        ("forward", "›", min(length, ply + 1)),
+        ("last", "»", length),
     ]
     found = [
-        link(view.href(ply=to), sign, f"button step {key}",
+        link(view.href(film_ply=to), sign, f"button step {key}",
              f' data-step="{key}" aria-label="{view.message(key)}"')
         for key, sign, to in steps
     ]  # fmt: skip
@@ -141,7 +143,7 @@ def _controls(view: View, last: int, loop: int | None, ply: int) -> str:
         f'data-stop="{pause}">{play}</button>'
     ))  # fmt: skip
     if loop is not None:
-        href = view.href(ply=loop)
+        href = view.href(film_ply=loop)
         found.append(link(href, view.text("to_loop"), "button step loop", ' data-step="loop"'))
     found.append(
         f'<label class="speed" hidden>{view.message("faster")} '
@@ -163,7 +165,7 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
         looping = loop is not None and number > loop
         css = "frame" + " loop" * looping + " now" * (number == ply)
         items.append(
-            link(view.href(ply=number), label, css, f' data-frame="{number}"')
+            link(view.href(film_ply=number), label, css, f' data-frame="{number}"')
             + label_sign(frame.label, view)
         )
     if not items:
@@ -174,16 +176,17 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
 
 
 def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
-    """Return the ladder of the losing side as HTML: per rung a small board and the choices there.
+    """Return the ladder of the losing side as HTML, with a link to it as a film.
 
-    Empty if the position is not decided by repetition. `line` is best play from the position.
+    A rung is a small board with the loser's choices. Empty if the position has no ladder
+    (`analysis.ladder`). `line` is best play from the position.
     """
     rungs = ladder(store, view.position)
     if not rungs:
         return ""
     side = view.position.side
     loser = side if line.result.outcome == Outcome.LOSS else side.other
-    href = view.href(ladder=True, plays=True, ply=0)
+    href = view.href(shows_ladder=True, autoplay=True, film_ply=0)
     whole = link(href, view.text("ladder_play"), "button suggested")
     items = "".join(_rung(view, rung) for rung in rungs)
     name = view.message("ladder", side=loser)
@@ -191,9 +194,10 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
 
 
 def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
-    """Yield the ladder's plies with captions: each loop once, then the line after the last loop.
+    """Yield frames and captions of the plies of the ladder from the view's position.
 
-    Without a way out of the last loop, that loop is the end.
+    These are the plies up to each loop, once through the loop, and out of it; finally those after
+    the last loop to the end. Without a way out of the last loop, the film ends with that loop.
     """
     position, made, order = view.position, 0, None
     for rung in ladder(store, view.position):
@@ -210,14 +214,17 @@ def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
         made, order = len(rung.moves), rung.order
         line = rung.loop or store.line(rung.position)
         frames = frames_of_line(line)
-        # One pass through the loop, starting at the position of the rung.
+        # Once through the loop, from the position of the rung; at order 0 the whole line.
         frames = [*frames[rung.turn :], *frames[line.loop_start or 0 : rung.turn]]
         yield from zip(frames, captions_of(frames, loser_of(line), view.language), strict=True)
 
 
 def _rung(view: View, rung: Rung) -> str:
-    """Return a rung of the ladder as an HTML list item: a small board, and the loser's choices."""
-    reached = replace(view, mode="read", ply=0, ladder=False)
+    """Return a rung of the ladder as an HTML list item: a small board, and the loser's choices.
+
+    A rung of order 0 has the number of moves to the end instead of choices.
+    """
+    reached = replace(view, mode="read", film_ply=0, shows_ladder=False)
     for move in rung.moves:
         reached = reached.after(move)
     arrows: list[Arrow] = []
@@ -227,7 +234,7 @@ def _rung(view: View, rung: Rung) -> str:
     else:
         parts, arrows = _choices(view, rung, rung.loop)
         said = view.text("choice_stop").join(parts)
-        href, name = view.at(rung.position).href(mode="line", plays=True), view.text("why_line")
+        href, name = view.at(rung.position).href(mode="line", autoplay=True), view.text("why_line")
         spoken = f' aria-label="{escape(view.pair(name, said))}"'
         watch = " " + link(href, name, "button small", spoken)
     board = thumbnail(rung.position, view.look, arrows)
@@ -240,7 +247,8 @@ def _rung(view: View, rung: Rung) -> str:
 def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Arrow]]:
     """Return the loser's choices, to stay in the loop or to leave it, as phrases and as arrows.
 
-    Between the two choices, a phrase names the winner's reply in the loop. `loop` is `rung.loop`.
+    Between the two choices, a phrase names the winner's reply in the loop. If no move leaves the
+    loop, the last phrase says so. `loop` is `rung.loop`.
     """
     kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
     arrows = [Arrow(*kept.choice.move, "check" if in_check(kept.choice.after) else "chase")]

@@ -30,7 +30,7 @@ from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.line_page import film_page
 from tbgen.board.web.middleware import HOST
-from tbgen.board.web.position_page import playing_page, reading_page
+from tbgen.board.web.position_page import lookup_page, playing_page
 from tbgen.board.web.search_page import fields_of, require_clear_colours, search_page
 from tbgen.board.web.small_boards import gallery_page
 from tbgen.board.web.view import MAX_MOVES, MAX_POSITION_TEXT, SETTINGS, VIEW, View, read_view
@@ -56,7 +56,7 @@ class Pages:
         self._store = store
 
     def board(self, request: Request) -> Answer:
-        """Return the page of the requested mode; the editor for a position that is not legal."""
+        """Return the page of the requested mode; the editor for a malformed or illegal position."""
         if request.query_params.get("mode") == "edit":
             return self._edit(request)
         try:
@@ -64,7 +64,7 @@ class Pages:
         except PositionError as error:
             # The editor shows the error, with the text in its field.
             return self._edit(request, error)
-        shown = {"read": reading_page, "play": playing_page, "line": film_page}[view.mode]
+        shown = {"read": lookup_page, "play": playing_page, "line": film_page}[view.mode]
         return shown(self._store, view)
 
     def embed(self, request: Request) -> Answer:
@@ -77,8 +77,8 @@ class Pages:
         Links to other modes lead to the edited position; if that is illegal, to the position that
         the board shows first.
 
-        error : error of a request in another mode, which makes the status 400; raised again if the
-            edited position is legal
+        error : error of a request in another mode, which makes the status 400; raised again if
+            `read_sketch` finds no fault in the position
         """
         reading = read_sketch(request.query_params, self._store.first_position)
         if error is not None and reading.problem is None and not reading.sketch.faults():
@@ -174,10 +174,11 @@ class Pages:
         return _shown_puzzle(self._settings_only(request), position, "win")
 
     def reply(self, request: Request) -> Answer:
-        """Redirect to the position after the table's reply, of the requested strength.
+        """Redirect to the position after the opponent's reply.
 
-        Without a table the engine replies. If the game is over, or if there is no engine either,
-        redirect to the position of the request.
+        The reply is a move of the table, of the requested strength. If the tables suggest no move
+        (`Facts.suggested`), the engine replies. If there is no engine either, or if the game is
+        over, redirect to the position of the request.
         """
         view = self._view(request)
         facts = self._store.probe_game(view.positions, view.moves)
@@ -190,8 +191,9 @@ class Pages:
     def find(self, request: Request) -> Answer:
         """Redirect to the endgame, position or game that was typed into the search box.
 
-        The pieces of one side, such as `KRN`, lead to their chapter of the handbook, or without a
-        table to their endgame against a bare king. Raises `InputError` or `RequestError`.
+        The pieces of one side, such as `KRN`, lead to their chapter of the handbook; if no table
+        has them as attacker, to their endgame against a bare king. Without text, redirect to the
+        first page. Raises `InputError` or `RequestError`.
         """
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)
@@ -210,8 +212,10 @@ class Pages:
             try:
                 return self._game(view, read_game(asked, most=MAX_MOVES))
             except MoveTextError as unreadable:
-                numbered = any(map(str.isdigit, asked))  # every position has a digit
-                if (" " in asked) + numbered + (not asked.isascii()) >= 2:  # moves
+                # Text with two of blank, digit and non-ASCII character was meant as moves. Other
+                # text with a digit was meant as a position, since every position has one.
+                numbered = any(map(str.isdigit, asked))
+                if (" " in asked) + numbered + (not asked.isascii()) >= 2:
                     raise
                 if numbered:
                     raise error from unreadable
@@ -226,18 +230,19 @@ class Pages:
     def _game(self, view: View, game: GameText) -> Answer:
         """Redirect to the last position of a game that was typed as text.
 
-        If the text has a wrong move or result, return the board before the wrong move or after the
-        game, with a notice. If the first move is wrong, raises its error.
+        If a move is wrong, return the page of the position before it, with a notice; raise the
+        error if that is the first move. If the stated result differs from the known one, return the
+        page of the last position, with a notice.
         """
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
             if not game.moves:
                 raise game.fault
-            return reading_page(self._store, shown, fault=game.fault)
+            return lookup_page(self._store, shown, fault=game.fault)
         found = self._store.probe_game(shown.positions, shown.moves).final if game.stated else "*"
         if found in ("*", game.stated):
             return _redirect(shown.href())
-        return reading_page(self._store, shown, game.stated)
+        return lookup_page(self._store, shown, game.stated)
 
     def _view(self, request: Request) -> View:
         view = requested_view(request, self._store.first_position)
@@ -250,6 +255,8 @@ class Pages:
 
 def requested_view(request: Request, default: Position, names: Collection[str] = VIEW) -> View:
     """Return the view that the parameters `names` of a request describe; raise like `read_view`.
+
+    Its `origin` comes from the header `Host`, and is empty if that is malformed.
 
     default : position of the view if the request has none
     """
@@ -265,7 +272,7 @@ def _shown_puzzle(view: View, position: Position, task: str) -> Answer:
     """Redirect to a puzzle, with the solver's side at the bottom; `task` is "win" or "draw"."""
     shown = replace(view.at(position), task=task)
     flip = position.side == Side.BLACK
-    return _redirect(shown.href(mode="play", human=position.side, flip=flip))
+    return _redirect(shown.href(mode="play", visitor=position.side, flip=flip))
 
 
 def _redirect(href: str) -> Answer:

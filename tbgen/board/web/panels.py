@@ -1,7 +1,8 @@
 """Panels beside a position: sections of a page as HTML, each an empty string without content.
 
-A heat map shows the value of a position for each square that one piece might stand on. The order of
-a value is 0 if mate or conversion decides, 1 or more if repetition does.
+A *heat map* shows, on each square where one piece of a position might stand, the value of the
+position with the piece there. The order of a value is 0 if mate or conversion decides, 1 or more if
+repetition does.
 """
 
 from __future__ import annotations
@@ -117,8 +118,8 @@ def rules_boards(
 ) -> str:
     """Return boards, as HTML, of wins by repetition whose outcome other rules change.
 
-    They are a table's longest wins of the highest orders, with the winner to move, at most
-    `RULES_BOARDS`. Empty without such wins, or without a table of other rules.
+    They are the wins with the winner to move that the table's statistics record, the highest orders
+    first, at most `RULES_BOARDS`. Empty without such wins, or without a table of other rules.
     """
     if material not in comparable(store):
         return ""
@@ -145,45 +146,47 @@ def where_panel(facts: Facts, view: View) -> str:
         return ""
     links = ""
     for code, square in view.position.pieces():
-        chosen = square == view.where
+        chosen = square == view.heat_square
         name = f"{piece_name(code, view.language)} {point_name(square, view.language)}"
-        href = view.href(where=None if chosen else square, chosen=None)
+        href = view.href(heat_square=None if chosen else square, chosen=None)
         links += link(href, name, "button small" + " on" * chosen)
     content = f'<p>{view.message("where_note")}</p><p class="pieces-row">{links}</p>'
     flipped = Position(view.position.board, view.position.side.other)
     if is_legal(flipped):
-        href = view.at(flipped).href(where=view.where)
+        href = view.at(flipped).href(heat_square=view.heat_square)
         other = view.text("other_turn", side=flipped.side)
         content += f"<p>{link(href, other, 'button small')}</p>"
-    return details(view.text("where"), content, "panel where", is_open=view.where is not None)
+    return details(view.text("where"), content, "panel where", is_open=view.heat_square is not None)
 
 
 def heat_points(store: TableStore, view: View) -> dict[int, Point]:
-    """Return the points of the heat map by square; empty if `view.where` is None.
+    """Return the points of the heat map by square; empty if `view.heat_square` is None.
 
-    A point is a link to the position in which the piece on `view.where` stands on the point's
-    square, with the outcome and value of that position.
+    A point is a link to the position in which the piece on `view.heat_square` stands on the point's
+    square, with the outcome and value of that position. Empty also in the cases of
+    `analysis.heat_map`, which may raise `OSError`.
     """
-    if view.where is None:
+    if view.heat_square is None:
         return {}
     return {
         square: Point(
             view.at(position).href(), outcome_name(result.outcome), short_value(result.exact)
         )
-        for square, (position, result) in heat_map(store, view.position, view.where).items()
+        for square, (position, result) in heat_map(store, view.position, view.heat_square).items()
     }
 
 
 def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     """Return a notice that the last move gave up a win or a draw; empty if it did not.
 
-    The notice names the better move, and the reply that exploits the mistake. Also empty if the
-    game has ended by the referee's verdict, which outweighs the table.
+    The notice names the better move, and the opponent's best reply, if there is one. Also empty if
+    a value is unknown, and if the game has ended by the referee's verdict, which outweighs the
+    table.
     """
     if facts.over is not None and facts.over.why == "repetition":
         return ""
     found = None
-    with contextlib.suppress(TablebaseError, OSError):  # the position before is unreadable
+    with contextlib.suppress(TablebaseError, OSError):  # a table is damaged
         found = last_mistake(store, view.positions, view.moves)
     if found is None:
         return ""
@@ -199,8 +202,8 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
 def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return a folded section on the endgame: histogram, longest wins, proof and links.
 
-    The histogram marks the bar of the position. Empty if the position's value is not from a table,
-    or if the table's statistics cannot be read.
+    The histogram, of the order of the position, marks the position's bar unless it is a draw. Empty
+    if the position's value is not from a table, or if the table's statistics cannot be read.
     """
     if facts.result is None or facts.result.metric is None:
         return ""
@@ -231,9 +234,9 @@ def longest_boards(
 ) -> str:
     """Return the longest win of each side and order as small boards; empty if there is no win.
 
-    Statistics have the position of longest distance for each order and side to move. If a side has
-    no win of order 0 among these positions, the table is searched for one, unless the table has
-    more than `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
+    Statistics have a position of longest distance for each order and side to move. If a side has no
+    win of order 0 among these positions, the table is searched for one (`longest_win`), unless the
+    table has more than `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
 
     most : maximum number of boards; None for all
     """
@@ -243,7 +246,7 @@ def longest_boards(
         longest[win.order, win.winner] = win
     for side in Side:
         if (0, side) not in longest and figures.index_size <= limit:
-            with contextlib.suppress(TablebaseError, OSError):  # another block is damaged
+            with contextlib.suppress(TablebaseError, OSError):  # a block of values is damaged
                 searched = longest_win(store, figures, side)
                 if searched is not None:
                     longest[0, side] = searched
@@ -264,9 +267,8 @@ def longest_boards(
 def game_record(store: TableStore, view: View) -> str:
     """Return the moves played, in pairs, as HTML; each move links to the position after it.
 
-    In mode `read`, each move has the referee's label (check, chase or none), and the last
-    `VALUED_MOVES` have their values for the side that moved, if the tables cover them. Moves of a
-    loop that the referee judged are marked.
+    Moves of the loop that the referee judged are marked. In mode `read`, a move has `label_sign`,
+    and each of the last `VALUED_MOVES` its value for the side that moved, if a table has it.
     """
     if not view.moves:
         return ""
@@ -319,8 +321,8 @@ def share_panel(facts: Facts, view: View) -> str:
     are left out in play mode, and without a table.
     """
     playing = view.mode == "play"
-    # Pictures are opened where the visitor's own language is not known.
-    view = replace(view, chosen=None, where=None, hint="", asked_language=True)
+    # The links name the language: who opens them may send another `Accept-Language`.
+    view = replace(view, chosen=None, heat_square=None, hint="", asked_language=True)
     shown, embedded = replace(view, mode="read"), view.href("/embed")
     # Without moves, PGN and animation would show best play.
     untold = (playing or facts.result is None) and not view.moves

@@ -1,7 +1,8 @@
 """Page of a position: the look-up page, and games and puzzles against the table or the engine.
 
     <main>     verdict | stage (board and buttons) | side (moves and panels)
-    game       task, score at the end, warnings of the referee, moves by name
+    look-up    mode `read`: value, moves with their values, panels
+    game       mode `play`: score at the end, warnings of the referee, moves by name
     puzzle     game in which an outcome must be kept: open, right, lost or solved (`puzzles`)
     practice   strength of the table, links to other puzzles
 
@@ -63,17 +64,18 @@ MOST_ARROWS = 3
 """Most arrows on the board that show best moves."""
 
 
-def reading_page(
+def lookup_page(
     store: TableStore, view: View, stated: str = "", fault: MoveTextError | None = None
 ) -> Answer:
-    """Return the look-up page of the last position of a game.
+    """Return the look-up page (mode `read`) of the last position of a game.
 
-    stated : result in the text of the game if it differs from the known one, else empty
-    fault : error of the move after the game, which could not be read or played; then status 400
+    stated : for `_wrong_result_note`
+    fault : error of the next move in the text of the game, which could not be read or played; then
+        the page has a notice, and status 400
     """
     facts = store.probe_game(view.positions, view.moves)
     mechanism = store.mechanism(facts)
-    if view.where is not None and not view.position.board[view.where]:
+    if view.heat_square is not None and not view.position.board[view.heat_square]:
         view = view.back(0)
     known = rules_known(store, facts)
     welcome = build = chosen = ""
@@ -98,7 +100,7 @@ def reading_page(
 
 
 def _fault_note(view: View, fault: MoveTextError | None) -> str:
-    """Return a notice on `fault`, the error of the game's next move, as HTML; empty for None."""
+    """Return a notice on `fault`, an error of the game's next move, as HTML; empty for None."""
     if fault is None:
         return ""
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
@@ -112,7 +114,8 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
 def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
     """Return a notice that a game's text states a wrong result; empty if `stated` is empty.
 
-    stated : the result in the text, as in PGN, which differs from `facts.final`; else empty
+    stated : the result in the text (as in PGN) if it differs from the known one, `facts.final`;
+        else empty
     """
     if not stated:
         return ""
@@ -137,7 +140,10 @@ def _page(
 
 
 def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
-    """Return the marks of the board: last move, links of pieces and targets, heat map, arrows."""
+    """Return the marks of the board: last move, links of pieces and targets, heat map, arrows.
+
+    In mode `play`, and beside a heat map, the only arrows are those of a check.
+    """
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
     for move in facts.moves:
@@ -145,7 +151,7 @@ def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | N
         if source == view.chosen:
             targets[target] = Point(*_effect(view, move))
         else:
-            links.setdefault(source, view.href(chosen=source, where=None))
+            links.setdefault(source, view.href(chosen=source, heat_square=None))
     if view.chosen is not None:
         links[view.chosen] = view.href(chosen=None)
     arrows = checkers(facts.position)
@@ -157,7 +163,7 @@ def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | N
     return Marks(
         last=view.moves[-1] if view.moves else None,
         links=links,
-        selected=view.where if tried else view.chosen,
+        selected=view.heat_square if tried else view.chosen,
         targets=targets,
         arrows=arrows,
         heat=tried,
@@ -190,19 +196,19 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
         found.append(link(_back_href(view), view.text("take_back"), "button back"))
         found.append(link(view.back(MAX_MOVES).href(), view.text("start_over"), "button start"))
     if playing:
-        other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
+        other = view.href(visitor=view.visitor.other, flip=not view.flip, chosen=None)
         found.append(link(other, view.text("switch_sides"), "button"))
     elif facts.over is None and facts.result and facts.result.outcome != Outcome.DRAW:
-        plays = facts.result.order > 0
-        href = view.href(mode="line", chosen=None, where=None, plays=plays)
-        found.append(link(href, view.text("why_line" if plays else "line"), "button film-link"))
+        by_rules = facts.result.order > 0
+        href = view.href(mode="line", chosen=None, heat_square=None, autoplay=by_rules)
+        found.append(link(href, view.text("why_line" if by_rules else "line"), "button film-link"))
     return f'<div class="controls">{"".join(found)}{turn_buttons(view)}</div>'
 
 
 def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
     """Return the button that asks for a hint, or the hint if `view.hint` asks for one, as HTML.
 
-    The hint names first the piece of the move `suggested`, then the move.
+    The first hint ("piece") names the piece of the move `suggested`, the second ("move") the move.
     """
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
@@ -218,9 +224,9 @@ def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
 def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
-    Empty if no reply is due, or if neither a table nor an engine can reply. At strength "best" it
-    is the address of the position after the table's best move, otherwise `/reply`, which chooses a
-    move.
+    Empty if no reply is due, or if there is neither a suggested move nor an engine. At strength
+    "best" it is the address of the position after the suggested move; at other strengths, and
+    without such a move, it is `/reply`, which chooses a move.
     """
     due = view.mode == "play" and not view.visitors_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
@@ -231,9 +237,10 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
 
 
 def _back_href(view: View) -> str:
-    """Return the address of the board before the last move; in play mode, the visitor's last move.
+    """Return the address of the board with the last move taken back.
 
-    If the opponent has replied to that move, the reply is taken back, too.
+    In mode `play` and on the visitor's turn, the last two moves are taken back: the opponent's
+    reply and the visitor's own move. If the game has only one move, only this is.
     """
     alone = view.mode != "play" or not view.visitors_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
@@ -282,7 +289,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
         move = view.move_name(before, view.moves[-1])
         made = view.message("made", side=before.side, move=move)
     verdict = (
-        f"<h1>{view.message('you_play', side=view.human)}</h1>{_puzzle(store, facts, view)}{over}"
+        f"<h1>{view.message('you_play', side=view.visitor)}</h1>{_puzzle(store, facts, view)}{over}"
         f"{_score(store, facts, view)}{referee(facts, view)}"
         f'<p class="reply">{made}</p>{turn}'
     )
@@ -294,10 +301,13 @@ def playing_page(store: TableStore, view: View) -> Answer:
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
-    """Return task and state of a puzzle as HTML; empty if the game is no puzzle."""
+    """Return task or state of a puzzle as HTML, of a lost one also the solution.
+
+    Empty if the game is no puzzle.
+    """
     if not view.task:
         return ""
-    state = state_of(facts, view.human, view.task, begun=bool(view.moves))
+    state = state_of(facts, view.visitor, view.task, begun=bool(view.moves))
     said = view.text(f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
     first = store.probe(view.start).result
     if state == "open" and first is not None:
@@ -324,7 +334,7 @@ def _solution(store: TableStore, view: View) -> str:
     for number in range(1, len(view.moves) + 1):
         played = view.back(len(view.moves) - number)
         mistake = last_mistake(store, played.positions, played.moves)
-        if mistake is not None and mistake.before.side == view.human:
+        if mistake is not None and mistake.before.side == view.visitor:
             move = mistake.best.move
             name = view.move_name(mistake.before, move)
             best = link(played.back().after(move).href(), name, "move")
@@ -333,7 +343,10 @@ def _solution(store: TableStore, view: View) -> str:
 
 
 def _practice(store: TableStore, view: View) -> str:
-    """Return links that choose the table's strength, and to puzzles; empty without a table."""
+    """Return links that choose the table's strength, and links to puzzles.
+
+    Empty if the game's first position has no table.
+    """
     if view.start.material not in store.materials():
         return ""
     strengths, puzzles = [], []
@@ -355,24 +368,28 @@ def _practice(store: TableStore, view: View) -> str:
 
 
 def _score(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the number of moves that the visitor took to win, and the least possible, as HTML.
+    """Return the number of moves that the visitor took to win, and that of best play, as HTML.
 
-    Empty unless the visitor has won by mate or stalemate, from a win of order 0 whose table counts
-    distances to mate.
+    Empty unless the visitor has won by mate or stalemate, and the first position was a win of order
+    0 for the visitor whose table counts distances to mate.
     """
     over = facts.over
-    if over is None or over.winner != view.human or over.why == "repetition":
+    if over is None or over.winner != view.visitor or over.why == "repetition":
         return ""
     first = store.probe(view.start).result
     if first is None or first.order or not first.plies or first.metric != Metric.DTM:
         return ""
-    if winner_of(view.start.side, first.outcome) != view.human:
+    if winner_of(view.start.side, first.outcome) != view.visitor:
         return ""
     made, best = (moves_in_words(plies, view) for plies in (len(view.moves), first.plies))
     return f'<p class="score">{view.message("score", n=made, m=best)}</p>'
 
 
 def _plain_moves(facts: Facts, view: View) -> str:
+    """Return the visitor's moves by name without values, and the referee's warnings, as HTML.
+
+    Empty on the opponent's turn and after the end of the game.
+    """
     if not view.visitors_turn or facts.over:
         return ""
     moves = sorted(facts.moves, key=lambda move: move.move.iccs)

@@ -95,7 +95,8 @@ def create_app(
     opponent : engine that moves where no table covers the position
     files : serve the files of `directory` (`/files`)
     compared : directory with tables of other rule sets
-    Sets `tables.checkpoint`, so that work for a client that has disconnected ends.
+    Sets `tables.checkpoint`, so that work for a client that has disconnected ends. The attributes
+    `state.runner` and `state.prepare` of the application are for `BoardServer`.
     Raises `ValueError` for a workshop that builds without `loopback_only`.
     """
     if workshop is not None and workshop.limits is not None and not loopback_only:
@@ -134,10 +135,10 @@ def create_app(
 
 
 def _prepare(store: TableStore, searchers: SearchProcesses) -> None:
-    """Do slow work before the first request; `BoardServer` calls this in a thread.
+    """Do slow work before requests need its results; `BoardServer` calls this in a thread.
 
-    Loads the rasteriser (a second). Once there are tables, starts to read the statistics of all and
-    to compile the kernels of searches (half a minute).
+    Loads the rasteriser (a second). Waits until there are tables, and then starts two threads: to
+    compile the kernels of searches (half a minute), and to read all statistics and proofs.
     """
     can_rasterise()
     while not store.available():
@@ -208,8 +209,9 @@ def _route(
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
     """Answer the POST of the search box as a GET of `/find` with the form fields as its query.
 
-    Redirect to this address, so that the page can be reloaded; if the address is too long or has
-    control characters, call `find`, the endpoint of the GET.
+    Redirect to this address, so that the page can be reloaded. If the address is too long or has
+    characters that are not printable, call `find`, the endpoint of the GET. If the form does not
+    arrive, return the error.
     """
     try:
         fields = await body_of(request)
@@ -246,7 +248,7 @@ def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) ->
 def _check_values(
     endpoint: Endpoint, function: Callable[[Request], Answer], request: Request
 ) -> Answer:
-    """Call `function`; raise `RequestError` first for a value that the description excludes."""
+    """Call `function`; raise `RequestError` first for a value that `refuse_values` excludes."""
     refuse_values(endpoint, request.query_params)
     return function(request)
 
@@ -261,7 +263,10 @@ def _in_language(request: Request, answer: Answer) -> Answer:
 
 
 def _static(request: Request) -> Answer:
-    """Return script, style or icon; cacheable for a year if the address has its fingerprint."""
+    """Return script, style or icon; cacheable for a year if the address has its fingerprint.
+
+    Raises `RequestError` for another name.
+    """
     asset = assets().get(request.path_params["name"])
     if asset is None:
         raise RequestError(404, "there is no such file", "see /")
@@ -337,7 +342,9 @@ def _error_page(request: Request, answer: Answer, more: str = "") -> Answer:
     what, hint = localise_error(str(body["error"]), str(body["hint"]), view.language)
     notes = [hint, view.text("error_report")] if answer.status == 500 else [hint]
     if picture:
-        back = link(view.href(mode="read", chosen=None, where=None), view.text("board"), "button")
+        back = link(
+            view.href(mode="read", chosen=None, heat_square=None), view.text("board"), "button"
+        )
     else:
         back = page_link("/", view, view.text("back_to_board"), "button")
     verdict = (
@@ -365,6 +372,7 @@ async def _internal_error(request: Request, error: Exception) -> Response:
 
 
 def _error_response(request: Request, error: RequestError) -> Response:
+    """Return an error as HTML page if the request accepts HTML, else as JSON."""
     answer = failure(error)
     if "text/html" in request.headers.get("accept", ""):
         answer = _error_page(request, answer)

@@ -1,10 +1,11 @@
 """Positions of one value as small boards, and the boards of the first page.
 
     winner, order, plies  ->  side to move, value  ->  positions  ->  page behind a histogram bar
-    first page  the day's position that is won only because of the rules, link to the day's puzzle,
-                longest wins of three endgames, wins of the highest orders of three
+    first page  the day's position that is won only because of the rules, longest wins of three
+                endgames, wins of high order of three endgames, link to the day's puzzle
 
-A rare value needs a scan of the whole table, so bars of a table are links only up to `MAX_SLOTS`.
+A rare value needs a scan of the whole table, so only tables of at most `MAX_SLOTS` slots per side
+have bars that are links.
 The order of a win is 0 if mate or conversion ends it, 1 or more if repetition decides.
 """
 
@@ -39,7 +40,7 @@ MAX_SLOTS = 40_000_000
 def linked_histogram(
     figures: TableStatistics, order: int, view: View, here: tuple[Side, int] | None = None
 ) -> str:
-    """Return the SVG histogram of distances at one order; empty if no position has this order.
+    """Return the SVG histogram of distances at one order; empty without wins of this order.
 
     Bars are links to their positions if the table has at most `MAX_SLOTS` slots per side.
 
@@ -73,7 +74,7 @@ def bar_query(winner: Side, order: int, plies: int) -> Query:
 
 @dataclass(frozen=True, slots=True)
 class ExtremeWin:
-    """Position of the longest win of `winner` at one order.
+    """Position of a longest win of `winner` at one order, with one side to move.
 
     `plies` counts to mate or conversion at order 0, to the loop at higher orders.
     """
@@ -95,7 +96,10 @@ class ExtremeWin:
 
 
 def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
-    """Return the longest wins that statistics record: one for each order and side to move."""
+    """Return the longest wins that statistics record: at most one for each order and side to move.
+
+    The recorded position has the longest distance, and may be a win or a loss of the side to move.
+    """
     return [
         ExtremeWin(
             Position.from_fen(entry.fen),
@@ -111,6 +115,7 @@ def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> Ex
     """Search a table for a longest win of order 0 with `winner` to move.
 
     None if the table has none, or if it is not found within the time limit of `positions_of_value`.
+    Raises like `Tablebase.probe`.
     """
     lines = [line for line in figures.histogram if not line.order and line.side == winner]
     plies = max((line.plies or 0 for line in lines if line.outcome == Outcome.WIN), default=0)
@@ -127,7 +132,8 @@ def gallery_page(
     """Return the page of the positions that a histogram bar counts, as small boards.
 
     `query` has `won`, `order` and `plies` of the bar (`_bar_parameters`). Raises `RequestError` if
-    there are no such positions, or if the table has more than `MAX_SLOTS` slots per side.
+    there are no such positions, or if the table has more than `MAX_SLOTS` slots per side. Also
+    raises like `TableStore.statistics`.
     """
     figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
@@ -152,10 +158,13 @@ def gallery_page(
 
 
 def small_boards(shown: Iterable[tuple[Position, str]], view: View, mode: str = "read") -> str:
-    """Return positions with captions as small boards, each linked to its page in mode `mode`."""
+    """Return positions with captions as small boards, each linked to its page in mode `mode`.
+
+    In mode `play` the visitor has the side to move.
+    """
     boards = ""
     for position, said in shown:
-        href = escape(view.at(position).href(mode=mode, human=position.side))
+        href = escape(view.at(position).href(mode=mode, visitor=position.side))
         picture = thumbnail(position, view.look)
         boards += f'<a class="mini-board" href="{href}">{picture}<span>{escape(said)}</span></a>'
     return f'<div class="mini-boards">{boards}</div>'
@@ -174,8 +183,9 @@ so later requests show boards of more tables.
 
 
 def first_page_boards(store: TableStore, view: View) -> str:
-    """Return the boards of the first page as HTML: the day's position, and wins of `_chosen`.
+    """Return the boards of the first page as HTML: the day's position, and the wins of `_chosen`.
 
+    A link to the day's puzzle follows, if there are tables of puzzles (`materials_of_puzzles`).
     Empty if there is no position of the day and fewer than `FEWEST` wins are known.
     """
     figures = store.all_statistics(CHOSEN_SECONDS)

@@ -4,7 +4,7 @@
     /?...&mode=play                                         play: values are hidden
     /?...&mode=line&at=7                                    best play, after seven plies of it
     /?...&mode=line&play=1                                  best play, starting by itself
-    /?...&mode=line&ladder=1                                all loops of a ladder, to mate
+    /?...&mode=line&ladder=1                                the whole ladder (`line_page`)
     /?...&mode=edit                                         the editor
 
 The address holds the whole state and the server keeps none. So every position has a permanent
@@ -54,12 +54,12 @@ CHOICES: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 """Values of parameters that choose one of several; the first is the default, and links omit it.
 
-`task` is the outcome that only one move of a puzzle keeps. `hint` in play mode shows the piece of
-the best move, or the move.
+`task` is the outcome that only one move of a puzzle keeps, "" if the game is no puzzle. `hint` in
+play mode shows the piece of the best move, or also the move; "" for no hint.
 """
 
 SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
-"""Parameters that do not concern the position; every page accepts them."""
+"""Parameters that do not concern the position; every HTML page accepts them."""
 
 VIEW = (
     *SETTINGS, "fen", "pos", "moves", "side", "task", "strength", "hint", "at", "play", "ladder",
@@ -74,10 +74,16 @@ class View:
 
     `moves` were played from `start`. `CHOICES` has the values of `mode`, `pieces`, `theme`,
     `board`, `task`, `strength` and `hint`. `flip` puts Black at the bottom; `notation` is that of
-    moves. `human` is the visitor's side in play mode. `chosen` is the square of the selected piece,
-    `where` that of the piece whose heat map is shown; None for none. In line mode, the board after
-    `ply` plies of best play is shown; `plays` starts the film by itself, `ladder` shows all loops
-    of a loss by repetition, to mate.
+    moves. `visitor` is the visitor's side in play mode. `chosen` is the square of the selected
+    piece, None for none.
+
+    `heat_square` is the square of the piece whose heat map is shown: the values of the position
+    with this piece on other squares; None for no heat map.
+
+    In line mode, the page shows a film of best play from the position. `film_ply` is the number of
+    its plies that are played on the board; with `autoplay` the film starts by itself. If the
+    position is decided by repetition, with `shows_ladder` the film is the ladder (`line_page`): all
+    loops that the loser can leave one after the other, to mate or conversion.
     """
 
     start: Position
@@ -89,12 +95,12 @@ class View:
     pieces: str = "zh"
     theme: str = ""
     board: str = CHOICES["board"][0]
-    human: Side = Side.RED
+    visitor: Side = Side.RED
     chosen: int | None = None
-    where: int | None = None
-    ply: int = 0
-    plays: bool = False
-    ladder: bool = False
+    heat_square: int | None = None
+    film_ply: int = 0
+    autoplay: bool = False
+    shows_ladder: bool = False
     task: str = ""
     strength: str = STRENGTHS[0]
     hint: str = ""
@@ -116,7 +122,7 @@ class View:
     @property
     def visitors_turn(self) -> bool:
         """True if the visitor's side is to move."""
-        return self.position.side == self.human
+        return self.position.side == self.visitor
 
     def after(self, move: Move) -> View:
         """Return the view after one more move.
@@ -138,21 +144,24 @@ class View:
         return replace(self, start=position, moves=(), task="", **_MOMENTARY)
 
     def href(self, path: str = "/", **changes: Any) -> str:
-        """Return the address of this view under a path, with `changes` of its fields."""
+        """Return the address of this view under a path, with `changes` of its fields.
+
+        Fields that have no effect in the mode of the view are left out.
+        """
         view = replace(self, **changes)
         moves = ",".join(move.iccs for move in view.moves)
         query = {"fen": position_address(view.start), "moves": moves}
         query |= view._choices("mode") | view.settings()
         if view.mode == "play":
-            query["side"] = "black" if view.human == Side.BLACK else ""
+            query["side"] = "black" if view.visitor == Side.BLACK else ""
             query |= view._choices("task", "strength", "hint")
         if view.mode == "line":
-            at = str(view.ply or "")
-            query |= {"at": at, "play": "1" * view.plays, "ladder": "1" * view.ladder}
+            at = str(view.film_ply or "")
+            query |= {"at": at, "play": "1" * view.autoplay, "ladder": "1" * view.shows_ladder}
         if view.chosen is not None:
             query["from"] = square_name(view.chosen)
-        if view.mode == "read" and view.where is not None:
-            query["where"] = square_name(view.where)
+        if view.mode == "read" and view.heat_square is not None:
+            query["where"] = square_name(view.heat_square)
         query = {name: value for name, value in query.items() if value}
         return f"{path}?{urlencode(query, safe='/,_')}"
 
@@ -187,7 +196,10 @@ class View:
         return Look(self.flip, self.pieces, self.notation, self.board, self.language)
 
     def settings(self) -> dict[str, str]:
-        """Return as parameters the settings that differ from their defaults, and a given `lang`."""
+        """Return as parameters the settings that differ from their defaults, and a given `lang`.
+
+        These are `SETTINGS` without `mode`.
+        """
         default = self.notation == default_notation(self.language)
         query = {
             "flip": "1" * self.flip,
@@ -203,8 +215,10 @@ class View:
         return {name: value for name, value in values.items() if value != CHOICES[name][0]}
 
 
-_MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False, "hint": ""}
-"""Defaults of the fields of `View` that are reset when another position is shown."""
+_MOMENTARY: dict[str, Any] = {
+    "chosen": None, "heat_square": None, "film_ply": 0, "shows_ladder": False, "hint": "",
+}  # fmt: skip
+"""Default values of those fields of `View` that are reset when another position is shown."""
 
 
 def default_notation(language: str) -> str:
@@ -226,8 +240,9 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
     """Return the view that a query describes; its game starts at `default` if no position is given.
 
     `fen` and `pos` take any notation of positions. Unknown values of settings count as their
-    defaults. `accept_language` is the header, for a query without `lang`. Raises `InputError` with
-    a hint for a malformed position or square, and for a malformed or illegal move.
+    defaults. `accept_language` is the header, for a query without a known `lang`. Raises
+    `InputError` with a hint for a malformed position or square, for a malformed or illegal move,
+    and for a game of more than `MAX_MOVES` moves. Callers test the position with `check_legal`.
     """
     text, start, viewpoint = position_text(query), default, Side.RED
     if text is not None:
@@ -246,12 +261,12 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
         flip=query.get("flip") == "1" or viewpoint == Side.BLACK,
         language=language,
         notation=notation if notation in MOVE_NOTATIONS else default_notation(language),
-        human=Side.BLACK if query.get("side") == "black" else Side.RED,
+        visitor=Side.BLACK if query.get("side") == "black" else Side.RED,
         chosen=parse_square(query["from"]) if query.get("from") else None,
-        where=parse_square(query["where"]) if query.get("where") else None,
-        ply=number_of(query.get("at", ""), 0, digits=4),
-        plays=query.get("play") == "1",
-        ladder=query.get("ladder") == "1",
+        heat_square=parse_square(query["where"]) if query.get("where") else None,
+        film_ply=number_of(query.get("at", ""), 0, digits=4),
+        autoplay=query.get("play") == "1",
+        shows_ladder=query.get("ladder") == "1",
         asked_language=asked in LANGUAGES,
         **choices,
     )
@@ -273,7 +288,7 @@ def read_moves(start: Position, text: str) -> tuple[Move, ...]:
 def preferred_language(accepted: str) -> str:
     """Return the tag of the first supported language of an `Accept-Language` header.
 
-    Weights are ignored; the default is English.
+    Weights are ignored. Chinese without region or script is simplified. The default is English.
     """
     for entry in accepted[:200].split(","):
         tag = entry.split(";")[0].strip().lower()
