@@ -145,7 +145,7 @@ addEventListener("popstate", () => {
 onArrival((reply) => {
   drag = null; // its piece belongs to the former page
   if (reply && main().dataset.reply) {
-    // Replaces the history entry of the reader's move, so that "back" takes both moves back.
+    // Replaces the history entry of the visitor's move, so that "back" takes both moves back.
     const answer = () => go(main().dataset.reply, { keep: "replace" });
     state.reply = setTimeout(answer, still() ? 50 : 500);
   }

@@ -75,12 +75,12 @@ function shape(kind, attributes) {
 
 export function newPiece(letter, x, y, name = "") {
   const use = shape("use", { href: `#p-${letter}`, transform: `translate(${x} ${y})` });
-  if (name) call(use, letter, name);
+  if (name) labelPiece(use, letter, name);
   return use;
 }
 
 // Set the square of a piece (a <use> element), and its name for screen readers.
-export function call(use, letter, name) {
+export function labelPiece(use, letter, name) {
   use.dataset.square = name;
   const names = main().dataset.names && JSON.parse(main().dataset.names);
   if (!names) return;
@@ -89,14 +89,14 @@ export function call(use, letter, name) {
   tip(use);
 }
 
-// Name of a piece for screen readers.
-export function called(use) {
+// Name of a piece (a <use> element) for screen readers.
+export function labelOf(use) {
   return use.getAttribute("aria-label") || use.closest("a")?.getAttribute("aria-label");
 }
 
 // Show the name of a piece as tooltip.
 export function tip(use) {
-  const words = called(use);
+  const words = labelOf(use);
   if (!words) return;
   const title = use.querySelector("title") || use.appendChild(shape("title", {}));
   title.textContent = words;

@@ -102,7 +102,8 @@ document.addEventListener("touchend", (event) => {
   if (button && button.contains(document.elementFromPoint(end.clientX, end.clientY))) takePiece(button.dataset.piece);
 });
 
-// Check the text while it is typed; the field keeps focus and text, also of meanwhile.
+// Check the text while it is typed. The field keeps the focus and its text, also what is typed while
+// the page is loaded.
 document.addEventListener("input", (event) => {
   const field = event.target;
   if (!field.matches("form.text textarea")) return;

@@ -1,7 +1,7 @@
 // Playback of a line in mode "line". A shot is a ply with its caption and arrows. If the line ends
 // in a loop (`film.loop`: number of plies before it), the loop repeats until playback is stopped.
 
-import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point } from "./drawing.js";
+import { arrow, board, labelPiece, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point } from "./drawing.js";
 import { onArrival, state } from "./navigation.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -11,7 +11,7 @@ export function filming() {
   return film !== null;
 }
 
-// Pieces by square after `ply` plies.
+// Pieces by square after the first `ply` plies of the film.
 function placement(ply) {
   const found = fromFen(main().dataset.start);
   for (const shot of film.shots.slice(0, ply)) {
@@ -52,7 +52,7 @@ function step(move) {
   if (!use) return;
   pieceOn(move.slice(2))?.remove();
   const [x, y] = point(move.slice(2));
-  call(use, use.getAttribute("href").slice(3), move.slice(2));
+  labelPiece(use, use.getAttribute("href").slice(3), move.slice(2));
   use.setAttribute("transform", `translate(${x} ${y})`);
   glide(use, move.slice(0, 2), move.slice(2), 220);
 }
@@ -68,7 +68,7 @@ export function seekTo(ply) {
   film.rounds = 0;
   show(ply);
   say(main().querySelector(".caption").textContent);
-  // One history entry for all steps: "back" returns to the beginning of the visit.
+  // One history entry for all steps: "back" returns to the film as the page was loaded.
   if (film.stepped) history.replaceState(null, "", withPly(ply));
   else history.pushState(null, "", withPly(ply));
   film.stepped = true;

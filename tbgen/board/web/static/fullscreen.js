@@ -1,4 +1,4 @@
-// Full screen, for classes: the board at full height, texts beside it in large letters.
+// Full screen, for teaching: the board at full height, texts beside it in large letters.
 
 import { main } from "./drawing.js";
 import { onArrival } from "./navigation.js";

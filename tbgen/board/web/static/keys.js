@@ -1,6 +1,6 @@
 // Keyboard, active while the board has the focus.
 
-import { board, called, clear, main, mark, pieceOn, say, square } from "./drawing.js";
+import { board, labelOf, clear, main, mark, pieceOn, say, square } from "./drawing.js";
 import { go, onArrival, state } from "./navigation.js";
 import { choose, press } from "./moves.js";
 import { edit, editing } from "./editor.js";
@@ -19,7 +19,7 @@ function moveCursor(key) {
   state.cursor = square(file, rank);
   showCursor();
   const use = pieceOn(state.cursor);
-  say((use && called(use)) || state.cursor);
+  say((use && labelOf(use)) || state.cursor);
 }
 
 function showCursor() {
