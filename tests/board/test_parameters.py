@@ -118,6 +118,12 @@ def test_a_view_and_its_links_are_known(client: TestClient) -> None:
     assert client.get("/", params={"fen": LOOP, "mode": "line", "play": "1"}).status_code == 200
 
 
+@pytest.mark.parametrize("name", ["fen", "pos"])
+def test_an_empty_position_counts_as_none(client: TestClient, name: str) -> None:
+    assert client.get("/", params={name: ""}).status_code == 200
+    assert client.get("/v1/probe", params={name: ""}).json()["error"] == "no position is given"
+
+
 @pytest.mark.parametrize(
     ("path", "error"),
     [
