@@ -77,7 +77,7 @@ class Api:
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, request: Request) -> Answer:
-        """Return value and moves of a position, or of a game's last position, as `board_answer`.
+        """Return value and moves of a position, or of a game's last position (`board_answer`).
 
         Only with `explain=1` the deciding offence (`mechanism`) is searched for. Without a table
         the answer has status 404, null for unknown values, and also `error` and `hint`.
@@ -143,8 +143,9 @@ class Api:
     def tables(self, request: Request) -> Answer:
         """Return main statistics of the tables in use (`TableStore.available`).
 
-        With the parameter `name`, only that of the endgame which it names in any spelling; no table
-        if it names none. A table that cannot be read is listed with its error.
+        With the parameter `name`, return only the table of the endgame that it names, in any
+        spelling; no table if it names no endgame. A table that cannot be read is listed with its
+        error.
         """
         names, asked = self._store.available(), request.query_params.get("name")
         if asked:

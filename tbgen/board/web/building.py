@@ -219,14 +219,14 @@ def _not_permitted() -> RequestError:
 
 
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a section on a position's missing table as HTML, as `_material_card`."""
+    """Return the section `_material_card`, as HTML, for a position whose table is missing."""
     material, back = facts.position.material, view.href(chosen=None)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, material, view, back, note, can_be_built(facts))
 
 
 def missing_page(store: TableStore, view: View, material: Material) -> Answer:
-    """Return the page (404) of an endgame without a table, with `_material_card`."""
+    """Return the page (status 404) of an endgame without a table: the section `_material_card`."""
     path = f"/endgames/{material}"
     title = f"{material}: {view.text('no_verdict')}"
     card = _material_card(store, material, view, with_settings(path, view))

@@ -163,8 +163,8 @@ def heat_points(store: TableStore, view: View) -> dict[int, Point]:
     """Return the points of the heat map by square; empty if `view.heat_square` is None.
 
     A point is a link to the position in which the piece on `view.heat_square` stands on the point's
-    square, with the outcome and value of that position. Empty also in the cases of
-    `analysis.heat_map`, which may raise `OSError`.
+    square, with the outcome and value of that position. Empty also if that square has no piece, or
+    if the table is missing or damaged; raises `OSError`.
     """
     if view.heat_square is None:
         return {}

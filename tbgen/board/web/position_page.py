@@ -69,7 +69,8 @@ def lookup_page(
 ) -> Answer:
     """Return the look-up page (mode `read`) of the last position of a game.
 
-    stated : for `_wrong_result_note`
+    stated : result in the text of the game if it differs from the known one, else empty; the page
+        has a notice on it
     fault : error of the next move in the text of the game, which could not be read or played; then
         the page has a notice, and status 400
     """

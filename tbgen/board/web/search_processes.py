@@ -160,7 +160,8 @@ class SearchProcesses:
     def _ask(self, name: str, request: Request) -> Answer:
         """Return the answer of a free process to a request; waits for a process to be free.
 
-        Raises `RequestError` for an answer that reports an error, and if the process has ended.
+        Raises `RequestError` for an answer that reports an error, and if the process has ended;
+        `AbandonedError` once the answer is no longer needed.
         """
         kept = (
             "type", "method", "path", "root_path", "query_string", "headers", "scheme", "server",

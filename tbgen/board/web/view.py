@@ -146,7 +146,7 @@ class View:
     def href(self, path: str = "/", **changes: Any) -> str:
         """Return the address of this view under a path, with `changes` of its fields.
 
-        Fields that have no effect in the mode of the view are left out.
+        The fields of puzzles, heat map and film are left out in modes that do not use them.
         """
         view = replace(self, **changes)
         moves = ",".join(move.iccs for move in view.moves)
