@@ -7,10 +7,10 @@
 
     positions       FEN, Pai's string, six integers, boards of ten lines
     materials       letters, English and Chinese names of endgames
-    games           PGN, lists of moves, Chinese records, UCI; one game or several
+    games           PGN, lists of moves, Chinese records, UCI, DhtmlXQ; one game or several
     moves           detection of a text's notation; ICCS and Fairy-Stockfish's coordinates
     wxf, chinese    notations that name the moving piece by its kind and file
-    naming          file numbers and places of pieces, shared by `wxf` and `chinese`
+    naming          what `wxf` and `chinese` share: file numbers, places of pieces, displacements
 
 docs/notations.md describes each notation with examples. This package depends neither on values nor
 on tables, and does not import numba or numpy. `tbgen.answers` explains values in words.

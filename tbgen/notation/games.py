@@ -8,8 +8,9 @@
 
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
-Comments, lines that begin with %, variations in brackets and marks of praise are passed over, and
-move numbers unless one comes again. Any other text that is no move is an error. Moves are read by
+Passed over are comments, variations in brackets, lines that begin with % or with a Chinese label
+(标题:), marks of praise, other words without a letter or digit, and move numbers unless one comes
+again. Any other text that is no move is an invalid move (`GameText.fault`). Moves are read by
 `parse_move`; the tag `[Format "fairy"]` names their notation.
 """
 
@@ -35,8 +36,8 @@ _LABELS = (
     "[标標][题題]|棋局|[红紅黑]方?|[赛賽]事|比[赛賽]|日期|[时時][间間]|地[点點]|[轮輪]次|作者|出[处處]"
     "|[开開]局|[评評]?[注註][释釋解]?"
 )
-"""Labels of Chinese records, whose lines name the players or the event; written as alternatives of
-a regular expression.
+"""Labels of lines of Chinese records that are passed over, such as players, event and notes;
+written as alternatives of a regular expression.
 """
 
 _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
@@ -83,7 +84,9 @@ class GameText(NamedTuple):
     start: Position
     moves: tuple[Move, ...]
     fault: MoveTextError | None = None
-    """Error of the first invalid move, which follows `moves`; None if all moves are valid."""
+    """Error of the first invalid move, or of a move number that comes again; it is about the text
+    after `moves`. None if all moves are valid.
+    """
     stated: str = ""
     """Result that the text states: 1-0, 0-1 or 1/2-1/2; empty if it states none."""
 
@@ -97,21 +100,24 @@ class _Record:
     tags: dict[str, str] = field(default_factory=dict)
     """Tags of PGN by name in upper case, parts of a DhtmlXQ board by name in lower case."""
     fen: str = ""
-    """FEN in front of the moves; empty if there is none."""
+    """FEN in front of the moves, not in a tag; empty if there is none."""
     inherits: bool = False
-    """True if the FEN is that of the game before, as move number 1 alone begins this game."""
+    """True if `fen` is a copy from the game before: move number 1 begins this game."""
     words: list[str] = field(default_factory=list)
-    """Moves as text."""
+    """Moves as text, and other text that is not passed over."""
     offset: int | None = None
     """Difference between the first move number and 1 + the pairs of moves before it."""
     again: tuple[int, int] | None = None
-    """First move number that comes again, as in a variation: (moves before it, number)."""
+    """First move number that comes again, as in a variation: (number of moves before it, the move
+    number); None if none does.
+    """
     stated: str = ""
+    """Result, as in `GameText`."""
     ended: bool = False
-    """True if a result follows the moves."""
+    """True if a result follows one or more moves."""
 
     def count(self, number: int) -> None:
-        """Note a move number; it comes again if it is less than that of the moves before it."""
+        """Note a move number. It *comes again* if it is less than the number that is due here."""
         pairs = len(self.words) // 2
         if self.offset is None:
             self.offset = number - pairs - 1
@@ -158,13 +164,13 @@ def read_game(
 ) -> GameText:
     """Return the only game of a text, up to its first invalid move.
 
-    A text without moves must have a first position or a tag of PGN.
+    A text without moves must have a FEN or a tag.
 
     from_fen : returns the position of a FEN, or raises `PositionError`
     most : maximum number of moves; None for no limit
 
     Raises `PositionError` for an impossible first position, and `InputError` for a text without a
-    game or with several, and for too many moves.
+    game or with several, for too many moves, and for a malformed DhtmlXQ board.
     """
     games = _split(text)
     if not games:
@@ -207,11 +213,17 @@ def _number_again(before: int, number: int) -> MoveTextError:
 
 
 def split_games(text: str) -> list[str]:
-    """Return the text of each game in a text, in order.
+    """Return the text of each game in a text, in order; an empty list if there is no game.
 
-    A game ends before a FEN that follows moves or a FEN, before a tag that follows moves or is
-    repeated, before moves that follow a result, and before move number 1 after two or more moves.
-    The last one begins at the same FEN, if there is one: it may be a variation.
+    Each of these begins a new game:
+    - a FEN, or the word `position` (UCI), after moves or after another FEN
+    - a tag after moves, or a tag that the game has already
+    - a move, or a move number, after moves and a result
+    - move number 1 after two or more moves
+
+    In the last case the new game may be a variation. So the FEN in front of the moves of the game
+    before, if there is one, is copied in front of the new game's text. It is not copied if it is in
+    a tag, or if a result ended the game before.
     """
     games = _split(text)
     ends = [*(game.first for game in games), len(text)][1:]
@@ -222,7 +234,7 @@ def split_games(text: str) -> list[str]:
 
 
 def _split(text: str) -> list[_Record]:
-    """Return the parts of each game of a text; a game ends as `split_games` states."""
+    """Return the parts of each game of a text; `split_games` states where a game begins."""
     games = [_Record()]
     for kind, name, value, first in _tokens(text):
         game = games[-1]
@@ -260,7 +272,10 @@ def begins_with_moves(line: str) -> bool:
 
 
 def _begins_game(game: _Record, kind: str, name: str) -> bool:
-    """Return whether a token begins the game after `game`; `_tokens` yields its kind and name."""
+    """Return whether a token, with the kind and name that `_tokens` yields, ends `game`.
+
+    If so, it is the first token of a new game.
+    """
     if kind == "tag":
         return bool(game.words or game.ended or name in game.tags)
     if kind in ("fen", "position"):
@@ -275,7 +290,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
 
     Kinds are `tag`, `fen`, `position` (the word of UCI), `number` (of a move), `move` (also text
     that is no move) and `result`. A tag has a name, and its text is its value. The name of a number
-    is its digits, empty if it counts games (`第一局`). Comments and variations are passed over.
+    is its digits, empty if it counts games (`第一局`). Other kinds have an empty name. Comments and
+    variations are passed over; a bracket that is not closed, and all text after it, is one `move`.
     """
     at = 0
     while match := _TOKEN.match(text, at):

@@ -78,7 +78,7 @@ def require_stronger_first(words: str) -> None:
     """Raise `MaterialError` if a text names the weaker army first, as `KNKR` does.
 
     Such a text names a table, in this case KRKN, in which Red has the other army. Call this where
-    the colour of pieces matters. The text must be one that `parse_material` can read.
+    the colour of pieces matters. Also raises `MaterialError` for a text that names no material.
     """
     material, letters = parse_material(words), _spelling(words) or words.upper()
     if Material.parse(f"{letters[: letters.rfind('K')]}K").first != material.first:
@@ -89,7 +89,11 @@ def require_stronger_first(words: str) -> None:
 
 
 def _spelling(words: str) -> str | None:
-    """Return the letters of both armies in the order of a text, such as `KNKR`; None if unknown."""
+    """Return the letters of both armies in the order of a text, such as `KNKR`.
+
+    None for text of another form. Letters are not checked: any Latin letters are returned, in upper
+    case.
+    """
     plain = words.strip()
     if is_chinese(plain):
         halves = _AGAINST.split(plain)

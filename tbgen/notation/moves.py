@@ -5,9 +5,10 @@
     wxf       C2.5          `wxf.py`
     zh        炮二平五      `chinese.py`; zh-hant writes traditional characters
 
-The text of a legal move is unique in each notation, and is read back as that move. Texts are
-resolved among the legal moves of the position. Coordinates are read as ICCS by default, and as
-Fairy-Stockfish's if they contain a rank 10. Marks after a move, as in h2e2+ or h2e2!?, are ignored.
+The text of a legal move is unique in each notation, and is read back as that move if the notation
+is given. Texts in WXF and Chinese are resolved among the legal moves of the position. If no
+notation is given, coordinates are read as ICCS, or as Fairy-Stockfish's if they contain a rank 10.
+Marks after a move, as in h2e2+ or h2e2!?, are ignored.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
 
 _FAIRY = re.compile(rf"([a-i])(10|[1-9]){SEPARATOR}([a-i])(10|[1-9])", ICCS.flags)
 _MARKS = " \t\r\n+#!?.,;\uff0b\uff03\uff01\uff1f\u3001\u3002\uff0c\uff1b"
-"""Characters after a move that are no part of it: + for check, # for mate, ! and ? for praise and
-blame, and the punctuation of sentences, also full-width. No notation of moves ends with one.
+"""Characters after a move that are no part of it: blanks, + for check, # for mate, ! and ? for praise
+and blame, and the punctuation of sentences, also full-width. No notation of moves ends with one.
 """
 _HINT = "write h2e2, C2.5 or 炮二平五"
 
@@ -40,7 +41,8 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
     """Return the legal move that `text` names in the position.
 
     `notation` is one of `MOVE_NOTATIONS`; None detects it. Raises `MoveTextError`, with a hint, for
-    text that names no legal move or several. Raises `InputError` for an unknown notation.
+    text that names no legal move or several. Raises `InputError` for an unknown notation, and
+    `PositionError` for a malformed FEN.
     """
     position = as_position(position)
     text = text.rstrip(_MARKS).strip() or text
@@ -67,8 +69,9 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
 def format_move(position: Position | str, move: Move | str, notation: str = "iccs") -> str:
     """Return the text of a move in one of `MOVE_NOTATIONS`; the move must be legal in the position.
 
-    Raises `InputError` for an unknown notation. In WXF and Chinese, a source square without a piece
-    of the side to move raises `MoveTextError`; other illegal moves are not detected.
+    `move` may be text in ICCS. Raises `InputError` for an unknown notation, and for a malformed FEN
+    or text. In WXF and Chinese, a source square without a piece of the side to move raises
+    `MoveTextError`; other illegal moves are not detected.
     """
     position = as_position(position)
     move = Move.from_iccs(move) if isinstance(move, str) else move
@@ -105,7 +108,7 @@ def _detect(text: str) -> str:
 
 
 def _from_fairy(text: str) -> Move:
-    """Return the move that Fairy-Stockfish's coordinates (ranks 1..10) name."""
+    """Return the move that Fairy-Stockfish's coordinates name; raises `MoveTextError`."""
     match = _FAIRY.fullmatch(text)
     if match is None:
         raise MoveTextError(

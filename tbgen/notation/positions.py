@@ -7,8 +7,9 @@
     board   ten lines of nine points, with rank and file names and the side to move
 
 `parse_position` recognises the style by a slash (FEN), line breaks or ten times nine points
-(board), or digits and separators alone (six); any other text is read as Pai's string. A board may
-have blanks in place of line breaks, as in one-line input fields and shells.
+(board), or digits and separators alone, perhaps after `B[6] =` (six); any other text is read as
+Pai's string. A board may have blanks in place of line breaks, as in one-line input fields and
+shells.
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ class PositionText(NamedTuple):
 def parse_position(text: str, side: Side | None = None) -> Position:
     """Return the position that `text` describes in any style.
 
-    `side` overrides the side to move of the text. Without it, six integers, and a diagram that
-    names no side, have Red to move. Raises `PositionError` with a hint.
+    `side` overrides the side to move of the text; with `side`, the first field of a FEN is enough.
+    Without it, six integers, and a diagram that names no side, have Red to move. Raises
+    `PositionError` with a hint.
     """
     return read_position(text, side).position
 
@@ -92,7 +94,7 @@ def format_position(
     """Return the text of a position in one of `POSITION_STYLES`; raises `InputError` for others.
 
     `viewpoint` is the side at the bottom of a diagram; if it is Black, Pai's string ends with `:`.
-    FEN and the six-integer code have no viewpoint.
+    FEN and the six-integer code have no viewpoint, and the six-integer code no side to move.
     """
     position = as_position(position)
     if style == "fen":
@@ -176,7 +178,10 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _board_lines(text: str) -> list[str]:
-    """Return the lines of a board, also if blanks replace its line breaks; empty for other text."""
+    """Return the lines of a text; of a single line, the rows of the board that it contains.
+
+    The rows of such a board are separated by blanks. Empty for a line without a board.
+    """
     lines, at = text.splitlines(), 0
     if len(lines) > 1:
         return lines
@@ -197,7 +202,8 @@ def _parse_board(lines: list[str]) -> tuple[Position, Side]:
     """Return the position and the viewpoint of a diagram of ten lines of nine points.
 
     Optional are rank names on either edge, a line of file names, and a line with the side to move.
-    The names determine the viewpoint; without them it is Red's. Raises `PositionError`.
+    Rank names determine the viewpoint, without them the file names, without both it is Red's.
+    Raises `PositionError`.
     """
     side, turned_files = Side.RED, None
     rows: list[tuple[str, str]] = []

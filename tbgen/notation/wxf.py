@@ -9,8 +9,9 @@
                   a sideways or diagonal move reaches
 
 Source: "Official xiangqi piece names and notation" (AXF 1980/82, WXF 1997). Also read: `=` for
-`.`, lower case, B M for E, N for H, G for A, S for P. Some programs write a pawn's number from the
-front, then its file. This form is read, too: `16.7` is the first pawn on file 6.
+`.`, other dashes for `-`, lower case, B M for E, N for H, G for A, S for P. Some programs write a
+pawn's number from the front, then its file. This form is read, too: `16.7` is the first pawn on
+file 6.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def names(place: RelativePlace) -> list[str]:
         return [letter + sign, file]
     signed = [letter + sign] if sign else []
     middle = 2 * place.rank == place.count_on_file + 1
-    # A bare file is the middle pawn; without one, any pawn that can make the move.
+    # The file alone names the middle pawn; of two or four pawns, the one that can make the move.
     bare = [file] if middle or place.count_on_file % 2 == 0 else []
     others = [f"{place.rank}{place.file}", *bare]
     if place.crowded_files > 1:
