@@ -281,7 +281,7 @@ def _begins_game(game: _Record, kind: str, name: str) -> bool:
     if kind in ("fen", "position"):
         return bool(game.words or game.fen)
     if kind == "number" and name == "1":
-        return len(game.words) > 1
+        return game.ended or len(game.words) > 1
     return game.ended and kind in ("move", "number")
 
 

@@ -124,6 +124,7 @@ def test_moves_from_number_1_begin_at_the_same_position() -> None:
     games = split_games(f"{FEN} 1. c4b4 b6c6 2. b4c4\n【变着】\n1. c4d4")
     assert [read_game(game).start.fen for game in games] == [f"{FEN} - - 0 1"] * 2
     assert split_games("1. h2e2 h9g7 1-0 1. h2d2")[1] == "1. h2d2"
+    assert split_games("1. h2e2 1-0 1. h2d2")[1] == "1. h2d2"
 
 
 def test_a_game_may_be_a_position_alone() -> None:
