@@ -4,8 +4,8 @@
     drawn  例和   more than 98 % of the positions are drawn with the attacker to move
     open   不定   all others
 
-The attacker is the side named first in the material. Only the header of a table is read, so that
-hundreds of endgames take a second.
+The attacker is the side named first in the material. Only statistics are needed, no values of
+positions, so that hundreds of endgames take a second.
 """
 
 from __future__ import annotations
@@ -67,10 +67,13 @@ def class_of(counts: SideCounts) -> str:
 
 
 def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> HandbookEntry:
-    """Return the entry of a table by its statistics; `other`: statistics under other rules."""
+    """Return the entry of a table by its statistics.
+
+    other : statistics of the same material under other rules, or None
+    """
     counts = figures.red_to_move
     legal = counts.legal or 1
-    # Black's draws are included, with 0 plies.
+    # Draws with Black to move match, too; with 0 plies they do not change the maximum.
     wins = [
         line.exact.plies
         for line in figures.histogram
@@ -90,10 +93,11 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
 
 
 def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]:
-    """Group entries by the attacking army, named by its letters (`KRN`).
+    """Return the entries of each attacking army, by the army's name (`KRN`).
 
     Armies with fewer pieces come first. The entries of an army are sorted by class (best for the
-    attacker first), then by the defending army (fewer pieces first).
+    attacker first), then by the defending army (fewer pieces first). Of armies with equally many
+    pieces, the one with the smaller `Army.strength` comes first.
     """
 
     def place(entry: HandbookEntry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """The only move that keeps a win or a draw, compiled.
 
-Every legal move is made, and the position after it is looked up in tables as arrays
-(`tbgen.probing.NumbaTables`), until two moves are found that keep the outcome.
+The legal moves of a position are made in turn, and the positions after them are looked up in
+tables as arrays (`tbgen.probing.NumbaTables`), until two moves are found that keep the outcome.
 
     move    90 * source + target, or `NO_MOVE`
     score   value of a position for the side to move, greater is better (`tbgen.probing.kernels`)
@@ -25,7 +25,7 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import generate_moves, is_safe_after
 
 NO_MOVE = -1
-"""Result in place of a move, if not exactly one keeps the outcome, or too few moves are legal."""
+"""Result in place of a move, if no move or several keep the outcome, or too few are legal."""
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 """Values in place of a move's score, greater than any score. `ILLEGAL`: the move is illegal.
@@ -34,23 +34,23 @@ ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 
 
 @kernel
-def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
+def probe_moves(buffers, board, side, outcome, enough, sources, targets, scores):
     """Make the moves of a position in turn, and look up the positions after the legal ones.
 
-    Stops when `most` legal moves keep `outcome`. Returns (number of moves tried, status); illegal
-    moves are included in the number. The status is `OK` if `most` such moves were found or all
+    Stops when `enough` legal moves keep `outcome`. Returns (number of moves tried, status); illegal
+    moves are included in the number. The status is `OK` if `enough` such moves were found or all
     probes succeeded, else the greatest status of a probe, such as `COLD`.
 
     board : int8 (90,), a legal position; restored
     outcome : int, for the side that moves: 1 win, 0 draw; any number above 1 to try all moves
-    most : int, number of moves with that outcome after which the search stops
+    enough : int, number of moves with that outcome after which no further move is tried
     sources, targets : int64 (moves,), out: squares of each move
-    scores : int64 (moves,), out: score of the position after each move, so for the opponent, or
-        `ILLEGAL`, or `UNKNOWN`
+    scores : int64 (moves,), out, written for the moves tried: score of the position after the move,
+        so for the opponent, or `ILLEGAL`, or `UNKNOWN`
     """
     count = generate_moves(board, side, sources, targets)
     found = 0
-    worst = OK
+    greatest = OK
     for i in range(count):
         source, target = sources[i], targets[i]
         scores[i] = ILLEGAL
@@ -64,21 +64,21 @@ def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
         board[target] = taken
         scores[i] = UNKNOWN
         if status != OK:
-            worst = max(worst, status)
+            greatest = max(greatest, status)
             continue
         scores[i] = score
         if outcome_of(-score) == outcome:
             found += 1
-            if found == most:
+            if found == enough:
                 return i + 1, OK
-    return count, worst
+    return count, greatest
 
 
 @kernel
 def find_only_moves(buffers, boards, side, outcomes, least, moves, pending, statuses):
     """Write, for each position, the only legal move that keeps its outcome.
 
-    outcomes : int8 (n,), the outcome of each position: 1 win, 0 draw
+    outcomes : int8 (n,), the outcome of each position for `side`: 1 win, 0 draw
     least : int, required number of legal moves: positions with fewer get `NO_MOVE`
     moves : int16 (n,), out: the move, or `NO_MOVE`; arbitrary unless the status is `OK`
     """
@@ -140,9 +140,10 @@ def run_until_loaded(
 ) -> None:
     """Run a kernel, `work`, for all positions `boards`, and again where blocks were not loaded.
 
-    In each pass `threads` tasks in `pool` share the positions. A task calls the kernel with the
-    buffers of `tables`, `boards`, `arguments`, and its `pending` and `statuses`
-    (`tbgen.finding`). Missing blocks are loaded after the pass, and the next pass has only the
+    In each pass `threads` tasks in `pool` share the positions. A task calls the kernel with these
+    arguments, in this order: the buffers of `tables`, `boards`, `arguments`, the task's `pending`,
+    and the `statuses` of all positions (`tbgen.finding`). The kernel writes its results into arrays
+    among `arguments`. Wanted blocks are loaded after the pass, and the next pass has only the
     positions with status `COLD`. Raises like `NumbaTables.load_wanted` and
     `NumbaTables.raise_if_cancelled`.
     """

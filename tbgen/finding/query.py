@@ -27,7 +27,7 @@ NO_END = 1 << 30
 """Upper end of a range without limit: greater than any number of plies or orders."""
 
 LARGEST_NUMBER = 99_999
-"""Largest number that a field accepts."""
+"""Largest number that the fields `least` and `most` accept."""
 
 FIELDS = (
     "turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs", "study",
@@ -49,11 +49,12 @@ class Query:
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
     A range of plies excludes draws, unless `outcome` asks for them: then they have 0 plies.
     `only`: exactly one move, of several, keeps the win or the draw; with `quiet` it is no capture.
-    `zugzwang`: each side does worse if it is to move. `offence`: a direct win (docs/values.md),
-    in which the loser has just committed this offence. `differs`: the outcome under another rule
-    set, whose table is present, is different. `study`: the winner is to move, and the solution is
-    unique move by move (`tbgen.finding.studies`). `pieces` are pairs (piece code, square): a piece
-    with the code must stand on the square.
+    `quiet` has no effect without `only`. `zugzwang`: each side has a worse outcome if it is to move
+    than if the opponent is. `offence`: a direct win (docs/values.md), in which the loser has just
+    committed this offence. `differs`: the outcome under another rule set, whose table is present,
+    is different. `study`: the winner is to move, and the solution is unique move by move
+    (`tbgen.finding.studies`). `pieces` are pairs (piece code, square): in the position, or in its
+    mirror image, a piece with the code must stand on the square.
     """
 
     turn: Side | None = None
@@ -69,7 +70,11 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def admits(self, line: HistogramLine) -> bool:
-        """Return whether a line of a table's histogram (side to move and value) matches."""
+        """Return whether positions of a line of a table's histogram may match.
+
+        Only the side to move and the value of the line are tested. Other conditions exclude further
+        positions.
+        """
         outcome, plies = line.outcome, line.exact.plies
         return (
             self.turn in (None, line.side)
@@ -83,7 +88,7 @@ class Query:
         )
 
     def lines(self, statistics: TableStatistics) -> list[HistogramLine]:
-        """Return the lines of a table's histogram whose values may match the query."""
+        """Return the lines of a table's histogram whose positions may match the query."""
         lines = [line for line in statistics.histogram if self.admits(line)]
         if self.offence == Offence.CHASE:
             none = {o.order for o in statistics.orders if o.chase_patterns == 0}
@@ -118,7 +123,7 @@ class Query:
             )
 
     def candidates(self, statistics: TableStatistics) -> int:
-        """Return the number of positions of a table whose value matches the query."""
+        """Return the number of positions of a table with a side to move and value that match."""
         return sum(line.positions for line in self.lines(statistics))
 
 
@@ -176,13 +181,19 @@ def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
 
 
 def _letter(piece: str) -> str:
-    """Return the FEN letter of a piece written like `R`, `h` or `黑车`; `?` if unknown."""
+    """Return the FEN letter of a piece written like `R`, `h` or `黑车`.
+
+    A letter that names no piece is returned as it is; `?` stands for an unknown Chinese character.
+    """
     letter = LETTER_OF_CHARACTER.get(piece[-1], "?") if len(piece) > 1 else piece
     return (letter.lower() if piece[0] == "黑" else letter).translate(LETTER_ALIASES)
 
 
 def read_query(fields: Mapping[str, str]) -> Query:
-    """Return the query of a form's fields (text by name, without `sort`); raises `InputError`."""
+    """Return the query of a form's fields (text by name); raises `InputError`.
+
+    Names that are no condition, such as `sort`, are ignored. An empty text is no condition.
+    """
 
     def choice(name: str, *known: str) -> str:
         found = fields.get(name, "")

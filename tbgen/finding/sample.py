@@ -17,7 +17,9 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
 LEAST_CHUNKS = 8
-"""Minimum number of chunks (ranges of slots) to search for a sample, so that its rows vary."""
+"""Number of chunks (ranges of slots) to search, in time, before enough rows end a sample without
+`sort`, so that its rows vary.
+"""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Search of a whole table for all positions that match a query.
 
 slots, chunk by chunk, in threads  ->  matching values  ->  legal positions  ->  pieces on squares
-parts, one after the other         ->  only moves, studies, loops            ->  sorted, or in order
-                                                                                 of slots
+parts, one after the other         ->  only moves, studies, offences         ->  sorted, or in order
+                                                                                 of chunks
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tbgen.tables import Metric, Outcome, TableFile
 from tbgen.tables.blocks import MAX_BLOCK_BYTES
 
 CHUNK = 1 << 18
-"""Number of slots that a thread searches in one task."""
+"""Number of slots of a chunk, which a thread searches in one task, without a seed."""
 
 SAMPLE_CHUNKS = 64
 """Number of chunks into which a search with a seed divides the slots of a side; more if a chunk
@@ -49,10 +49,14 @@ parts of the table.
 """
 
 SAMPLE_CHUNK = 1 << 16
+"""Most slots of a chunk with a seed."""
 
 CACHE_BYTES = 1 << 30
-"""Limit in bytes for each of two caches: blocks of all tables that one move can reach, and the
-searched table's codes for one side to move. If they fit, all are decompressed first: twice as fast.
+"""Limit in bytes for each of two caches.
+
+One has blocks of all tables that one move can reach, at least `LEAST_BLOCK_BYTES`. The other has
+the searched table's codes with one side to move. If these fit, they are decompressed before the
+search, for each side to move that it needs, which makes it twice as fast; else none are.
 """
 
 LEAST_BLOCK_BYTES = MAX_MOVES * MAX_BLOCK_BYTES
@@ -89,10 +93,10 @@ class Search:
 
     Without `sort` and `seed`, positions are in order of side to move and slot, and a search may be
     stopped at any time and resumed `after` the last position. `limit` is the greatest number of
-    positions, None for all. `threads` chunks are searched at a time; with a `seed`, in a random
-    order that depends only on the seed. `cache_bytes` limits each of two caches (`CACHE_BYTES`). A
-    pickled search begins anew in another process, on the same files. Raises `InputError`, and the
-    errors of `Tablebase.table`.
+    positions, None for all. `threads` chunks (ranges of slots) are searched at a time; with a
+    `seed`, in a random order that depends only on the seed. `cache_bytes` limits each of two caches
+    (`CACHE_BYTES`). A pickled search begins anew in another process, on the same files. Raises
+    `InputError`, and the errors of `Tablebase.table`, also while it is iterated.
     """
 
     def __init__(
@@ -155,7 +159,10 @@ class Search:
 
     @property
     def share(self) -> float:
-        """Share of slots searched so far, 0 to 1, of the sides to move that have candidates."""
+        """Share of the slots that the last iteration has searched, 0 to 1.
+
+        It counts the slots of the sides to move that have candidates; 1 if there are none.
+        """
         lines = self.query.lines(self._file.statistics)
         sides = len({line.side for line in lines})
         return self._slots / (sides * self._file.header.slots) if sides else 1.0
@@ -213,7 +220,7 @@ class Search:
         return nothing | {"length": np.empty(0, np.uint16)} if self.query.study else nothing
 
     def unsorted(self) -> Iterator[TableColumns]:
-        """Yield the rows of the positions in parts, as they are found; ignores the limit."""
+        """Yield the rows of the positions in parts, one for each chunk; ignores limit and sort."""
         with ExitStack() as opened:
             others = self._others(opened) if self.query.differs else ()
             value_filter = ValueFilter(self._file, self.query, others, self._codes())
@@ -249,22 +256,28 @@ class Search:
     def _parts(
         self, value_filter: ValueFilter, pool: ThreadPoolExecutor
     ) -> Iterator[tuple[Side, int, TableColumns]]:
-        """Yield side, number of slots and rows (`_part`) of each chunk, searched in threads."""
+        """Yield side, number of slots and rows (`_part`) of each chunk, searched in threads.
+
+        Resets `share` to 0. Raises an exception of `Tablebase.checkpoint`, to cancel the search.
+        """
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
         chunks = iter(self._chunks_of_slots(value_filter.sides))
         while True:
-            for side, numbers in itertools.islice(chunks, 2 * self._threads + 1 - len(waiting)):
-                part = pool.submit(self._part, value_filter, side, numbers)
-                waiting.append((side, len(numbers), part))
+            for side, chunk in itertools.islice(chunks, 2 * self._threads + 1 - len(waiting)):
+                task = pool.submit(self._part, value_filter, side, chunk)
+                waiting.append((side, len(chunk), task))
             if not waiting:
                 return
             self._tables.checkpoint()
-            done, slots, part = waiting.popleft()
-            yield done, slots, part.result()
+            side, slots, task = waiting.popleft()
+            yield side, slots, task.result()
 
     def _chunks_of_slots(self, sides: Sequence[Side]) -> list[tuple[Side, range]]:
-        """Return the chunks: a side to move, and the range of slots that one task searches."""
+        """Return the chunks: a side to move, and the range of slots that one task searches.
+
+        Slots up to the position `after` are left out. With a seed the order is random.
+        """
         slots, size = self._file.header.slots, CHUNK
         if self._seed is not None:
             size = min(SAMPLE_CHUNK, -(-slots // SAMPLE_CHUNKS))
@@ -279,12 +292,12 @@ class Search:
             random.Random(self._seed).shuffle(chunks)
         return chunks
 
-    def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
-        """Return the rows of the slots `numbers` that match the query, with `side` to move.
+    def _part(self, value_filter: ValueFilter, side: Side, chunk: range) -> TableColumns:
+        """Return the rows of the slots in `chunk` that match the query, with `side` to move.
 
         The query's conditions `only`, `study` and `offence` are not tested.
         """
-        slots = np.arange(numbers.start, numbers.stop)
+        slots = np.arange(chunk.start, chunk.stop)
         codes = value_filter.codes(side, slots)
         chosen = value_filter.select(side, slots, codes)
         slots, codes = slots[chosen], codes[chosen]
@@ -308,7 +321,10 @@ class Search:
         return lambda side, slots: planes[side][slots]
 
     def _others(self, opened: ExitStack) -> tuple[TableFile, ...]:
-        """Open the material's tables of other rule sets; raises `InputError` without any."""
+        """Open the material's tables of other rule sets; raises `InputError` without any.
+
+        `opened` closes them.
+        """
         others = [
             opened.enter_context(TableFile(self._tables.path(name), name=name))
             for name in self._tables.available()
@@ -401,11 +417,12 @@ def find(
     `tables` is a tablebase or a directory, by default $TBGEN_TABLES or `egtb`. `turn` is the side
     to move ("red", "black"), `outcome` its outcome ("win", "draw", "loss"). `orders` and `plies`
     are a number or an inclusive range. `only`: exactly one move, of several, keeps the win or the
-    draw. `zugzwang`: each side does worse if it is to move. `differs`: the outcome in a table of
-    another rule set in the same directory is different. `study`: the winning move is unique, and
-    again after every longest defence, until mate, a capture or a loop that the rules decide;
-    `length` counts those plies. `loop` (`check` or `chase`): the loser by repetition has just begun
-    that offence, and the winner is to move. `pieces`: such as `R@e5`, and `r@e5` for Black's.
+    draw. `zugzwang`: each side has a worse outcome if it is to move than if the opponent is.
+    `differs`: the outcome in a table of another rule set in the same directory is different.
+    `study`: the winning move is unique, and again after every longest defence, until mate, a
+    capture or a loop that the rules decide; `length` counts those plies. `loop` (`check` or
+    `chase`): the loser by repetition has just committed that offence, and the winner is to move.
+    `pieces`: such as `R@e5`, and `r@e5` for Black's, in the position or its mirror image.
     `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first. `limit`
     and `threads`: as for `Search`. `after`: a position of an unsorted search, to resume behind it.
     Raises `InputError`, and the errors of `Tablebase.table`.

@@ -1,13 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Studies: won positions whose solution is unique move by move, compiled.
 
-    won positions with one winning move  ->  by order and plies, the nearest to their end first
-    the move, then every longest defence  ->  nearer positions, whose lengths are known
+    won positions with one winning move   ->  the lowest order first, then the fewest plies
+    the move, then every longest defence  ->  earlier positions in that order, of known length
 
-The line of moves ends with mate, with a capture by either side (which leaves the table), or where
-the repetition rules decide at once (order above 0, 0 plies: the loop begins). Its *length* in plies
-is that of the shortest line if several defences are equally good. A longest defence has the best
-value for the loser: the highest order, then the most plies.
+The line of moves ends with mate or stalemate, with a capture by either side (which leaves the
+table), or in a direct win (docs/values.md: order above 0, 0 plies), where the loop begins. A direct
+win itself is no study. The *length* is the number of plies of the line; of the shortest line, if
+several defences are equally good. A longest defence has the best value for the loser: the highest
+order, then the most plies.
 """
 
 from __future__ import annotations
@@ -35,22 +36,22 @@ NO_STUDY = 0
 
 
 @kernel
-def _slot_of_board(board, codes, descriptor, places):
+def _slot_of_board(board, codes, descriptor, squares):
     """Return the slot (number in the table) of a position, given as a board.
 
     board : int8 (90,), with the pieces `codes` and no others
-    places : int64 (pieces,), scratch
+    squares : int64 (pieces,), scratch: the square of each piece, in the order of `codes`
     """
     for p in range(len(codes)):
-        places[p] = -1
+        squares[p] = -1
     for square in range(SQUARES):
         if board[square] == EMPTY:
             continue
         for p in range(len(codes)):
-            if codes[p] == board[square] and places[p] < 0:
-                places[p] = square
+            if codes[p] == board[square] and squares[p] < 0:
+                squares[p] = square
                 break
-    return slot_of_squares(places, descriptor)
+    return slot_of_squares(squares, descriptor)
 
 
 @kernel
@@ -81,31 +82,32 @@ def measure_studies(
 ):  # fmt: skip
     """Write the length in plies of the unique line from each `pending` position.
 
-    The positions are a level: all have equal order and plies. In all of them `side`, the winner, is
-    to move and has one winning move.
+    The positions are a level: all have equal order and plies, and none is a direct win. In all of
+    them `side`, the winner, is to move and has one winning move.
 
     converts : int, 1 if the table's distances count to conversion, so that a capture by the loser
         counts as a loss in 2 plies; else 0
     moves : int16 (n,), the winning moves, 90 * source + target
     slots : int64 (m,), ascending: the slots of all m positions of the table, at any level, in which
         `side` has one winning move
-    known : int32 (m,), lengths of the lines from these slots, complete for all nearer levels;
-        `NO_STUDY` if a line is not unique, and at levels not yet measured
+    known : int32 (m,), lengths of the lines from these slots, complete for all levels of a lower
+        order, or of this order and fewer plies; `NO_STUDY` if a line is not unique, at levels not
+        yet measured, and for direct wins
     lengths : int32 (n,), out: plies to the end of the line, `NO_STUDY` if it is not unique;
         arbitrary unless the status is `OK`
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
-    places = np.empty(len(codes), np.int64)
+    squares = np.empty(len(codes), np.int64)
     for number in pending:
         board = boards[number]
-        first, last = moves[number] // SQUARES, moves[number] % SQUARES
-        own, victim = board[first], board[last]
-        board[last] = own
-        board[first] = EMPTY
+        source, target = moves[number] // SQUARES, moves[number] % SQUARES
+        moved, captured = board[source], board[target]
+        board[target] = moved
+        board[source] = EMPTY
         statuses[number] = OK
         lengths[number] = 1
-        if victim == EMPTY:
+        if captured == EMPTY:
             count, status = probe_moves(
                 buffers, board, 1 - side, np.int64(NO_OUTCOME), np.int64(1),
                 sources, targets, scores,
@@ -120,24 +122,24 @@ def measure_studies(
             for i in range(count):
                 if best >= UNKNOWN or scores[i] != best:
                     continue
-                rest = np.int64(0)
+                remaining = np.int64(0)
                 taken = board[targets[i]]
                 if taken == EMPTY and (order_of(best) == 0 or plies_of(best) > 0):
                     board[targets[i]] = board[sources[i]]
                     board[sources[i]] = EMPTY
-                    slot = _slot_of_board(board, codes, descriptor, places)
+                    slot = _slot_of_board(board, codes, descriptor, squares)
                     board[sources[i]] = board[targets[i]]
                     board[targets[i]] = EMPTY
-                    rest = _length_of(slot, slots, known)
-                    if rest == NO_STUDY:
+                    remaining = _length_of(slot, slots, known)
+                    if remaining == NO_STUDY:
                         shortest = np.int64(NO_STUDY)
                         break
-                if shortest < 0 or rest + 2 < shortest:
-                    shortest = rest + 2
+                if shortest < 0 or remaining + 2 < shortest:
+                    shortest = remaining + 2
             if shortest >= 0:
                 lengths[number] = shortest
-        board[first] = own
-        board[last] = victim
+        board[source] = moved
+        board[target] = captured
 
 
 def lengths_of_studies(
@@ -172,12 +174,12 @@ def lengths_of_studies(
 
 
 def _levels(orders: NDArray[np.int64], plies: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """Group positions of equal order and plies; yield their indices, nearest to the end first.
+    """Group positions of equal order and plies; yield the indices of each group.
 
-    Positions that the rules decide at once (an order above 0, no plies) are left out: their line
-    has ended.
+    The lowest order comes first, within an order the fewest plies. Direct wins (order above 0,
+    0 plies) are left out: their line has ended.
     """
-    nearest = np.lexsort([plies, orders])
-    nearest = nearest[(orders[nearest] == 0) | (plies[nearest] > 0)]
-    keys = np.stack([orders[nearest], plies[nearest]])
-    yield from np.split(nearest, np.flatnonzero((np.diff(keys) != 0).any(axis=0)) + 1)
+    indices = np.lexsort([plies, orders])
+    indices = indices[(orders[indices] == 0) | (plies[indices] > 0)]
+    keys = np.stack([orders[indices], plies[indices]])
+    yield from np.split(indices, np.flatnonzero((np.diff(keys) != 0).any(axis=0)) + 1)

@@ -23,8 +23,9 @@ CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
 class ValueFilter:
     """Selection of the slots of a table whose values match a query.
 
-    `others` are tables of the same material under other rule sets, for `Query.differs`. `codes`
-    replaces `TableFile.codes` (stored values by side and slots) by a faster function, unless None.
+    The conditions are those on the value, `Query.zugzwang` and `Query.differs`. `others` are tables
+    of the same material under other rule sets, for `Query.differs`. `codes` replaces
+    `TableFile.codes` (stored values by side and slots) by a faster function, unless None.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class ValueFilter:
         self.codes = codes or file.codes
         """Function that returns the codes of slots with a given side to move."""
         lines = query.lines(file.statistics)
-        self._codes = {
+        self._wanted = {
             side: np.array([file.code_space.encode(one.exact) for one in lines if one.side == side])
             for side in Side
         }
@@ -46,11 +47,11 @@ class ValueFilter:
     @property
     def sides(self) -> list[Side]:
         """Sides to move for which the table has candidates (positions whose value matches)."""
-        return [side for side in Side if len(self._codes[side])]
+        return [side for side in Side if len(self._wanted[side])]
 
     def select(self, side: Side, slots: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.intp]:
         """Return the indices, ascending, of the slots (n,) whose `codes` (n,) match the query."""
-        chosen = np.flatnonzero(_are_among(codes, self._codes[side], self._file.code_space.top))
+        chosen = np.flatnonzero(_are_among(codes, self._wanted[side], self._file.code_space.top))
         if self._query.zugzwang:
             own = outcomes_of(codes[chosen], self._file.code_space)
             opposite = self.codes(side.other, slots[chosen])
