@@ -52,8 +52,8 @@ _STAMP = (1980, 1, 1, 0, 0, 0)
 def bundled_names(directory: Path, rule_set: RuleSet) -> list[WdlName]:
     """Return the names of the win-draw-loss files in a directory, sorted by men and name.
 
-    Raises `InputError` if a file has other rules than `rule_set`, since a bundle is for one rule
-    set, and `OSError`.
+    The list is empty if there is no such directory. Raises `InputError` if a file has other rules
+    than `rule_set`, since a bundle is for one rule set, and `OSError`.
     """
     paths = directory.iterdir() if directory.exists() else ()
     found = [name for path in paths if isinstance(name := parse_name(path.name), WdlName)]
@@ -101,6 +101,7 @@ def write_bundle(directory: Path, rule_set: RuleSet, *, threads: int = 1) -> tup
 
 
 def _row(path: Path, name: WdlName, threads: int) -> tuple[str, int, str, str, str]:
+    """Check a whole win-draw-loss file, and return its fields in index.csv."""
     with WdlFile(path, name=name) as file:
         file.check(threads=threads)
         source = file.statistics.source

@@ -4,8 +4,8 @@
 
 An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. A
 complete file with a wrong hash is emptied. If it had bytes of an earlier download, the same source
-is tried once more; else the next source. If all sources fail, but have sent enough bytes, they are
-tried again. The table is locked during a download, as during a build.
+is tried once more; else the next source. If all sources fail, but have added `RETRY_BYTES` to the
+file, they are tried again. The table is locked during a download, as during a build.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TRIES = 10
 """Most times that all sources are tried for one file."""
 
 RETRY_BYTES = 1 << 19
-"""Bytes that the sources must have sent to be tried again.
+"""Bytes that a try of all sources must have added to the file for another try.
 
 It is more than a slow server sends before its connection is shut down (`sources`).
 """
@@ -113,8 +113,9 @@ def fetch(
     An existing file is kept if it is a certificate, or a table with the same contents, however they
     are compressed.
 
-    Raises `FetchError` if a file of that name has other contents, or if no source provides it;
-    `BlockingIOError` if a build or another download has locked the table; and `OSError`.
+    Raises `FetchError` if a file of that name has other contents or is damaged, or if no source
+    provides it; `BlockingIOError` if a build or another download has locked the table; and
+    `OSError`.
     """
     path = directory / entry.file
     table = entry.table
@@ -125,7 +126,7 @@ def fetch(
                 with continuing(path) as part:
                     _fetch_part(part, entry, sources, report)
                 return True
-    if not _is_equal(path, entry):
+    if not _may_stay(path, entry):
         raise FetchError(
             f"{path} exists, and differs from the file in the index",
             "move it away, or choose another directory with --tables",
@@ -134,7 +135,10 @@ def fetch(
 
 
 def require_room(entries: Iterable[Entry], directory: Path) -> None:
-    """Raise `InputError` if a directory has less free space than the entries' missing bytes."""
+    """Raise `InputError` if a directory has less free space than the entries' missing bytes.
+
+    Bytes of partial files are not missing. Raises `OSError` if there is no such directory.
+    """
     missing = 0
     for entry in entries:
         parts = (directory / entry.file, directory / f".{entry.file}.part")
@@ -149,7 +153,7 @@ def require_room(entries: Iterable[Entry], directory: Path) -> None:
         )
 
 
-def _is_equal(path: Path, entry: Entry) -> bool:
+def _may_stay(path: Path, entry: Entry) -> bool:
     """Return whether an existing file can be kept in place of the file of an index entry.
 
     True for equal bytes, for an undamaged table with equal contents, and for any certificate.
@@ -189,7 +193,8 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
 
     A wrong hash may be due to bytes of earlier downloads, even from other sources. Then the whole
     file is downloaded once more. Raises `SourceError` for a wrong hash of bytes of this source
-    alone, and if the source sends fewer or more bytes than the index says.
+    alone, if the source sends fewer or more bytes than the index says, and like `Source.reading`.
+    A file that is too long or has a wrong hash is truncated to 0 bytes.
     """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:

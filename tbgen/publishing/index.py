@@ -42,8 +42,8 @@ _HINT = "name a folder of tables with an index that tbgen index has written"
 class BadIndexError(InputError):
     """Raised for a text that is no index.
 
-    The text is malformed or too large, lists a file twice, or has a file name that is neither that
-    of a table nor of a certificate.
+    The text is malformed or too large, has another format number, lists a file twice, or has a file
+    name that is neither that of a table nor of a certificate.
     """
 
     def __init__(self, message: str, hint: str = _HINT) -> None:
@@ -85,7 +85,7 @@ def index_of(
     threads: int = 1,
     only: Container[Material] | None = None,
 ) -> list[Entry]:
-    """Return the entries of all tables and certificates in a directory, sorted by name.
+    """Return the entries of the tables and certificates in a directory, sorted by name.
 
     Reads every byte of the files, and verifies every checksum of the tables.
 
@@ -138,7 +138,10 @@ def pack_all_densely(
 def _files_of(
     directory: Path, only: Container[Material] | None
 ) -> Iterator[tuple[Path, TableName]]:
-    """Yield the tables and certificates of some materials, sorted, with the tables' names."""
+    """Yield (path, name of the table) for each table and certificate, sorted by path.
+
+    only : materials to include; None for all
+    """
     for path in sorted(directory.iterdir()):
         name = table_of(path.name)
         if name is not None and path.is_file() and (only is None or name.material in only):

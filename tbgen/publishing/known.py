@@ -26,6 +26,7 @@ from tbgen.tables import checked_json
 from tbgen.tables.files import open_to_read, replacing
 
 KNOWN = Path(__file__).with_name("digests.csv")
+"""Path of the list."""
 
 _COLUMNS = ("file", "digest", "values")
 

@@ -55,7 +55,7 @@ class _Transfer:
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.received = 0
-        """Number of received bytes, which `Stream` adds."""
+        """Number of received bytes, counted by `Stream`."""
         self.reason = ""
         """Reason why the connections were shut down; empty before that."""
         self._deadline = time.monotonic() + seconds
@@ -65,7 +65,10 @@ class _Transfer:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Context manager, during which a thread watches rate and deadline (`_watch`)."""
+        """Context manager, during which a thread watches rate and deadline (`_watch`).
+
+        At its end, the duplicates of guarded connections are closed.
+        """
         thread = threading.Thread(target=self._watch, daemon=True)
         thread.start()
         try:
@@ -77,14 +80,20 @@ class _Transfer:
                 each.close()
 
     def guard(self, connection: socket.socket) -> None:
-        """Include a connection in those that are shut down if the transfer is too slow."""
+        """Include a connection in those that are shut down if the transfer is too slow.
+
+        It is shut down at once if the others have been.
+        """
         # A duplicate, since the connection's own descriptor is closed, or owned by TLS.
         self._sockets.append(connection.dup())
         if self.reason:
             self._end()
 
     def _watch(self) -> None:
-        """Check rate and deadline until the transfer is over; shut it down with a `reason`."""
+        """Check rate and deadline until the transfer is over.
+
+        If the rate is too low or the deadline past, set `reason` and shut the connections down.
+        """
         before = 0
         while not self._over.wait(min(WINDOW_SECONDS, self._deadline - time.monotonic())):
             if time.monotonic() >= self._deadline:
@@ -115,7 +124,10 @@ class Stream:
         self._stream, self._what, self._transfer = stream, what, transfer
 
     def read(self, most: int) -> bytes:
-        """Read up to `most` bytes, possibly fewer; return no bytes at the end."""
+        """Read up to `most` bytes, possibly fewer; return no bytes at the end.
+
+        Raises `SourceError`, also if the transfer has been shut down.
+        """
         with _source_errors(self._what, self._transfer):
             found = self._stream.read1(most)
             if self._transfer.reason and not found:
@@ -198,7 +210,7 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 
 
 class WebSource:
-    """Folder of a web server, at an http or https `address`, as a source."""
+    """Folder of a web server, at an http or https `address`; serves one transfer at a time."""
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")
