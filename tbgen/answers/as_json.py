@@ -3,7 +3,8 @@
 Outcomes are `win`, `draw`, `loss`, `unknown`. The outcome of a move is for the side that makes it;
 value, order and plies of a move are those of the position after it. `notation`, one of
 `MOVE_NOTATIONS`, is that of moves. `mechanism` is the offence by which the repetition rules decide
-a position, if known. `words` is the language of sentences.
+a position; None if they do not decide it, or if the offence is unknown. `words` has the sentences
+of a language.
 """
 
 from __future__ import annotations
@@ -92,9 +93,10 @@ def probe_answer(
 def line_answer(line: Mainline, notation: str = "iccs", words: Words = ENGLISH) -> dict[str, Any]:
     """Return the JSON object of `tbgen line`: the first position, its best play, and its end.
 
-    `reason` explains the value, `end` the end of the line. `loop_start` is the number, from 0, of
-    the first move of the loop; None without a loop. `verdict` is the referee's judgement of the
-    loop, None without one. In each entry of `moves`, `fen` is the position after the move.
+    `reason` explains the value of the first position, `end` the end of the line. `loop_start` is
+    the number, from 0, of the first move of the loop; None without a loop. `verdict` is the
+    referee's judgement of the loop, None without one. In each entry of `moves`, `fen` is the
+    position after the move.
     """
     mechanism = mechanism_of(line)
     return {

@@ -45,6 +45,8 @@ class Failure:
 def describe(error: BaseException, tables_option: str = "") -> Failure | None:
     """Return the failure for an exception; None if the exception is unexpected, and so a bug.
 
+    The hint for an interrupt is the text of the `KeyboardInterrupt`.
+
     tables_option : option such as ` --tables DIR`, which is appended to the command that the hint
         names for a missing table
     """
@@ -109,7 +111,7 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 def _system_hint(error: OSError) -> str:
-    """Return a remedy for an error of the operating system; empty if there is none."""
+    """Return a remedy for an error of the operating system; empty if none is known."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "free some space, or choose another directory"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -53,9 +53,9 @@ class Piece:
 class Mechanism:
     """The offence by which a side loses, with its pieces.
 
-    The side `offender` loses. `victim` is the piece chased on every move of the loop, None for
-    checks; `by` are the pieces that chase it, or that give check. `move` is the first move of the
-    best play that ends in the loop.
+    The side `offender` loses. `victim` is a piece that it chases by every move in the loop, None
+    for checks; `by` are the pieces that chase the victim, or that give check. `move` is the first
+    move of the best play that ends in the loop.
     """
 
     offence: Offence
@@ -77,8 +77,8 @@ class Mechanism:
 def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | None:
     """Return the offence that decides a position of order 1 or above.
 
-    None for other positions, and if best play reaches no loop that a side loses within `MAX_PLIES`:
-    the loop may be farther away, or a table may be missing. Raises like `GameTablebase.probe`.
+    None for other positions, and if best play has no loop that a side loses within `MAX_PLIES`: the
+    loop may end later, or a table may be missing. Raises like `GameTablebase.probe`.
     """
     result = tables.probe(position)
     if not result.order or (result.plies or 0) > MAX_PLIES:
@@ -126,7 +126,7 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
     """Return the square on which a piece of a line started.
 
-    square : the piece's square after the first `moves` moves of the line
+    square : the piece's square after the first moves of the line, `moves` in number
     """
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move

@@ -7,10 +7,10 @@
     Black's longest defence is a perpetual check, which loses (order 9)
     draw
 
-One ply is a move of one side; one move, in brackets, is a move of the winner. In a *direct win* the
-opponent of the side to move has just committed the offence (docs/values.md). `Words` is English,
-its subclasses are other languages (`tbgen.board.language.words`). reasons.csv has the English and
-Chinese sentences.
+One ply is a move of one side. The number of moves, in brackets, counts those of the winner alone.
+In a *direct win* the opponent of the side to move has just committed the offence (docs/values.md).
+`Words` is English, its subclasses are other languages (`tbgen.board.language.words`). reasons.csv
+has the English and Chinese sentences.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Reason:
     `value` is the explained value, `metric` and `rules` are those of its table. `mechanism` is the
     offence by which the repetition rules decide, with its pieces. If `mechanism` is None, `offence`
     may have the kind. Both are None if the rules do not decide, or the offence is unknown.
-    `material` is the material after a move, or the one whose table is missing. `verdict` is the
-    referee's sentence.
+    `material` is the material after a capture, or names the materials whose tables are missing.
+    `verdict` is the referee's sentence.
     """
 
     key: str
@@ -129,6 +129,7 @@ class Words:
 
 
 ENGLISH = Words()
+"""Default language of the functions below."""
 
 
 def explain_position(
@@ -139,9 +140,9 @@ def explain_position(
 ) -> str:
     """Return the sentence that explains the value `result` of a position.
 
-    If the repetition rules decide, and with `mechanism`, the sentence states the kind of the
-    offence, and the pieces of a chase. Without `mechanism`, it states the kind only in direct wins,
-    and under rules that judge no chases.
+    If the repetition rules decide, the sentence states the kind of the offence, and the pieces of a
+    chase. Without `mechanism` it names no pieces, and states the kind only in direct wins, and
+    under rules that judge no chases.
     """
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
@@ -150,7 +151,7 @@ def explain_position(
     if value.outcome == Outcome.WIN:
         key, offence = "forces" if value.order else "wins", None
         if is_direct_win(result):
-            # In a direct win the winner is in check if the opponent must check, never if he chases.
+            # In a direct win by check the winner is in check, in one by chase never.
             key = "has_forced"
             offence = Offence.CHECK if in_check(position) else Offence.CHASE
         return words.sentence(Reason(key, side, value, metric, rules, offence, mechanism))

@@ -1,7 +1,7 @@
 """JSON Schema of the answers that commands and the board share, field by field.
 
 Schemas of the board's own answers are in `tbgen.board.web.schemas`. Each function below returns the
-schema of one field; its parameter `meaning` is the description in the schema.
+schema of one field. The parameter `meaning` is the text of `description` in the schema.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def boolean(meaning: str) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Return a copy of a schema that also accepts null."""
+    """Return a copy of a schema with one type; the copy also accepts null."""
     found = schema | {"type": [schema["type"], "null"]}
     return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 
