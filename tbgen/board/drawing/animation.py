@@ -5,8 +5,8 @@
     paths, frames                        ->  @keyframes of pieces, marked squares, arrows
 
 A check is detected on the board. A chase is labelled only if the referee has judged the ply. The
-SVG needs no script, so it also moves as `<img>`. With the system setting for reduced motion, the
-first position is shown.
+SVG needs no script, so it also moves as `<img>`. With the system setting for reduced motion, it
+shows the first position.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def loser_of(line: Mainline) -> Side | None:
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
     """Return a caption for each ply: the text of its label, empty without a label.
 
-    If the last ply ends the game, its caption says so: mate or stalemate.
+    If the last ply is mate or stalemate, this is its caption.
 
     loser : side that loses by the loop, whose checks and chases are numbered; None for no numbers
     """
@@ -102,9 +102,10 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
 
 
 def repeat_loop(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
-    """Return the frames of a game with its final loop shown `LOOP_ROUNDS` times.
+    """Return the frames of a game, those of its final loop `LOOP_ROUNDS` times.
 
-    At most `MOST_PLIES` frames. `loop_start` is the index of the loop's first frame, or None.
+    All frames after the first `MOST_PLIES` are left out. `loop_start` is the index of the loop's
+    first frame, None without a loop.
     """
     found = list(frames)
     if loop_start is not None:
@@ -133,7 +134,7 @@ def king_in_check(position: Position) -> int | None:
 
 
 def checkers(position: Position) -> list[Arrow]:
-    """Return arrows from the pieces that give check to the king of the side to move."""
+    """Return arrows to the king of the side to move from the pieces that give check."""
     king = find_king(position.board, position.side)
     return [
         Arrow(square, king, "check")
@@ -244,7 +245,10 @@ def translation(square: int, flip: bool) -> str:
 
 
 def animate(start: Position, frames: Sequence[Frame], look: Look) -> str:
-    """Return the animated SVG of a game, `_PIXELS` wide, which repeats without end."""
+    """Return the animated SVG of a game, `_PIXELS` wide, which repeats without end.
+
+    start : first position; the moves and later positions are those of `frames`
+    """
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
     rules, drawn = [style(look.board)], []

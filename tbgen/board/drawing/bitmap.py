@@ -4,7 +4,7 @@
     GIF    board, pieces and marks as pixels, each drawn once  ->  composed for each moment
 
 The extras `web` and `png` install resvg. A GIF also needs Pillow, which only `web` installs.
-`animation` computes the frames and the paths of the pieces, and makes the same picture as SVG.
+`animation` computes the frames and the paths of the pieces, and makes an animated SVG of them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def png(svg: str, width: int) -> bytes:
 
 
 GLIDES = 3
-"""Number of GIF pictures per move that show the moving piece between its two squares."""
+"""Number of GIF pictures for each move that show the moving piece between its two squares."""
 
 COLOURS = 64
 """Number of colours of a GIF; all its pictures share one palette."""
@@ -67,7 +67,8 @@ _HALF = 54
 class Moment(NamedTuple):
     """One picture of a GIF: the animation at the time `second`, shown for `shown` seconds.
 
-    `move` is the move whose squares are marked, None before the first move.
+    `move` is the move whose squares are marked, None before the first move. `arrows` are shown once
+    the piece has arrived.
     """
 
     second: float

@@ -36,7 +36,7 @@ _MARKED = (
     *((file, rank) for file in (1, 7) for rank in (2, 7)),
     *((file, rank) for file in (0, 2, 4, 6, 8) for rank in (3, 6)),
 )
-"""Start squares of cannons and pawns, which have corner marks, as (file, rank)."""
+"""Squares with corner marks, as (file, rank): those of cannons and pawns in the opening array."""
 
 
 def place(square: int, flip: bool) -> tuple[int, int]:
@@ -82,7 +82,10 @@ def _ground() -> str:
 
 
 def _coordinates(flip: bool, notation: str) -> str:
-    """Return the SVG of a notation's coordinates: files and ranks, or each side's file numbers."""
+    """Return the SVG of a notation's coordinates: files and ranks, or each side's file numbers.
+
+    Empty if `notation` is "".
+    """
     if not notation:
         return ""
     columns = [(file, place(file, flip)[0]) for file in range(FILES)]
@@ -337,7 +340,10 @@ def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
 
 
 def draw_arrow(arrow: Arrow, flip: bool) -> str:
-    """Return the SVG of an arrow, which ends short of its target's centre; `flip` as in `place`."""
+    """Return the SVG of an arrow; `flip` as in `place`.
+
+    The arrow begins and ends at a distance from the centres of its squares.
+    """
     (x0, y0), (x1, y1) = place(arrow.source, flip), place(arrow.target, flip)
     length = hypot(x1 - x0, y1 - y0) or 1
     ux, uy = (x1 - x0) / length, (y1 - y0) / length

@@ -1,6 +1,6 @@
 """Pictures of table statistics: histograms of distances, bars of outcomes.
 
-The order of a win is 0 if mate or conversion ends it, 1 or more if repetition decides.
+The *order* of a win or loss is 0 if mate or conversion decides, 1 or more if repetition does.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def histogram(
     here: tuple[Side, int] | None = None,
     address: Callable[[Side, int], str] = lambda winner, plies: "",
 ) -> str:
-    """Return the SVG histogram of distances of one order; empty if the order has no positions.
+    """Return the SVG histogram of distances of one order; "" without wins and losses of the order.
 
     Bars are logarithmic: above the axis if Red wins, below it if Black wins.
 
-    here : winner and plies of the bar to mark
+    here : winner and plies of the bar to mark; None, or a bar that does not exist, for no mark
     address : returns the link of a bar for winner and plies, "" for none
     """
     bars: dict[tuple[Side, int], int] = defaultdict(int)
@@ -118,9 +118,10 @@ def share_bar(numbers: Sequence[int]) -> str:
 def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
     """Return the SVG of a histogram's axis, of ticks at plies, and of lines at powers of ten.
 
-    Lengths are in picture units. `width` is that of the axis, `step` that of a bar, `scale` the
-    height of a factor of ten, `below` the height under the axis (0 if no bars are there).
-    `longest` is the greatest number of plies, `most` the greatest number of positions of a bar.
+    Lengths are in picture units. `width` is that of the axis, `step` that of a bar with its gap,
+    `scale` the height of a factor of ten, `below` the height under the axis (0 if no bars are
+    there). `longest` is the greatest number of plies, `most` the greatest number of positions of a
+    bar.
     """
     apart = next(
         gap

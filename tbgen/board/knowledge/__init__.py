@@ -3,8 +3,8 @@
     store      a game  ->  Facts: value, moves, suggestion, the referee's verdict
     analysis   heat maps, values under other rules, loops of the losing side, mistakes
     search     positions of a table in bounded time
-    puzzles    positions with a single good move; positions of the day; weaker opponents
-    games      games from text, and as PGN
+    puzzles    positions with a single good move; positions of the day; moves of opponents
+    games      a game, or best play, as PGN
     builds     builds of tables, and their cost
     errors     errors of requests that have no answer
 

@@ -37,12 +37,14 @@ class Rung:
 
     moves : from the start of the ladder to `position`
     order : order of the loss
-    plies : at order 0, number of plies from `position` to the end, which `metric` defines
-    metric : metric of the table
+    plies : at order 0, number of plies from `position` to the end, which `metric` defines; else
+        plies of the loss at the first position of `loop`
+    metric : metric of the table; None if no table was needed
     loop : line of play that ends in the loop; None at order 0
     turn : index in `loop.moves` of the ply that is played from `position`
-    keeps : the loser's moves of the same order, which stay in the loop
-    leaves : the loser's best move to another order, out of the loop; None if there is none
+    keeps : the loser's moves after which the order is the same
+    leaves : the loser's best move after which the order is another, out of the loop; None if there
+        is none
     """
 
     moves: tuple[Move, ...]
@@ -58,11 +60,11 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A mistake: the last move of a game had a worse outcome than the best move.
+    """A mistake: the last move of a game, if its outcome is worse than that of the best move.
 
     `before` is the position before the move, `lost` the value of that position, `got` the value of
-    the move, both for the side that moved. `best` is a best move. `reply` is the opponent's best
-    answer to the mistake, None if the opponent has no move.
+    the move, both for the side that moved. `best` is a best move in `before`. `reply` is the
+    opponent's best answer to the mistake, None if the opponent has no move.
     """
 
     before: Position
@@ -79,7 +81,7 @@ def heat_map(
 
     The piece stands on `square`, which has an entry, too. Occupied squares, squares outside the
     area of the piece, and illegal positions are left out. Empty if no piece stands on `square`, or
-    if the table is missing or damaged. Raises `OSError`.
+    if probing raises a `TablebaseError`, as for a missing table. Raises `OSError`.
     """
     code, found = position.board[square], dict[int, Position]()
     if code == EMPTY:
@@ -115,10 +117,10 @@ def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> 
 def last_mistake(
     store: TableStore, positions: Sequence[Position], moves: Sequence[Move]
 ) -> Mistake | None:
-    """Return the last move of a game as a `Mistake`.
+    """Return the last move of a game as a `Mistake`, if it was one.
 
-    None if the move has the outcome of the best move, if a value is unknown, or if the game has no
-    moves. Raises like `TableStore.probe`.
+    None if the move has the outcome of the best move, if the value of the position before it or of
+    one of the two moves is unknown, or if the game has no moves. Raises like `TableStore.probe`.
 
     positions : positions of the game, one more than there are moves
     """
@@ -139,9 +141,8 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
     """Return the rungs of the ladder from a position that is decided by repetition.
 
     At most `MAX_RUNGS`; empty for draws and for positions of order 0, and if best play from `start`
-    ends in no loop that a side loses. Raises like `Tablebase.probe`.
+    ends in no loop that a side loses. Cached in `store`. Raises like `Tablebase.probe`.
     """
-
     return store.cached(("ladder", start), lambda: list(islice(_rungs(store, start), MAX_RUNGS)))
 
 

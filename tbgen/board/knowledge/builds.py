@@ -17,8 +17,8 @@ from tbgen.indexing import Material, PieceType
 class Cost:
     """Planned cost of building some tables, and the missing tables that their captures lead to.
 
-    `seconds` is the time if tables are built one at a time. `memory_bytes` is the largest
-    need of any table, `disk_bytes` the size of all files.
+    `seconds` is the time if tables are built one at a time. `memory_bytes` is the largest need of
+    any of these tables, `disk_bytes` the size of all their files.
     """
 
     seconds: float
@@ -47,10 +47,11 @@ class Stage(StrEnum):
 class BuildProgress:
     """Progress of the last build.
 
-    `wanted` are the requested materials. `done` of `total` tables are finished, with those after
-    captures; `running` names the materials being built. `share` (0 to 1) is the part of the planned
-    time that is done; `seconds` have passed. `compares` is true while `serve --demo` builds the
-    tables without repetition rules with which it compares. `problem` is the reason of a failure.
+    `wanted` are the requested materials. `done` of `total` tables are finished; tables after
+    captures are included. `running` names the materials being built. `share` (0 to 1) is the part
+    of the planned time that is done; `seconds` have passed. `compares` is true while `serve --demo`
+    builds the tables without repetition rules with which it compares. `problem` is the reason of a
+    failure.
     """
 
     wanted: tuple[Material, ...]
@@ -94,7 +95,10 @@ class BuildService(Protocol):
 
 
 def may_build(workshop: BuildService, cost: Cost) -> bool:
-    """Return whether visitors may start a build: its time and memory are within the limits."""
+    """Return whether visitors may start a build: its time and memory are within the limits.
+
+    False if `workshop.limits` is None.
+    """
     limits = workshop.limits
     if limits is None:
         return False
@@ -110,4 +114,4 @@ def closure_bound(material: Material) -> int:
     for army in material.armies:
         for kind in PieceType:
             size *= army.count(kind) + 1
-    return size // 4  # without the factor 2 of each king
+    return size // 4  # each king has contributed a factor of 2

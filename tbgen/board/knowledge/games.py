@@ -1,7 +1,11 @@
-"""Whole games as PGN. `tbgen.notation.games` reads them.
+"""A game, or best play, as the text of a PGN file. `tbgen.notation.games` reads such texts.
 
-moves given   ->  PGN of the game, its result by board and referee, and the reason as comment
-none given    ->  PGN of best play, with order and value of each position as comment
+position, moves    ->  PGN of the game, its result by board and referee
+position alone     ->  PGN of best play; after each move, as a comment, order and value of the
+                       position that it leads to (`order_value`), if they are known
+
+In both cases a comment before the result has the reason why the game, or the line, ends. A game
+that is not over has none.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
 _FORMATS = {"iccs": "ICCS", "wxf": "WXF", "zh": "Chinese", "zh-hant": "Chinese"}
+"""Value of the tag `Format` for each notation of moves; other notations are their own value."""
 
 
 def game_text(
@@ -35,8 +40,8 @@ def game_text(
     notation : notation of the moves, one of `tbgen.notation.MOVE_NOTATIONS`
     language : language of comments and of the name of the endgame
 
-    Raises `PositionError` for an illegal position, and like `TableStore.probe`. If the table for
-    best play is missing, the text has no moves.
+    Raises `PositionError` if the first position is illegal, and like `TableStore.probe`. If there
+    is no table for best play, the text has no moves, and the result `*`.
     """
     start = positions[0]
     check_legal(start)

@@ -5,14 +5,15 @@ material, aim, level  ->  a position with the outcome `aim`, which exactly one m
 the game so far       ->  state of the puzzle: open, right, lost or solved
 facts, a strength     ->  a move: best      the best move
                                   varied    a random move that keeps the outcome
-                                  beginner  as varied, but one move in four is any legal one
+                                  beginner  as varied, but one move in four need not keep it
 date                  ->  a table, a seed  ->  a puzzle
                                            ->  a position that the rules of repetition decide
 
 The level of a puzzle depends on the number of moves to choose from; that of a win also on its
 length, and on whether repetition decides (order 1 and above; order 0 is mate or conversion).
-Positions of the day are equal for all visitors until midnight (UTC). They are not stored, but found
-again: the seed of the search is the number of the day.
+Positions of the day are equal for all visitors until midnight (UTC). They are not stored in a file:
+the seed of the search is the number of the day, so that a restarted board finds them again, unless
+a search ends early for lack of time.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ SEEDS = 1 << 16
 
 MOST_SEARCHED = 5_000
 """Most positions with one good move that a search of a whole table returns for each kind. They are
-cached: the next puzzle of the kind takes no search.
+cached if the search was complete: the next puzzle of the kind then takes no search.
 """
 
 SEARCH_SECONDS = 20.0
@@ -86,7 +87,8 @@ def find_puzzle(
     puzzle, and like `Tablebase.probe`.
 
     aim : a win or a draw, for the side to move
-    seed : seed of the random choice: equal seeds give equal puzzles; None for a random seed
+    seed : seed of the random choice: equal seeds give equal puzzles, unless a search ends early for
+        lack of time; None for a random seed
     level : one of `LEVELS`, "" for any
     """
     chance, kinds = random.Random(seed), _kinds(aim, level)
@@ -107,8 +109,9 @@ def search_puzzle(
 ) -> Position:
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
-    Imports numba. Raises `NothingFoundError` if no puzzle is found, and like `search`. The
-    hint of `NothingFoundError` is to try another level if any has a puzzle, else another endgame.
+    Imports numba, to search in this process. Raises `NothingFoundError` if no puzzle is found, and
+    like `search`. The hint of `NothingFoundError` is to try another level, if another one has a
+    puzzle, else another endgame.
     """
     chance, is_whole = random.Random(), True
     for kind in _kinds(aim, level):
@@ -140,7 +143,10 @@ def _kinds(aim: Outcome, level: str) -> list[Query]:
 
 
 def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) -> bool:
-    """Return whether exactly one move keeps `aim`, is no capture, and `level` ("": any) fits."""
+    """Return whether a position is a puzzle: one move of several keeps `aim`, and is no capture.
+
+    False if the position is not of `level` ("": any), or if the value after a move is unknown.
+    """
     if level and level_of(position, store.tables.probe(position)) != level:
         return False
     moves = store.tables.probe_root(position)
@@ -155,7 +161,7 @@ def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
 
     Open: no move has been made, or the value is unknown. Lost: the outcome to keep is gone, by the
     table or by the end of the game. Right: a win is kept so far. Solved: `human` has won the game,
-    or a draw is kept after the first move.
+    or the task is a draw, and after the first move a draw or better is kept.
 
     human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
@@ -233,8 +239,8 @@ def comparable(store: TableStore) -> list[Material]:
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the day's position that is won by repetition, but is no win under another rule set.
 
-    At most `ATTEMPTS` tables with positions decided by repetition are searched, each for `SECONDS`.
-    None if no position is found.
+    At most `ATTEMPTS` tables with positions decided by repetition, and attackers on both sides, are
+    searched, each for `SECONDS`. None if no position is found.
     """
     number = day.toordinal()
 
@@ -265,7 +271,8 @@ def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the puzzle of a day: a position in which exactly one move wins.
 
     At most `ATTEMPTS` tables are searched; None if no puzzle is found in them. They are far apart
-    in the list, and have two attackers if possible: one attacker often wins by many moves.
+    in the list, and have attackers on both sides if possible: against a side without attackers,
+    many moves often win.
     """
     number = day.toordinal()
 

@@ -1,6 +1,7 @@
 """Positions of a table, found in bounded time.
 
-    search               all conditions, by the compiled code of `tbgen.finding`, in another process
+    search               all conditions, by the compiled code of `tbgen.finding`; the board calls it
+                         in another process
     positions_of_value   positions with a value, for pages, without loading the compiler: the
                          histogram gives their number, and parts of the table (tiles) are searched
                          in an order that depends on a seed
@@ -28,7 +29,7 @@ from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
 """Default time limit of a search in seconds; that of its request is longer
-(`http.SEARCH_SECONDS`).
+(`tbgen.board.web.http.SEARCH_SECONDS`).
 """
 
 SHOWN = 24
@@ -44,7 +45,7 @@ tile has as many.
 
 MOST_WINS = 2_000_000
 """Maximum number of won positions of a table in which studies (wins by one move alone at every
-step) are searched: ten seconds of work.
+step) are searched for: ten seconds of work.
 """
 
 CACHE_BYTES = 128 << 20
@@ -95,9 +96,9 @@ def search(
     sort : one of `tbgen.finding.query.SORTS`; the positions found in time are sorted, and the first
         `most` returned
 
-    Mirror images are left out. Kernels are compiled on first use. Raises like `Tablebase.probe` and
-    `tbgen.find`, and `InputError` for `differs` without a table of another rule set, and for
-    `study` if `can_search_studies` is false.
+    Mirror images are left out. Kernels are compiled on first use. A complete result is cached in
+    `store`. Raises like `Tablebase.probe` and `tbgen.find`, and `InputError` for `differs` without
+    a table of another rule set, and for `study` if `can_search_studies` is false.
     """
     if wanted.study and not can_search_studies(store, material):
         raise InputError(
@@ -137,7 +138,8 @@ def positions_of_value(
     """Return at most `most` positions whose value matches `wanted`, found within `seconds`.
 
     Another `seed` may give other positions. Of the conditions of `wanted`, only those on the value,
-    `zugzwang` and `differs` are tested. Raises like `Tablebase.probe`.
+    `zugzwang` and `differs` are tested. A complete result is cached in `store`. Raises like
+    `Tablebase.probe`.
     """
 
     def find() -> FoundPositions:
@@ -229,7 +231,7 @@ class _TileScan:
 
 
 def _other_tables(store: TableStore, file: TableFile) -> tuple[TableFile, ...]:
-    """Return the readable tables of the material of `file` under other rule sets."""
+    """Return the readable tables of the material of `file` among those of `store.others`."""
     material, found = file.header.spec.name.material, []
     for tables in store.others():
         with contextlib.suppress(TablebaseError, OSError):

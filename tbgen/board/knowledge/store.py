@@ -164,7 +164,7 @@ class TableStore:
     def probe(self, position: Position) -> Facts:
         """Return the value of a position and of its moves, without any history.
 
-        Raises `IllegalPositionError`, `RulesMismatchError`, `CorruptTableError` and `OSError`.
+        Raises like `GameTablebase.probe`, except for a material without a table (`Facts.missing`).
         """
         try:
             return Facts(position, *self.tables.probe_with_moves(position))
@@ -221,7 +221,7 @@ class TableStore:
         find: Callable[[], Cached],
         is_complete: Callable[[Cached], bool] = lambda found: True,
     ) -> Cached:
-        """Return the value that `find()` computes, cached under `key` until the tables change.
+        """Return the value that `find()` computes, cached under `key` until a file changes.
 
         The cache keeps the `MAX_CACHED` values used last. A value for which `is_complete` is false,
         such as that of a search that ran out of time, is not cached.
@@ -314,7 +314,7 @@ class TableStore:
         return found
 
     def available(self) -> list[TableName]:
-        """Return the tables in use, one of each material, fewest pieces first."""
+        """Return the names of the tables in use, one of each material, fewest pieces first."""
         rule_set, metric = self.tables.rule_set, self.tables.metric
         names = [name for name in self.tables.available() if name.rule_set == rule_set]
         chosen = {name.material: name for name in names if name.metric == metric}
@@ -325,7 +325,7 @@ class TableStore:
         return [name.material for name in self.available()]
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
-        """Return the statistics of a table, and facts of its file as a JSON object.
+        """Return the statistics of a table, and facts about its file as a JSON object.
 
         The object has `minor_chases`, `bytes_on_disk`, `build_seconds` (None if not recorded) and
         `digest`. Raises like `Tablebase.probe`.
@@ -363,7 +363,7 @@ class TableStore:
             return self._reader
 
     def all_statistics(self, seconds: float = inf) -> dict[Material, TableStatistics]:
-        """Return the statistics of every readable table, fewest pieces first.
+        """Return the statistics of every readable table in use, fewest pieces first.
 
         After `seconds` no further file is read, and only tables with cached statistics are added.
         """
@@ -394,7 +394,8 @@ class TableStore:
     def fingerprint(self) -> str:
         """Hash of the version and of all files' sizes and times; changes if answers may change.
 
-        If a directory has changed, its tables are registered first.
+        If a directory has changed, new tables are first registered, and removed ones forgotten.
+        Stored facts on proofs, other rule sets and changed files are dropped.
         """
         with self._lock:
             changed = tuple(map(_state, self._directories))
@@ -424,7 +425,7 @@ class TableStore:
         """Longest win with Red to move, by mate or conversion, in the 64 tables with most pieces.
 
         The board shows this position first. Wins that cannot be probed, for a damaged table, are
-        skipped. Without any other, it is a fixed position.
+        skipped. If no win is left, it is a fixed position.
         """
 
         def find() -> Position:

@@ -54,9 +54,10 @@ def file_name(side: Side, square: int) -> str:
 
 
 def army_name(army: Army, side: Side, language: str) -> str:
-    """Return the name of an army: `knight and two pawns`, `马双兵`; `bare king`, `孤将`.
+    """Return the name of an army without its king: `knight and two pawns`, `马双兵`.
 
-    `side` chooses between the Chinese names of pieces, such as 兵 (Red) and 卒 (Black).
+    A king alone is `bare king`, `孤将`. `side` chooses between the Chinese names of pieces, such as
+    兵 (Red) and 卒 (Black).
     """
     counts = [(kind, army.count(kind)) for kind in NAME_ORDER if army.count(kind)]
     if language == "en":
