@@ -25,7 +25,7 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import generate_moves, is_safe_after
 
 NO_MOVE = -1
-"""Result in place of a move, if no move or several keep the outcome, or too few are legal."""
+"""Result in place of a move: none or several keep the outcome, or there are too few legal moves."""
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 """Values in place of a move's score, greater than any score. `ILLEGAL`: the move is illegal.

@@ -17,8 +17,8 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
 LEAST_CHUNKS = 8
-"""Number of chunks (ranges of slots) to search, in time, before enough rows end a sample without
-`sort`, so that its rows vary.
+"""Minimum number of chunks (ranges of slots) to search before enough rows end a sample without
+`sort`: rows of fewer chunks would be too similar.
 """
 
 

@@ -2,7 +2,7 @@
 """Studies: won positions whose solution is unique move by move, compiled.
 
     won positions with one winning move   ->  the lowest order first, then the fewest plies
-    the move, then every longest defence  ->  earlier positions in that order, of known length
+    the move, then every longest defence  ->  positions earlier in that order, of known length
 
 The line of moves ends with mate or stalemate, with a capture by either side (which leaves the
 table), or in a direct win (docs/values.md: order above 0, 0 plies), where the loop begins. A direct
