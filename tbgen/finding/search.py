@@ -281,12 +281,12 @@ class Search:
         slots, size = self._file.header.slots, CHUNK
         if self._seed is not None:
             size = min(SAMPLE_CHUNK, -(-slots // SAMPLE_CHUNKS))
-        after, slot = self._after or (Side.RED, -1)
+        first_side, last_slot = self._after or (Side.RED, -1)
         chunks = [
             (side, range(first, min(first + size, slots)))
             for side in sides
-            if side >= after
-            for first in range(slot + 1 if side == after else 0, slots, size)
+            if side >= first_side
+            for first in range(last_slot + 1 if side == first_side else 0, slots, size)
         ]
         if self._seed is not None:
             random.Random(self._seed).shuffle(chunks)

@@ -41,6 +41,7 @@ _READ = str.maketrans(
     "帅帥将將仕士相象车車俥马馬傌炮砲包兵卒" + "进進上退下平" + "後" + _NUMERALS,
     "KKKKAAEERRRHHHCCCPP" + "+++--." + "后" + "123456789",
 )
+"""Characters of moves, and the WXF letters, signs, 后 and digits that replace them in `split`."""
 _IN_RECORDS = frozenset(
     "红紅黑方双雙胜勝负負和先行走手局盘盤第回合对對结結果着著变變标標题題赛賽事日期时時间間地点點轮輪次"
     "作者出处處开開评評注註释釋（）《》【】，。、：；！？…"

@@ -40,7 +40,7 @@ _SIX_TEXT = re.compile(r"(?:B\s*\[6\]\s*=\s*)?(?:[{\[(]\s*)?([-+\d][-+\d\s,;]*)[
 _BLANKS = ".+*-_·"
 _FILE_NAMES = "abcdefghi"
 _ROW = re.compile(r"([0-9]?)\s*((?:[A-Za-z.+*_·-]\s*){9})")
-"""Pattern of a row of a board, perhaps after its name."""
+"""Pattern of a row of a board: nine points, perhaps after the name of the rank."""
 _SIDE_LINE = re.compile(r"(red|r|white|w|black|b)(tomove)?")
 
 

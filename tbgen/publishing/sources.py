@@ -115,20 +115,20 @@ class _Transfer:
 class Stream:
     """Stream of a file from a source; all errors become `SourceError`, and bytes are counted.
 
-    what : address of the file, for messages
+    address : address of the file, for messages
     """
 
     def __init__(
-        self, stream: BufferedReader | http.client.HTTPResponse, what: str, transfer: _Transfer
+        self, stream: BufferedReader | http.client.HTTPResponse, address: str, transfer: _Transfer
     ) -> None:
-        self._stream, self._what, self._transfer = stream, what, transfer
+        self._stream, self._address, self._transfer = stream, address, transfer
 
     def read(self, most: int) -> bytes:
         """Read up to `most` bytes, possibly fewer; return no bytes at the end.
 
         Raises `SourceError`, also if the transfer has been shut down.
         """
-        with _source_errors(self._what, self._transfer):
+        with _source_errors(self._address, self._transfer):
             found = self._stream.read1(most)
             if self._transfer.reason and not found:
                 raise EOFError
@@ -167,12 +167,12 @@ class DirectorySource:
 
         `seconds` is ignored. Raises `SourceError`, also while the stream is read.
         """
-        what, transfer = f"{self}/{file}", _Transfer()
-        with _source_errors(what, transfer):
+        address, transfer = f"{self}/{file}", _Transfer()
+        with _source_errors(address, transfer):
             opened = os.fdopen(open_to_read(self._directory / file), "rb")
         with opened:
             opened.seek(offset)
-            yield Stream(opened, what, transfer), offset
+            yield Stream(opened, address, transfer), offset
 
 
 class _Plain(http.client.HTTPConnection):
@@ -265,10 +265,10 @@ Source = DirectorySource | WebSource
 
 
 @contextlib.contextmanager
-def _source_errors(what: str, transfer: _Transfer) -> Iterator[None]:
+def _source_errors(address: str, transfer: _Transfer) -> Iterator[None]:
     """Context manager: converts errors of files, connections and HTTP to a `SourceError`.
 
-    what : the address, named in the error's message
+    address : address of the file, named in the error's message
     transfer : if it has shut the connection down, its reason is in the message
     """
     try:
@@ -277,8 +277,8 @@ def _source_errors(what: str, transfer: _Transfer) -> Iterator[None]:
         raise
     except urllib.error.HTTPError as error:
         error.close()
-        raise SourceError(0, f"{excerpt(what, 80)}: the server says {error.code}") from None
+        raise SourceError(0, f"{excerpt(address, 80)}: the server says {error.code}") from None
     except (OSError, EOFError, http.client.HTTPException, ValueError) as error:
         reason = transfer.reason or getattr(error, "reason", None)
         reason = reason or getattr(error, "strerror", None) or error
-        raise SourceError(0, f"{excerpt(what, 80)}: {reason or type(error).__name__}") from None
+        raise SourceError(0, f"{excerpt(address, 80)}: {reason or type(error).__name__}") from None

@@ -1,9 +1,10 @@
 """Information from tables about a position, beyond its value and its moves.
 
     heat_map         values with one piece moved to each other square
-    values_by_rules  values under all rule sets
+    values_by_rules  values under each rule set that has a table
     last_mistake     the last move of the game, if it was a mistake that changed the outcome
-    ladder           loops through which the side that loses by repetition must go, of falling order
+    ladder           loops that the side that loses by repetition can enter in turn, each of a lower
+                     order than the one before
 
 A *ladder* is for a loss by repetition, of an order above 0. The loser can leave the loop only for a
 loss of lower order: the next *rung*. The last rung is a loss by mate or conversion, of order 0.

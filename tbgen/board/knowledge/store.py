@@ -125,11 +125,11 @@ class TableStore:
     """Tables of one directory, and answers about them for the board.
 
     tables : the open tables
-    directory : watched for tables that are added or removed; None for no watching
+    directory : watched for tables that are added, removed or replaced; None for no watching
     workshop : estimates the cost of missing tables, and may build them
     tables_option : option that names the directory, for suggested commands that build tables
     opponent : plays positions without a table
-    compared : another directory, with tables of other rule sets to compare with
+    compared : another watched directory, with tables of other rule sets to compare with
     """
 
     def __init__(
