@@ -31,8 +31,9 @@ MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
 
 _FAIRY = re.compile(rf"([a-i])(10|[1-9]){SEPARATOR}([a-i])(10|[1-9])", ICCS.flags)
 _MARKS = " \t\r\n+#!?.,;\uff0b\uff03\uff01\uff1f\u3001\u3002\uff0c\uff1b"
-"""Characters after a move that are no part of it: blanks, + for check, # for mate, ! and ? for praise
-and blame, and the punctuation of sentences, also full-width. No notation of moves ends with one.
+"""Characters after a move that are no part of it: blanks, + for check, # for mate, ! and ? for
+praise and blame, and the punctuation of sentences, also full-width. No notation of moves ends with
+one of them.
 """
 _HINT = "write h2e2, C2.5 or 炮二平五"
 
