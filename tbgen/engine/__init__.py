@@ -13,7 +13,7 @@
 
     line  ->  Uci | Ucci  ->  Thinker  ->  tables | search  ->  Iteration, ...  ->  Answer  ->  line
 
-A GUI waits for the answer to its first line. So no module above `search` imports numba, and numpy
-is imported only where tables are opened. Kernels load in the background (`resources`). Features and
-limits of the engine are in docs/engine.md.
+A GUI waits for the answer to its first line. So no module above `search` imports numba when it is
+imported itself. A thread of `resources` imports numba, and loads the kernels. Features and limits
+of the engine are in docs/engine.md.
 """

@@ -1,7 +1,9 @@
 """Time limits of a search, in seconds, computed from the arguments of a `go` command.
 
 soft   no new iteration is started after this time
-hard   the search is stopped at this time
+hard   the search is stopped at this time, also within an iteration
+
+An *iteration* is the search to one depth; each is one ply deeper than the last.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from typing import NamedTuple
 from tbgen.indexing import Move
 
 OVERHEAD_SECONDS = 0.03
-"""Seconds of each move reserved for communication between GUI and engine."""
+"""Seconds of each move reserved for communication between GUI and engine. If `go` fixes the time of
+the move, at most half of it is reserved.
+"""
 
 MAX_SECONDS = 1e6
 """Maximum seconds for one move, about 11 days; longer delays overflow timers on some systems."""
@@ -36,10 +40,10 @@ class Limits:
     """Arguments of a `go` command; an argument that is not given has its default.
 
     `depth` is in plies. Times are seconds: `remaining` on the clock of the side to move,
-    `increment` per move, `move_time` for this move alone. `mate`: stop at a mate in at most this
-    many moves. `moves_to_go`: moves up to the next time control. `ponder`: search on the opponent's
-    time until `ponderhit`. `infinite`: search until `stop`. `only`: the moves that may be played.
-    `draw_offered`: the opponent offers a draw.
+    `increment` per move, `move_time` for this move alone. `mate`: stop once the side to move has a
+    mate in at most this many moves. `moves_to_go`: moves up to the next time control. `ponder`:
+    search on the opponent's time until `ponderhit`. `infinite`: give no answer before `stop`.
+    `only`: the moves that may be played, None for all. `draw_offered`: the opponent offers a draw.
     """
 
     depth: int | None = None
@@ -55,7 +59,7 @@ class Limits:
     only: tuple[Move, ...] | None = None
 
     def budget(self) -> Budget | None:
-        """Return the time limits; None with `infinite`, or if `go` gives no time."""
+        """Return the time limits; None with `infinite`, or without `move_time` and `remaining`."""
         if self.infinite:
             return None
         if self.move_time is not None:
@@ -66,6 +70,7 @@ class Limits:
         left = max(self.remaining - OVERHEAD_SECONDS, 0.005)
         share = left / max(1, min(self.moves_to_go or _MOVES_LEFT, _MOVES_LEFT))
         soft = min(0.6 * share + 0.7 * self.increment, 0.6 * left)
-        # Beyond the soft limit, an iteration may go on up to half of the time left.
+        # A begun iteration may take four times the soft limit, but no more than half of the time
+        # left, unless the soft limit is longer than that.
         hard = max(soft, min(4 * soft, 0.5 * left))
         return Budget(min(soft, MAX_SECONDS), min(hard, MAX_SECONDS))

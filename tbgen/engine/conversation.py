@@ -1,8 +1,8 @@
 """Main loop of the engine: commands from stdin, answers to stdout.
 
-The first line selects the protocol: `ucci`, else UCI. Tables are read from `--tables`, else from
-$TBGEN_TABLES, else from ./egtb, until the GUI sets another directory. Lines may end with CR LF. The
-end of input ends the program.
+The first line that is not empty selects the protocol: UCCI if it is `ucci`, else UCI. Tables are
+read from `--tables`, else from $TBGEN_TABLES, else from ./egtb if it exists, until the GUI sets
+other directories. Lines may end with CR LF. The end of input ends the program.
 
 Lines are decoded as UTF-8, else in the encoding of the locale, with invalid bytes as surrogate
 escapes: file names keep their bytes. Characters that stdout cannot encode are written as escapes.
@@ -29,13 +29,15 @@ from tbgen.engine.uci import Uci
 from tbgen.tables.names import DEFAULT_TABLES
 
 MAX_LINE = 1 << 20
-"""Maximum bytes of a line; a longer line is refused."""
+"""Maximum bytes of a line with its end; a longer line is refused."""
 
 
 def converse(
     lines: Iterable[str | None], write: Callable[[str], None], directories: Iterable[Path] = ()
 ) -> None:
-    """Execute command lines until `quit` or the end of input.
+    """Execute command lines until `quit` or the end of input; then stop the search.
+
+    After the first command, kernels are loaded in the background.
 
     lines : input lines, None for one of more than `MAX_LINE` bytes
     write : writes a line of output, given without its end; called from several threads
@@ -60,11 +62,11 @@ def converse(
 
 
 def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
-    """Yield the decoded lines of a stream, without byte order marks.
+    """Yield the decoded lines of a stream with their ends, UTF-8 without byte order marks.
 
     Yields None in place of a line of more than `MAX_LINE` bytes.
 
-    encoding : encoding of lines that are not UTF-8
+    encoding : encoding of lines that are not UTF-8; bytes that it cannot decode become surrogates
     """
     while line := stream.readline(MAX_LINE):
         if len(line) == MAX_LINE and not line.endswith(b"\n"):
@@ -81,8 +83,8 @@ def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
 def run(directories: Iterable[Path]) -> None:
     """Run the engine on stdin and stdout with the tables of `directories`, then end the process.
 
-    If reading or writing fails, in any thread, the process ends: with a message, or with status 0
-    if the reader of the output has gone.
+    If reading or writing fails, in any thread, the process ends (`_end`): with a message, or with
+    status 0 if the reader of the output has gone.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -2,7 +2,8 @@
 
     position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
 
-GUIs send the whole game before every move: only moves added since the last command are parsed.
+GUIs send the whole game before every move. If a game continues the last one, only the moves that
+have been added are parsed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class Game:
     positions: tuple[Position, ...]
     moves: tuple[Move, ...]
     words: tuple[str, ...]
-    """Words from which this game was parsed: notation, start, "moves", and one word per move."""
+    """Words from which this game was parsed: the notation, `startpos` or the words of a FEN,
+    "moves", and one word per move.
+    """
 
     @property
     def position(self) -> Position:
@@ -44,8 +47,9 @@ class Game:
 
         Only board and side of a FEN are used; programs disagree about its other fields, at most
         four numbers or dashes. `notation` names the notation of the moves (`tbgen.notation`). If
-        the words continue the game `before`, only the new moves are parsed. Raises `PositionError`
-        for an invalid or illegal position, and `MoveTextError` for the first illegal move.
+        the words continue the earlier game `before`, only the new moves are parsed. Raises
+        `PositionError` for an invalid or illegal position, and `MoveTextError` for the first word
+        after "moves" that is no legal move.
         """
         at = [*words, "moves"].index("moves")
         start, text = words[:at], words[at + 1 :]
@@ -67,7 +71,10 @@ class Game:
         return cls((position,), (), all_words[: len(all_words) - len(text)])._played(all_words)
 
     def _played(self, words: tuple[str, ...]) -> Game:
-        """Return the game continued by the moves in `words`, which begin with `self.words`."""
+        """Return this game with the moves added that follow `self.words` in `words`.
+
+        `words` begins with `self.words`, and so with the notation of the moves.
+        """
         positions, moves = list(self.positions), list(self.moves)
         for word in words[len(self.words) :]:
             move = parse_move(positions[-1], word, words[0])

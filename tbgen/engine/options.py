@@ -22,7 +22,7 @@ _FLAGS = {"true": True, "on": True, "1": True, "": True, "false": False, "off": 
 """Values of boolean options in lower case; an empty one is true, as in UCCI."""
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
 _MAX_DIGITS = 4_000
-"""Maximum length of a number; Python refuses to convert more than 4,300 digits."""
+"""Maximum characters of a number; Python refuses to convert more than 4,300 digits."""
 
 
 @dataclass(slots=True)
@@ -51,13 +51,14 @@ class Options:
 
     @property
     def path_list(self) -> str:
-        """The table directories as the default of an option: joined by semicolons."""
+        """The table directories joined by semicolons, to name them as an option's default."""
         return ";".join(map(str, self.paths))
 
     def set(self, name: str, value: str) -> bool:
         """Set an option, and return True; returns False for an unknown name.
 
-        Raises `ValueError` for an invalid value, and changes nothing then.
+        An empty value of `SyzygyPath` or `XiangqiTablePath`, options of other engines, changes
+        nothing. Raises `ValueError` for an invalid value, and changes nothing then.
         """
         key = "".join(name.lower().replace("_", " ").split())
         if key not in _PARSERS:
@@ -96,7 +97,10 @@ def _paths(name: str, value: str) -> tuple[Path, ...]:
 
 
 def _borrowed_paths(name: str, value: str) -> tuple[Path, ...] | None:
-    """Parse another engine's table option, which GUIs send to all engines; None if it is empty."""
+    """Parse another engine's table option, which GUIs send to all engines.
+
+    Returns None, so that the directories are kept, for an empty value.
+    """
     return None if value in _EMPTY else _paths(name, value)
 
 
@@ -137,12 +141,15 @@ _PARSERS: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "ucivariant": ("variant", _variant),
 }
 """Field of `Options` and parser of each option. A parser takes the option's name and value, raises
-`ValueError` for an invalid value, and returns None for a value without effect.
+`ValueError` for an invalid value, and returns the field's new value, or None to keep the old one.
 """
 
 
 def integer(text: str) -> int:
-    """Parse a number of decimal digits, perhaps with a minus sign; raises `ValueError`."""
+    """Parse a decimal integer, perhaps with a minus sign.
+
+    Raises `ValueError` for other text, and for more than `_MAX_DIGITS` characters.
+    """
     if not (text.isascii() and text.removeprefix("-").isdecimal() and len(text) <= _MAX_DIGITS):
         raise ValueError(f"a number is needed, not {excerpt(text, 20)}")
     return int(text)

@@ -2,8 +2,9 @@
 
     EngineProtocol.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
 
-An invalid command is answered by one line. After an invalid `position` no move is searched until a
-valid one. Several threads write whole lines: the reader, the search, and the wait for readiness.
+An invalid command is answered by a note, a line of text for the user. After an invalid `position`
+no move is searched until a valid one. Several threads write lines, each in one call of `write`: the
+reader, the search, the loading of kernels, and the wait for readiness.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ from tbgen.indexing.errors import excerpt
 from tbgen.notation import format_move
 
 MAX_NUMBER = 10**18
-"""Largest number accepted as an argument of `go`; the search counts in 62 bits."""
+"""Largest value of an argument of `go`, for larger numbers, too; the search counts in 62 bits."""
 NUMBERS = {
     "depth": 1, "nodes": 1, "mate": 1, "movestogo": 0, "movetime": 0,
     "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "time": 0, "increment": 0,
     "opptime": 0, "oppincrement": 0, "oppmovestogo": 1,
 }  # fmt: skip
-"""Numeric arguments of `go` in both protocols, with the least number accepted for each. UCCI's
-`opptime`, `oppincrement` and `oppmovestogo` describe the opponent's clock, and are not used.
+"""Numeric arguments of `go` in both protocols, with the least value of each, to which smaller
+numbers are raised. UCCI's `opptime`, `oppincrement` and `oppmovestogo` describe the opponent's
+clock, and are not used.
 """
 FLAGS = ("infinite", "ponder", "draw", "searchmoves")
 """Arguments of `go` without a number; moves follow the last one."""
@@ -51,7 +53,7 @@ class EngineProtocol:
         self.options = Options(paths=tuple(directories))
         self.game = Game.from_start()
         self._refused = False
-        """Whether the last `position` was invalid."""
+        """Whether the last `position`, or a line after it that was too long, was refused."""
         self.thinker = Thinker(self.report, self.answer, self.note)
 
     def report(self, found: Iteration, seconds: float) -> None:
@@ -90,7 +92,10 @@ class EngineProtocol:
         return name != "quit"
 
     def refuse(self, reason: str) -> None:
-        """Write a note why a line was not read; until a valid `position`, `go` gives no move."""
+        """Write a note why a line was not read.
+
+        The line may have been a `position`: until a valid one, `go` is answered without a move.
+        """
         self._refused = True
         self.note(reason)
 
@@ -102,7 +107,8 @@ class EngineProtocol:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
 
         An option has effect from the next search on, which also finds new tables. The buttons
-        `Clear Hash` and `newgame` clear the hash table before it.
+        `Clear Hash` and `newgame` clear the hash table and the histories before it. Raises
+        `ValueError` for an invalid value.
         """
         words = list(words)
         if words[:1] == ["name"]:
@@ -139,7 +145,10 @@ class EngineProtocol:
         self.thinker.stop()
 
     def do_ponderhit(self, words: Sequence[str]) -> None:
-        """Start the clock: the expected move has been played; the word `draw` offers a draw."""
+        """Start the clock, since the expected move has been played; the word `draw` offers a draw.
+
+        Does nothing unless the engine is pondering.
+        """
         self.thinker.ponder_hit(draw_offered="draw" in words)
 
     def do_quit(self, words: Sequence[str]) -> None:
@@ -147,9 +156,10 @@ class EngineProtocol:
         self.thinker.close()
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Parse the words after `go`; without `infinite` or a limit, add one of `DEFAULT_SECONDS`.
+        """Parse the words after `go`; invalid arguments are left out, with a note.
 
-        Invalid arguments are left out, with a note.
+        Without `infinite`, and without a limit on depth, nodes, mate or own time, the time for the
+        move is `DEFAULT_SECONDS`.
         """
         found = self._numbers(words)
         times = {name: number * self.seconds for name, number in found.items()}
@@ -174,8 +184,9 @@ class EngineProtocol:
     def _numbers(self, words: Sequence[str]) -> dict[str, int]:
         """Parse the numeric arguments of a `go` command; return a dict from name to number.
 
-        Numbers are clamped to the range from the least one in `NUMBERS` to `MAX_NUMBER`. Writes a
-        note for an argument without its number, or an unknown one; `depth infinite` is left out.
+        Numbers are clamped to the range from the least value in `NUMBERS` to `MAX_NUMBER`. Writes a
+        note for an argument without its number, and for an unknown word; `depth infinite` is left
+        out without a note.
         """
         found, last = {}, ""
         for name, text in zip(words, [*words, ""][1:], strict=True):
@@ -204,7 +215,7 @@ class EngineProtocol:
         return f"bestmove {self.moves_text([answer.move])}{ponder}"
 
     def line_text(self, line: Line) -> str:
-        """Return ` pv M ...`; empty for a line without moves."""
+        """Return the moves of a line as ` pv M ...`; an empty text for a line without moves."""
         return f" pv {self.moves_text(line.moves)}" if line.moves else ""
 
     def moves_text(self, moves: Sequence[Move]) -> str:

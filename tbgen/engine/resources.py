@@ -44,8 +44,12 @@ class Resources:
         self._searcher: Searcher | None = None
         self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
         self._hash = 0
-        """Size of the hash table that the options asked for, in MiB; 0 before the first."""
+        """Option `hash`, in MiB, for which the searcher's hash table was made; 0 if for none yet.
+
+        The table is smaller where memory is short.
+        """
         self._forget = False
+        """Whether the searcher is to be cleared before it is used again."""
 
     @property
     def tables(self) -> GameTablebase | None:
@@ -65,7 +69,10 @@ class Resources:
         threading.Thread(target=self._load, daemon=True).start()
 
     def _load(self) -> None:
-        """Import numba, and compile or load the kernels."""
+        """Import numba, compile or load the kernels, and set both events.
+
+        An error is reported to the user. Then there is no searcher, or one that tries no proofs.
+        """
         try:
             from tbgen.engine.search.searcher import Searcher
 
@@ -89,20 +96,20 @@ class Resources:
             self._searcher.stop()
 
     def forget(self) -> None:
-        """Before the next search, clear the hash table and histories, and find new tables."""
+        """Have hash table and histories cleared, and new tables found, before the next search."""
         self._forget = True
         self.find_tables()
 
     def find_tables(self) -> None:
-        """Before the next search, open the tables again if their directories have changed."""
+        """Have tables opened again before the next search, if their directories have changed."""
         self._tables.is_current = False
 
     def with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
         """Return the result of `act()`, after opening the tables if options or directories changed.
 
-        After an error of a table, a file or memory, the table that the error names is left out, or
-        all tables if it names none, and `act` is called again. Without open tables the error is
-        raised.
+        After an error of a table, a file or memory in `act`, the table that the error names is left
+        out, or all tables if it names none, and `act` is called again. Without open tables the
+        error is raised.
         """
         with self._opening:
             if self._tables.use(options.directories, options.rules):
@@ -124,9 +131,9 @@ class Resources:
     def searcher(self, options: Options, ended: threading.Event) -> Searcher | None:
         """Wait for the kernels; return the searcher with options and tables applied.
 
-        Returns None if `ended` is set before, or if the kernels cannot be loaded.
+        Returns None if `ended` is set before the kernels are loaded, or if they cannot be loaded.
         """
-        searcher = self._when(self._loaded, ended)
+        searcher = self._wait_for(self._loaded, ended)
         if searcher is not None:
             self._set_up(searcher, options)
         return searcher
@@ -134,16 +141,20 @@ class Resources:
     def get_ready(self, options: Options, ended: threading.Event) -> None:
         """Wait for all kernels, open the tables and allocate the hash table.
 
-        Does nothing if `ended` is set before, or if the kernels cannot be loaded.
+        Does no more if `ended` is set before the kernels are loaded, or if those of the search
+        cannot be loaded.
         """
         # Compiling would delay the first answers: wait for the proofs, too.
-        searcher = self._when(self._loaded_proofs, ended)
+        searcher = self._wait_for(self._loaded_proofs, ended)
         if searcher is not None:
             self.with_tables(options, lambda: self._set_up(searcher, options))
             searcher.allocate(ended.is_set)
 
-    def _when(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
-        """Wait until `loaded` or `ended` is set; return the searcher if its kernels are loaded."""
+    def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
+        """Wait until `loaded` or `ended` is set; return the searcher if `loaded` is.
+
+        Returns None also if the kernels of the search cannot be loaded.
+        """
         waits = 0
         while not loaded.wait(0.02) and not ended.is_set():
             waits += 1
@@ -154,7 +165,8 @@ class Resources:
     def _set_up(self, searcher: Searcher, options: Options) -> None:
         """Apply the options and the open tables to the searcher.
 
-        A hash table that does not fit into the available memory is halved until it does.
+        A hash table that does not fit into the available memory is halved until it does. The
+        searcher is cleared if `forget` was called or the tables have changed.
         """
         if options.hash != self._hash:
             searcher.resize(0)  # frees the former table's memory

@@ -1,7 +1,8 @@
 """Moves and lines from tables, for positions that need no search.
 
-Tables are opened again when the options change, and for a new game if a directory has changed, as
-by a build. A table that cannot be read is left out; the other tables stay open.
+Tables are opened again when the options name other directories or rules. After a new game or a
+`setoption`, they are also opened again if a directory has changed, as by a build. A table that
+cannot be read is left out; the other tables stay open.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tbgen.tables.rule_sets import RuleSet
 
 _LINE_PLIES = 12
-"""Maximum plies of a reported line; a table's line can be a hundred plies long."""
+"""Maximum plies of a reported line after its first move; a table's line can have a hundred."""
 
 
 class EngineTables:
@@ -31,16 +32,19 @@ class EngineTables:
 
     def __init__(self) -> None:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
+        """Directories and rules of the last call of `use`."""
         self._changed: list[int] = []
-        """Times of the last change of the directories when they were opened; see `_change_of`."""
+        """Times of the directories' last changes (`_change_of`), read when they were opened."""
         self.is_current = True
-        """Whether `use` need not look for changes of the directories."""
+        """Whether `use` may omit the test for changes of the directories."""
         self.tables: GameTablebase | None = None
         self.problems: list[str] = []
         """Notes to the user: unreadable directories, or why no table is used; else empty."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open the tables of directories under a rule set; return True, also if none can be used.
+        """Open the tables of directories, and return True, also if none can be used.
+
+        `rules` names their rule set. Sets `tables` and `problems`.
 
         Returns False, and keeps the open tables, if both arguments are those of the last call, and
         `is_current` is true or no directory has changed.
@@ -77,10 +81,10 @@ class EngineTables:
         return True
 
     def leave_out(self, error: Exception) -> str:
-        """Stop using the table that an error names by its file or material, after a failed probe.
+        """Stop using the table that the error of a probe names by its file or material.
 
-        Tables whose files have been removed are left out, too. If the error names no table, all are
-        closed. Returns a note to the user.
+        Returns a note to the user. Tables whose files have been removed or replaced are left out,
+        too. If the error names neither an open table's file nor a material, all tables are closed.
         """
         failure = describe(error)
         reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"
@@ -100,7 +104,7 @@ class EngineTables:
         return f"{reason}; the search goes on without tables"
 
     def close(self) -> None:
-        """Close all tables."""
+        """Close all tables, and discard the notes."""
         if self.tables is not None:
             self.tables.close()
         self.tables, self.problems = None, []
@@ -115,9 +119,10 @@ def _change_of(directory: Path) -> int:
 
 
 def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:
-    """Return a note that no table has the rule set, with what was found: outcome files, other sets.
+    """Return a note that the directories have no table of a rule set, and what they have instead.
 
-    `directories` are named in the note. Tables of outcomes alone (win, draw, loss) are not enough.
+    That is win-draw-loss files of the rule set, which are not enough, else tables of other rule
+    sets, else nothing.
     """
     found = f"no tables under the rules {rule_set} in {' or '.join(map(str, directories))}"
     outcomes = [name for name in tables.available_wdl() if name.rule_set == rule_set]
@@ -141,9 +146,10 @@ def probe_lines(
     """Return the current position's outcome for its side to move, and its best lines.
 
     The line to play is first. `lines` is the maximum number of lines, `only` the moves that may be
-    played (None: all). Lines after the first are one move long once `stopped()` is true. Returns
-    None if the position, or a position after one of these moves, has no table, or if none of these
-    moves is legal. Raises the other errors of `GameTablebase.probe`.
+    played (None: all). The outcome is that with all moves. Lines after the first are one move long
+    once `stopped()` is true. Returns None if the position, or a position after one of the moves of
+    `only`, has no table, or if none of these moves is legal. Raises the other errors of
+    `GameTablebase.probe`.
     """
     from tbgen.play.choice import choose
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
@@ -167,7 +173,7 @@ def probe_lines(
 
 
 def _score(choice: RootMove) -> int:
-    """Return the score of a move for the side that makes it."""
+    """Return the score of a move, whose value is known, for the side that makes it."""
     from tbgen.tables import Metric
 
     value, result = choice.worth, choice.result
@@ -178,7 +184,10 @@ def _score(choice: RootMove) -> int:
 
 
 def _best_play(tables: GameTablebase, choice: RootMove) -> tuple[Move, ...]:
-    """Return a move and best play after it; the move alone if best play needs a missing table."""
+    """Return a move and at most `_LINE_PLIES` plies of best play after it.
+
+    The move is alone if the position after it has no table.
+    """
     from tbgen.tables import MissingTableError
 
     try:

@@ -4,11 +4,12 @@ The answer comes from the first of these that is available:
 
     tables at the root     an answer at once, without numba
     the search             once its kernels are loaded; loading starts with the program
-    choice without search  if time is up before the kernels are loaded, or they cannot be compiled
+    choice without search  if time is up before the kernels are loaded, if they cannot be compiled,
+                           or after an unexpected error
 
 Tables are opened and the hash table is allocated when the GUI asks for readiness (`get_ready`), or
-else by the next search (`resources`). A search that begins meanwhile waits; if stopped then, it
-answers by the tables or with a choice without search.
+else by the next search (`resources`). A search that begins while `get_ready` works waits for it. If
+stopped while it waits, it answers by the tables or with a choice without search.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Answer:
     """Move to play, expected reply (`ponder`), and decisions about a draw or resignation.
 
     `move` is None if no legal move may be played, or if there is no valid position. `accepts_draw`:
-    an offer of a draw is accepted. `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
+    a draw that has been offered is accepted. `resigns`: the engine will be mated within
+    `_RESIGN_PLIES` plies.
     """
 
     move: Move | None
@@ -56,7 +58,7 @@ class Answer:
 
     @classmethod
     def of_line(cls, line: Line, *, accepts_draw: bool) -> Answer:
-        """Return the answer that plays the first move of a line."""
+        """Return the answer that plays the first move of a line, and expects the second."""
         plies = scores.mate_plies(line.score)
         resigns = plies is not None and -_RESIGN_PLIES <= plies < 0
         move, reply = [*line.moves, None][:2]
@@ -67,7 +69,8 @@ class Thinker:
     """Runner of one search at a time, in a thread of its own.
 
     The search thread calls `on_report(iteration, seconds since the start)` for each iteration, and
-    `on_answer` at its end. `on_note`, with a text for the user, is called in other threads, too.
+    then `on_answer(answer)` once. `on_note`, with a text for the user, is called in other threads,
+    too.
     """
 
     def __init__(
@@ -86,7 +89,8 @@ class Thinker:
         self._answering = threading.Lock()
         self._answered = True
         self._timer: threading.Timer | None = None
-        self._began = self._started = 0.0
+        self._search_start = self._clock_start = 0.0
+        """Times (`time.monotonic`) from which reports, and the limits of the clock, are counted."""
         self._limits = Limits()
 
     def prepare(self) -> None:
@@ -97,7 +101,8 @@ class Thinker:
         """Wait for the kernels, open the tables, allocate the hash table; then call `on_ready`.
 
         Returns at once: a thread does the work, and a search that is begun meanwhile waits for it.
-        During a search only `on_ready` is called.
+        During a search nothing is prepared: `on_ready` is called at once, or after the work of an
+        earlier call.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -125,7 +130,7 @@ class Thinker:
 
     @property
     def thinking(self) -> bool:
-        """Return whether an answer is still to come; waits while one is being written."""
+        """Return whether an answer is still to be written; waits while one is being written."""
         with self._answering:
             return not self._answered
 
@@ -147,7 +152,7 @@ class Thinker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the search as soon as possible; its answer is written."""
+        """End the search as soon as possible, without waiting; its answer is then written."""
         self._stopped.set()
         self._may_answer.set()
         self._resources.stop()
@@ -179,16 +184,16 @@ class Thinker:
             self._preparing.join()
 
     def forget(self) -> None:
-        """Before the next search, clear the hash table and histories, and find new tables."""
+        """Have hash table and histories cleared, and new tables found, before the next search."""
         self._resources.forget()
 
     def find_tables(self) -> None:
-        """Before the next search, open the tables again if their directories have changed."""
+        """Have tables opened again before the next search, if their directories have changed."""
         self._resources.find_tables()
 
     def _start_clock(self) -> None:
         """Start the clock now, and, unless pondering, a timer that stops at the hard time limit."""
-        self._started = time.monotonic()
+        self._clock_start = time.monotonic()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -207,8 +212,8 @@ class Thinker:
         """Find the answer, wait until it may be written, and write it: body of the search thread.
 
         `preparation` is the thread of `get_ready`, or None if it does not run; the clock starts
-        after its end. With `infinite` or `ponder` an answer may be written only after `stop` or
-        `ponderhit`.
+        after its end. With `infinite` an answer is written only after `stop`, with `ponder` only
+        after `stop` or `ponder_hit`.
         """
         if preparation is not None:
             while preparation.is_alive() and not self._stopped.is_set():
@@ -233,7 +238,7 @@ class Thinker:
 
         searches : whether the position may be searched if the tables have no answer
         """
-        self._began = time.monotonic()
+        self._search_start = time.monotonic()
         if is_terminal(game.position):
             self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
             return Answer(None)
@@ -261,7 +266,7 @@ class Thinker:
 
     def _search(self, searcher: Searcher, game: Game, options: Options) -> Answer:
         limits = self._limits
-        self._began = time.monotonic()
+        self._search_start = time.monotonic()
         searcher.clear_stop()
         if self._stopped.is_set():
             searcher.stop()
@@ -290,8 +295,8 @@ class Thinker:
     def _is_enough(self, found: Iteration) -> bool:
         """Return whether the search ends after an iteration.
 
-        It ends at an own mate within `Limits.mate` moves. With a time limit, and not while
-        pondering, it also ends at either side's mate in no more plies than the depth, or once the
+        It ends if the engine mates within `Limits.mate` moves. With a time limit, and not while
+        pondering, it also ends if either side mates in no more plies than the depth, or once the
         soft limit is reached.
         """
         limits, budget = self._limits, self._limits.budget()
@@ -302,10 +307,10 @@ class Thinker:
             return False
         if plies is not None and abs(plies) <= found.depth:
             return True
-        return time.monotonic() - self._started > budget.soft
+        return time.monotonic() - self._clock_start > budget.soft
 
     def _report(self, found: Iteration) -> None:
-        self._on_report(found, time.monotonic() - self._began)
+        self._on_report(found, time.monotonic() - self._search_start)
 
 
 def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:

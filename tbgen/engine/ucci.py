@@ -48,12 +48,15 @@ class Ucci(EngineProtocol):
             self.write(line)
 
     def do_position(self, words: Sequence[str]) -> None:
-        """Set the game, and clear the banned moves."""
+        """Set the game, and clear the banned moves; raises like the method of the base class."""
         super().do_position(words)
         self._banned = ()
 
     def do_banmoves(self, words: Sequence[str]) -> None:
-        """Set the moves that must not be played from the current position."""
+        """Set the moves that must not be played from the current position.
+
+        Raises `InputError` for a word that is no legal move, and keeps the former moves then.
+        """
         self._banned = tuple(parse_move(self.game.position, word, "iccs") for word in words)
 
     def do_stop(self, words: Sequence[str]) -> None:
@@ -78,7 +81,7 @@ class Ucci(EngineProtocol):
         return 0.001 if self.options.usemillisec else 1.0
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves that are not banned; None if none is banned."""
+        """Return the legal moves that are not banned; None, for all moves, if none is banned."""
         legal = legal_moves(self.game.position)
         return tuple(move for move in legal if move not in self._banned) if self._banned else None
 
@@ -96,6 +99,6 @@ class Ucci(EngineProtocol):
             )
 
     def answer(self, answer: Answer) -> None:
-        """Write `bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""
+        """Write `bestmove M [ponder M] [draw|resign]`, or `nobestmove`; `draw` accepts an offer."""
         decision = " draw" if answer.accepts_draw else " resign" if answer.resigns else ""
         self.write(self.best_move(answer) + decision)

@@ -83,7 +83,10 @@ class Uci(EngineProtocol):
     do_register = do_debug
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves after `searchmoves`; without any, None: all moves are allowed."""
+        """Return the legal moves after `searchmoves`; None, for all moves, if there is none.
+
+        Writes a note for a word that is no legal move.
+        """
         if "searchmoves" not in words:
             return None
         only = []
