@@ -5,7 +5,7 @@
     proof_search   proof-number search: a graph of positions, grown until it proves a win
     graph          the graph: propagation of outcomes, perpetual checks, proof numbers
     tree           principal variation search with check extensions, and quiescence search
-    selectivity    reductions and pruning
+    selectivity    reductions and pruning by estimates
     judging        exact values without search: verdicts on repetitions, table values
     ordering       move ordering, in stages
     exchange       static exchange evaluation of a capture
@@ -18,7 +18,7 @@
     state          memory of one search as one record, and making a move
     scores         bands of scores: mates, tables, verdicts, evaluation
 
-The modules above `state` import downwards only. All modules but `scores` import numba;
+Each module above `state` imports only modules below it. All modules but `scores` import numba;
 `tbgen.engine.resources` loads them in the background. The search is one kernel with its parts, so
 that it is optimised and compiled as a whole. Recursive parts do not pass literals to themselves
 (`tbgen.compiling.jit.recursive_part`).
@@ -34,7 +34,8 @@ Parameters of kernels, unless a kernel says otherwise:
     alpha, beta : int64; the window: scores for the side to move
     may_pass : bool; whether a null move may be tried: not right after another one
     bound : int64; `UPPER`, `LOWER` or `EXACT` (`transposition`)
-    score : int64; a decided score counts plies from the root of the search
+    score : int64; a *decided* score, a win or loss by mate, table, verdict or proof, counts plies
+        from the root of the search (`scores`)
     move : int64; `source << 7 | target`, 0 for none
     source, target, square : int64; squares; a move goes from `source` to `target`
     code, taken : int64; a piece code; of the captured piece, 0 for none
@@ -42,11 +43,11 @@ Parameters of kernels, unless a kernel says otherwise:
     king : int64; square of the king of `side`
     key : int64; hash key of a position
     data : int64; an entry of the hash table, 0 for none
-    count : int64; moves of the ply so far
-    captures : bool; append captures, else quiet moves
-    searched : int64; number of moves searched before
+    count : int64; number of moves that `moves` has for the ply so far
+    captures : bool; append captures, else quiet moves, which are all others
+    searched : int64; number of moves of the node that were searched before
     best : int64; best score so far
-    buffers : `Buffers`, in; the tables, empty where there are none
+    buffers : `Buffers`, inout; the tables, empty where there are none; blocks are marked as wanted
     bonus : int64; positive for the move that caused a cutoff, negative for moves tried before it
     graph : `Graph`, inout; graph of a proof
     number : int64; number of a node of the graph
@@ -55,7 +56,7 @@ Parameters of kernels, unless a kernel says otherwise:
     winner : int64; the attacker: the side whose win is to be proven
     in_check, defender : int64; 1 if the side to move is in check, and if it is the defender
     status : int64; `WON` or `LOST`
-    place : int64; 1 + a node's index on the path, 0 without a path
+    place : int64; 1 + a node's index on the current path; 0 to take no path into account
     loop : int64; a loop is a win if it begins at this place or later: from there on, every move of
         the defender on the path gives check, and no move of the attacker
 """

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Static evaluation of a quiet position: network output, scaled by known outcomes.
+"""Static evaluation of a position: output of the network, scaled by known outcomes.
 
-The evaluation of a side without attacking pieces (rooks, knights, cannons, pawns) is never
-positive. The unit is about a hundredth of a pawn; a rook is worth about 650.
+Checks and threats of captures are not examined. The evaluation of a side without attacking pieces
+(rooks, knights, cannons, pawns) is never positive. The unit is about a hundredth of a pawn; a rook
+is worth about 650.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *WEIGHTS["values"]]), 2)
 FEW_PHASE = 12
 """Largest game phase for which `DECIDED` is looked up: that of three rooks."""
 KNOWN_MEN = 5
+"""Maximum pieces, kings included, of the materials in `OUTCOMES`."""
 OUTCOMES = Path(__file__).with_name("outcomes.csv")
-"""CSV file: wins, draws and losses of each material of at most `KNOWN_MEN` men, in thousandths."""
+"""CSV file: wins, draws and losses of materials of at most `KNOWN_MEN` pieces, in thousandths."""
 
 
 def _decided_shares() -> NDArray[np.int64]:
@@ -46,7 +48,8 @@ def _decided_shares() -> NDArray[np.int64]:
 
 DECIDED = _decided_shares()
 """int64 (4096,): share of won and lost positions of a material, in thousandths; 1000 for a material
-that is not in `OUTCOMES`. Index: codes of the pieces without kings, sorted, four bits each.
+that is not in `OUTCOMES`. Index: codes of the pieces without kings, four bits each, the smallest in
+the highest bits.
 """
 
 

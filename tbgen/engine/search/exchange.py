@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Static exchange evaluation: result of a capture after the best recaptures on its square.
 
-The cheapest attacker captures first; a side stops where a capture would lose material. Captures
-through lines opened by earlier captures are included, and so are mounts and legs that pieces leave.
+Each side captures with its cheapest attacker, and stops where a capture would lose material. Pieces
+that have captured leave their squares, which opens lines, and removes mounts and blocked legs.
 Pins, checks and threats elsewhere are ignored. A king captures only unprotected pieces.
 """
 
@@ -43,7 +43,7 @@ def _short_range_attacker(board, code, target):
 
 @part
 def _line_attacker(board, side, target):
-    """Return the square of a side's cannon, else rook, that attacks the target, or -1."""
+    """Return the square of a side's cannon that attacks the target, else of a rook, else -1."""
     rook = -1
     for direction in range(4):
         to, left = target, LENGTHS[target, direction]
@@ -79,9 +79,13 @@ def _cheapest_attacker(board, side, target):
 
 @part
 def is_sound(state, row, side, source, target):
-    """Return whether a capture loses no material by static exchange; the board is restored."""
+    """Return whether a capture loses no material by static exchange; the board is restored.
+
+    An equal exchange loses nothing.
+    """
     board = state.boards[row]
-    # Gain of the last capturer if its piece is then lost without compensation.
+    # `taker` is the side that captured last, and `balance` its gain if that piece is lost for
+    # nothing.
     balance = EXCHANGE_VALUES[board[target]] - EXCHANGE_VALUES[board[source]]
     taker, lifted = side, 0
     state.lifted[0, 0], state.lifted[0, 1] = source, board[source]
@@ -99,6 +103,7 @@ def is_sound(state, row, side, source, target):
             if _cheapest_attacker(board, 1 - taker, target) >= 0:
                 taker = 1 - taker
             break
+        # One less, so that an equal exchange counts in favour of the side that captured first.
         balance = -balance - 1 - EXCHANGE_VALUES[code]
     for i in range(lifted + 1):
         board[state.lifted[i, 0]] = state.lifted[i, 1]

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Generation of pseudo-legal moves, captures and quiet moves separately.
 
-The search tests king safety later. The moves equal those of `tbgen.rules.moves.generate_moves`, but
-come from piece lists and look-up tables; a test compares both.
+Quiet moves are all that capture nothing. The search tests king safety later. The moves equal those
+of `tbgen.rules.moves.generate_moves`, but come from piece lists and look-up tables; a test compares
+both.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ LENGTHS = np.stack(
 
 
 def _leg(kind: PieceType, source: int, target: int) -> int:
-    """Return the square that must be empty for a knight's or elephant's move, else -1."""
+    """Return the square that must be empty for a knight's or elephant's move; else -1."""
     if kind == PieceType.ELEPHANT:
         return (source + target) // 2
     if kind == PieceType.KNIGHT:
@@ -87,8 +87,8 @@ LINES = RANKS + FILES
 """Number of lines of the board: first the ranks, then the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
 """Layout of a sight: three numbers of four bits (mask `FREE`). They are the number of empty squares
-before the first piece, the distance of the first piece (shifted by `FIRST_SHIFT`), and that of the
-second (`SECOND_SHIFT`). A distance is 0 without a piece.
+up to the first piece or the edge, the distance of the first piece (shifted by `FIRST_SHIFT`), and
+that of the second (`SECOND_SHIFT`). A distance is 0 without a piece.
 """
 WAY_SHIFT = 12
 """Shift of the sight in the second direction: one integer holds the sights both ways on a line."""
@@ -103,7 +103,9 @@ def _directions() -> NDArray[np.int8]:
 
 
 DIRECTION_TO = _directions()
-"""int8 (90, 90): the direction (index of `STEPS`) from one square to another; -1 for none."""
+"""int8 (90, 90): the direction (index of `STEPS`) from one square to another; -1 for squares that
+are equal or not on one line.
+"""
 
 
 def _sights() -> NDArray[np.int32]:
@@ -151,6 +153,7 @@ DISTANCES = np.maximum(*_APART)
 """int8 (90, 90): distance of two squares: the larger of the differences of ranks and of files."""
 
 EXPOSES_KING = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
-"""bool (90, 90), by a square that a piece leaves or comes to, and a king's square: True where the
-move may expose the king to an attack. These are squares on one line, or within a knight's leap.
+"""bool (90, 90), by a square that a piece leaves or comes to, and a king's square, in either order:
+True where the move may expose the king to an attack. These are squares on one line, or within two
+files and two ranks, as for a knight's leap.
 """

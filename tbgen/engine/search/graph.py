@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Graph of positions of a proof: outcomes, perpetual checks, proof numbers.
 
-    settle          a node is won if a move of the attacker, or every move of the defender, leads
-                    to a won node; it is lost in the opposite cases
+    settle          with the attacker to move, a node is won if some move leads to a won node, and
+                    lost if every move leads to a lost one; with the defender to move, it is lost
+                    if some move leads to a lost node, and won if every move leads to a won one
     find_patterns   perpetual checks by the defender: the greatest set of nodes in which every
                     move of the defender is a check that stays in the set or leads to a won node,
                     and the attacker has an answer that is no check and stays in the set, or a
@@ -12,9 +13,11 @@
 
 The attacker is the side whose win is to be proven, the defender its opponent. A move to a node of
 the current path closes a loop: a win if the defender gave check with every move in the loop and the
-attacker with none. Otherwise the loop proves nothing. A node's numbers are *settled* if its proof
-or disproof number is 0. Settled numbers that follow from a loop hold only while the first node of
-the loop, stored as the node's `basis`, is on the path. Else both numbers count as 1, as if new.
+attacker with none. Otherwise the move counts as lost on this path, since the loop proves no win. A
+node's numbers are *settled* if its proof or disproof number is 0. Settled numbers that follow from
+a loop hold only while the first node of the loop, stored as the node's `basis`, is on the path, and
+those of a win only if play from there to the node keeps to the condition on checks. Otherwise both
+numbers count as 1, as for a new node.
 
 A *place* is 1 + the index of a node on the current path, 0 for a node that is not on the path.
 """
@@ -29,7 +32,9 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import part
 
 OPEN, WON, LOST = 0, 1, 2
-"""Status of a node. `OPEN`: unknown; `WON`: the attacker wins; `LOST`: no win can be proven."""
+"""Status of a node. `OPEN`: unknown; `WON`: the attacker wins; `LOST`: he does not win, or the
+moves of the graph cannot prove it.
+"""
 
 ITSELF = -1
 """Value of `basis` for numbers that depend on no loop."""
@@ -43,19 +48,19 @@ NODE = np.dtype([
     ("in_check", np.int32),  # 1 if the side to move is in check
     ("defender", np.int32),  # 1 if the defender is to move
     ("rank", np.int32),  # value of the counter `CLOCK` when the node was settled
-    ("place", np.int32),
+    ("place", np.int32),  # 1 + index on the current path, else 0
     ("basis", np.int32),  # first node of the loop that the numbers depend on, or `ITSELF`
 ])  # fmt: skip
 """Layout of a node, one position of the graph."""
 
 NODES, EDGES, EXPANDED, CLOCK = range(4)
-"""Indices of `Graph.counts`: nodes, edges, expanded nodes, and nodes settled so far."""
+"""Indices of `Graph.counts`: numbers of nodes, edges, expanded nodes, and nodes won or lost."""
 
 _EDGES = 8
-"""Number of edges (moves) allocated per node; 1.5 to 7 moves per position were measured."""
+"""Number of edges (moves) allocated per node; graphs of 1.5 to 7 edges per node were measured."""
 
 INFINITE = 1 << 24
-"""Proof or disproof number that stands for infinity; sums of finite numbers are below it."""
+"""Proof or disproof number that stands for infinity; sums of finite numbers are cut to below it."""
 _NOWHERE = 1 << 20
 """Value for "no place", above every place: the numbers depend on no node of the current path."""
 
@@ -103,7 +108,7 @@ def number_of(graph, key):
 
 @part
 def add(graph, key, in_check, defender):
-    """Return the number of a position's node; creates the node if the graph has none."""
+    """Return the number of a position's node; creates the node, open, if the graph has none."""
     at = find_bucket(graph, key)
     if graph.buckets[at] != 0:
         return np.int64(graph.buckets[at] - 1)
@@ -120,7 +125,7 @@ def add(graph, key, in_check, defender):
 
 @part
 def set_status(graph, number, status):
-    """Mark a node as won or lost; set its proof numbers and its rank (nodes settled before it)."""
+    """Mark a node as won or lost; set its proof numbers and rank (nodes marked before it)."""
     node = graph.nodes[number]
     node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1
@@ -178,15 +183,13 @@ def _stays(graph, number, inside):
 
 @part
 def find_patterns(state, graph, inside):
-    """Settle the greatest set of perpetual checks by the defender as won; return its size.
+    """Mark the greatest set of perpetual checks by the defender as won; return its size.
 
     The set begins with the open expanded nodes in which the attacker is in check, or the defender
     is to move and not in check. Nodes that break the conditions are removed until none does.
-    Returns 0, with nothing settled, once `state.stop` is set.
-
-    inside : int8 (N,), scratch
+    Returns 0, with nothing marked, once `state.stop` is set.
     """
-    inside[: graph.counts[NODES]] = 0  # leaves, too: it may have the flags of another graph
+    inside[: graph.counts[NODES]] = 0  # of leaves, too: flags of another graph may be left
     count = graph.counts[EXPANDED]
     for i in range(count):
         node = graph.nodes[graph.expanded[i]]
@@ -213,11 +216,12 @@ def find_patterns(state, graph, inside):
 def _child_numbers(graph, number, place, loop):
     """Return a child's proof and disproof numbers, and the place of the node they depend on.
 
-    That node begins the loop that decided the numbers. They hold while it stays at this place; the
-    place is `_NOWHERE` if no loop is involved.
+    If a loop decides the numbers, that is the first node of the loop, and the numbers hold while it
+    stays at this place. Otherwise the place is `_NOWHERE`.
 
-    number, place : int64; the child; the parent's place, 0 to ignore the path
-    loop : int64, as for `estimate`, with the move to the child taken into account
+    number : int64; the child
+    place : int64; the place of its parent, 0 to ignore the path
+    loop : int64; as in the package's docstring, for the path and the move to the child
     """
     node = graph.nodes[number]
     at = np.int64(node.place)
@@ -232,7 +236,7 @@ def _child_numbers(graph, number, place, loop):
         if node.basis == ITSELF:
             return proof, disproof, np.int64(_NOWHERE)
         at = np.int64(graph.nodes[node.basis].place)
-        # A win by a loop needs checks only, also on the path from its first node to the child.
+        # For a win, the moves from the loop's first node to the child must satisfy the condition.
         if at >= loop or (at != 0 and proof != 0):
             return proof, disproof, at
     return np.int64(1), np.int64(1), np.int64(_NOWHERE)
@@ -242,24 +246,25 @@ def _child_numbers(graph, number, place, loop):
 def estimate(graph, path, number, place, loop):
     """Compute an open node's proof numbers and basis from its children; return the edge to follow.
 
-    The edge leads to the child that is easiest to prove for the attacker, or to disprove for the
-    defender; -1 if every child is settled against the side to move. With place 0
-    the path is ignored.
+    The edge leads to the child with the smallest proof number if the attacker is to move, else with
+    the smallest disproof number; -1 if every child is settled against the side to move. With place
+    0 the path is ignored.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
     least, total, best = INFINITE, 0, -1
     best_basis, basis, settled = np.int64(_NOWHERE), np.int64(_NOWHERE), False
     for edge in range(first, first + node.children):
-        child, after = np.int64(graph.children[edge]), loop
+        child, child_loop = np.int64(graph.children[edge]), loop
         if (graph.nodes[child].in_check != 0) != defender:
             # The defender's move is no check, or the attacker's move is one.
-            after = place + 1
-        proof, disproof, at = _child_numbers(graph, child, place, after)
+            child_loop = place + 1
+        proof, disproof, at = _child_numbers(graph, child, place, child_loop)
         mine, other = (disproof, proof) if defender else (proof, disproof)
         if mine < least:
             least, best, best_basis = mine, edge, at
-        # Shared nodes are counted more than once, so sums grow large without settling the node.
+        # Nodes with several parents are counted several times. A large sum must not settle the
+        # node.
         total = min(total + other, INFINITE - 1)
         settled |= other == INFINITE
         basis = min(basis, at)

@@ -2,16 +2,17 @@
 """Exact values of a position without search: verdicts of the referee, table values.
 
     repeated?        find_span    ->  judge_record  ->  won, lost, drawn by the rules
-    just captured?   probe_board  ->  table value, exact: no position can have been repeated
+    irreversible?    probe_board  ->  table value, exact: no position can have been repeated
 
 The verdict of `tbgen.referee` comes first, as in Tan & Watkinson Medina, section 5.1. Its use
 depends on where the repetition began:
 
 * After the root: final at the second occurrence. The offender's other moves are searched at the
   earlier occurrence, in the same tree.
-* In the game before the root, with one earlier occurrence: a win by verdict for the side to move at
+* In the game before the root, at the second occurrence: a win by verdict for the side to move at
   the root is ignored, because the opponent may still deviate. A loss by verdict for that side
-  counts, and so does a draw, because a referee may decide so at once.
+  counts, and so does a draw, because a referee may decide so at once. From the third occurrence on
+  every verdict counts.
 
 The value of a repetition holds for the current path only (graph history interaction).
 `state.depends[ply]` is the first row on which the value just returned for the ply depends: the
@@ -29,7 +30,7 @@ from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_boar
 from tbgen.referee import record
 
 CLEAN = 1 << 40
-"""Value of `state.depends` for a score that depends on no earlier position; above all rows."""
+"""Value of `state.depends` for a score that depends on no repetition; above all rows."""
 
 
 @part
@@ -38,8 +39,8 @@ def verdict_score(state, row, side, beta):
 
     `UNKNOWN` without a repetition, or if the verdict is ignored (see the module). Otherwise sets
     `state.depends` of the ply to the first row of the loop, on which the score depends. If a draw
-    causes a cutoff and the side to move commits no offence, the opponent's chases are not computed
-    (Tan & Watkinson Medina, section 5.2).
+    causes a cutoff and the side to move commits no offence, the opponent's chases are not computed,
+    and a draw is returned (Tan & Watkinson Medina, section 5.2).
     """
     start = record.find_span(state.boards, state.log, row, 2)
     if start == record.NO_SPAN:
@@ -53,7 +54,7 @@ def verdict_score(state, row, side, beta):
     ply = row - state.root
     state.depends[ply] = start
     if verdict == record.DRAW:
-        # Also counts draws by equal offences, where both sides were judged.
+        # Includes draws by equal offences, where both sides were judged.
         state.spared += beta <= DRAW
         return np.int64(DRAW)
     winner = np.int64(verdict == record.BLACK_WINS)
@@ -71,10 +72,11 @@ def verdict_score(state, row, side, beta):
 
 @part
 def table_score(state, shared, row, side):
-    """Return the score by the table right after a capture or a pawn's advance, else `UNKNOWN`.
+    """Return the score by the table right after an irreversible move, else `UNKNOWN`.
 
-    Right after such a move the value does not depend on the path. At the root, and without a table,
-    the result is `UNKNOWN`, too.
+    These are captures, advances of pawns and null moves: no later position repeats one before, so
+    the value does not depend on the path. At the root, and if no loaded table has the position, the
+    result is `UNKNOWN`, too; a block that must be loaded is marked as wanted.
     """
     may_repeat = state.log[row, record.FIRST] != row or row == state.root
     if may_repeat or state.men_left[row] > state.table_pieces:

@@ -3,12 +3,12 @@
 
     pieces on squares  ->  `accumulator`: `UNITS` sums of weights for each view, plain and mirrored
     sums               ->  clipped to 0..`FULL`, squared
-    squares            ->  outputs for opening and endgame, mixed by the phase
+    squared sums       ->  outputs for opening and endgame, mixed by the game phase (`geometry`)
 
-There is a view for each side: own pieces and the opponent's pieces, from the own side of the board.
-The view of the side to move comes first in the outputs. Each view is computed plain and mirrored
-left to right with the same weights, so that evaluation is symmetric. A move adds one row of
-`INPUT_ROWS` to the sums, and subtracts one, or two if it captures.
+There is a *view* for each side: own pieces and the opponent's pieces, from the own side of the
+board. The view of the side to move comes first in the outputs. Each view is computed plain and
+mirrored left to right with the same weights, so that evaluation is symmetric. A move adds one row
+of `INPUT_ROWS` to the sums, and subtracts one, or two if it captures.
 
 All numbers are integers, so that a position has the same value on every machine. The weights are in
 `weights.json`, which `scripts/tune/train.py` writes:
@@ -45,6 +45,7 @@ VIEW_SIZE = 2 * UNITS
 ACCUMULATOR_SIZE = 2 * VIEW_SIZE
 """Number of sums of a position: Red's view, then Black's."""
 INPUTS = 2 * len(PieceType) * SQUARES
+"""Number of inputs: own and other pieces of each kind, on each square."""
 
 FULL = 181
 """Integer for 1.0 in the sums, which are clipped to it: the largest whose square is below 2^15."""
@@ -120,7 +121,7 @@ def network_output(state, row, side):
     """Return the network's evaluation for the side to move, in units of the score."""
     sums = state.accumulator[row]
     own, other = side * VIEW_SIZE, (1 - side) * VIEW_SIZE
-    # 32 bits, for more numbers per vector: `train.py` keeps the totals within them.
+    # 32 bits, for more numbers per vector: scripts/tune/train.py keeps the totals within them.
     opening, ending = np.int32(0), np.int32(0)
     for i in range(VIEW_SIZE):
         seen = _squared(sums[own + i])

@@ -5,8 +5,9 @@
     ->  quiet moves: killers of the ply, countermove, then by history
     ->  losing captures
 
-History counts cutoffs of quiet moves by piece and target: of the move itself, as a reply to the
-opponent's last move, and as a follow-up to the own last move. It is kept from search to search.
+History counts cutoffs of quiet moves by piece and target, less the cutoffs by moves tried later: of
+the move itself, as a reply to the opponent's last move, and as a follow-up to the own last move. It
+is kept from search to search.
 
 Moves are generated and ranked when their stage is reached: most cutoffs come before quiet moves.
 """
@@ -26,7 +27,7 @@ from tbgen.rules.moves import reaches
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REMAINING, CAPTURES_ONLY, GOOD_ONLY = range(7)
 """Stages of `next_move`. The first one is `HASH_MOVE`, or `CAPTURES_ONLY` in quiescence search.
 `CAPTURES`, `CAPTURES_ONLY` and `QUIETS` generate and rank moves. `GOOD` and `GOOD_ONLY` yield the
-captures that lose nothing, `REMAINING` all other moves.
+captures that lose nothing, `REMAINING` all other moves: quiet ones, then losing captures.
 """
 
 _KILLER_RANK = 1 << 24
@@ -59,8 +60,8 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Write the ranks of a ply's captures: most valuable victim first, then cheapest attacker.
 
-    A capture of a piece cheaper than the capturing one is tested by static exchange evaluation. If
-    it loses material, it ranks below all quiet moves.
+    A capture that loses material by static exchange evaluation ranks below all quiet moves. Only a
+    capture of a piece cheaper than the capturing one can lose material, and is tested.
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
@@ -109,7 +110,8 @@ def _rank_quiets(state, row, ply, first):
 def _pick(state, ply, least):
     """Return the highest-ranked move that was not returned before, 0 if none ranks `least` or more.
 
-    Moves before index `next[ply]` are done with. The hash move is skipped: it was returned first.
+    Moves before index `next[ply]` were returned or skipped; the returned move is put there. The
+    hash move is skipped: it was returned first.
 
     least : int64; the least rank of a move to return
     """
@@ -171,7 +173,7 @@ def next_move(state, row, side, ply):
 
 @part
 def _updated(known, bonus):
-    """Return a history counter after a bonus; the change shrinks as the counter nears its limit.
+    """Return a history counter after a bonus; it changes less, the nearer it is to its limit.
 
     known : int64; the counter before, within +-`HISTORY_LIMIT`
     """
@@ -180,7 +182,7 @@ def _updated(known, bonus):
 
 @part
 def _update_histories(state, row, ply, move, bonus):
-    """Add a bonus to the history counters of a quiet move that `history_of` sums up."""
+    """Update the history counters of a quiet move, which `history_of` sums up, by a bonus."""
     code, target = state.boards[row, move >> 7], move & 127
     place = (code & 7) * SQUARES + target
     state.history[code, target] = _updated(np.int64(state.history[code, target]), bonus)

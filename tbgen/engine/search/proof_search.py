@@ -3,22 +3,24 @@
 
     descend   from the root to a leaf: for the attacker, the child with the smallest proof
               number; for the defender, with the smallest disproof number   (`graph`)
-    expand    add all moves of the leaf; known positions become shared nodes
+    expand    add all moves of the leaf; a position that has a node gets no second one
     settle    propagate outcomes, and find perpetual checks                  (`graph`)
+
+A *leaf* is a node whose moves have not been added.
 
 The *attacker*, whose win is to be proven, is the side to move at the root; the *defender* is the
 other side. The search ends when the win is proven, or when the proof fails: the root is lost, the
 graph is full, or no descent finds a new leaf any more. It is interrupted at the node limit or by
 `stop`, and can then be continued (`prove`).
 
-A tree search repeats on every path the work that depends on a loop; the graph stores a loop once.
-So wins by the repetition rules have small proofs: for a win of order 4 a thousand positions, each
-on many thousands of lines of the tree.
+A tree search searches a loop again on every path that leads to it; the graph stores a loop once. So
+wins by the repetition rules have small proofs: for a win of order 4 a thousand positions, each of
+which would be on many thousands of lines of a tree.
 
 A proven win holds against any defence. Two kinds of patterns of the tables are not searched:
 perpetual chases, and patterns in which the attacker must answer a check by a check. Positions of
-the game since its last capture or pawn's advance count as not won, so that no repetition of the
-proof reaches back into the game.
+the game since its last capture or pawn's advance, except the last position, count as lost for the
+attacker, so that no repetition of the proof reaches back into the game.
 """
 
 from __future__ import annotations
@@ -50,16 +52,19 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""Number of descents without a new leaf after which perpetual checks are searched again, plus a
-64th of the number of expanded nodes.
+"""Number of descents that find no leaf, beyond a 64th of the number of expanded nodes, after which
+`_settle_all` is called.
 """
 _MAX_IDLE_ROUNDS = 8
-"""Number of pattern searches in a row without a new leaf before the proof is given up."""
+"""Maximum calls of `_settle_all` in a row between which no leaf was expanded; after one more the
+proof is given up.
+"""
 
 _LEAST_ROOM = 32 * MAX_MOVES
 """Free nodes and edges required to expand a leaf: its moves, and up to 31 captures after each."""
 _PASSES = 2
-"""Number of times that the estimates of all open nodes are recomputed, the latest nodes first."""
+"""Number of times that `_settle_all` recomputes the numbers of open nodes: they depend on others.
+"""
 
 
 @part
@@ -72,8 +77,9 @@ def _mover(graph, number, winner):
 def _settle_by_table(state, buffers, graph, row, number, winner):
     """Mark a node as lost if the attacker has no attacking pieces left, else by its table value.
 
-    A draw counts as lost. Without a table the node stays open, and so does a position that the game
-    before the root could repeat: its value depends on the game.
+    Attacking pieces are rooks, knights, cannons and pawns. A draw counts as lost. The node stays
+    open without a table (or loaded block), and without a capture or pawn's advance since the root:
+    then its value may depend on the game before.
     """
     if state.attackers_left[row, winner] == 0:
         set_status(graph, number, LOST)
@@ -87,9 +93,9 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_by_capture(state, buffers, graph, row, number, winner):
-    """Mark a new node as won or lost if one of its captures decides it for the side to move.
+    """Mark a new node as won or lost if one capture leads to a node that decides it.
 
-    Adds the positions after legal captures to the graph, up to the deciding capture.
+    The nodes after legal captures are added to the graph, up to the deciding one, without edges.
     """
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON if side == winner else LOST
@@ -132,7 +138,10 @@ def _settle_at_once(state, buffers, graph, row, number, winner):
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
-    """Create the nodes after all legal moves of a leaf, settled if possible, and edges to them."""
+    """Add the edges of all legal moves of a leaf, and new nodes for positions that have none.
+
+    A new node is marked as won or lost if `_settle_at_once` can decide it.
+    """
     node, ply = graph.nodes[number], row - state.root
     defender, side = np.int64(node.defender), _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
@@ -158,10 +167,12 @@ def _expand(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_all(state, graph, path, inside, recompute):
-    """Settle all nodes whose outcome the graph implies, by moves or by perpetual checks.
+    """Mark all nodes as won or lost whose outcome the graph implies, by moves or perpetual checks.
 
-    recompute : bool; also recompute the proof and disproof numbers of all expanded open nodes,
-        newest first, as if no move returned to a node of the current path
+    Once `state.stop` is set, no more nodes are marked.
+
+    recompute : bool; also recompute the proof and disproof numbers of all expanded open nodes, the
+        newest first, `_PASSES` times. No path is current: results of loops are discarded
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:
@@ -175,10 +186,12 @@ def _settle_all(state, graph, path, inside, recompute):
 
 @part
 def _grow(state, buffers, graph, path, loops):
-    """Descend to a leaf, expand it, and update the estimates along the path.
+    """Descend to a leaf, expand it, and update the numbers and outcomes along the path.
 
-    Returns False if the path ends in a loop, or where no child is open. At the maximum length, the
-    last node gets the numbers of a failure, so that the next descent takes another path.
+    Returns False if there is no leaf: the best child is on the path already, or is won or lost, or
+    all children are settled against the side to move. At the maximum length of a path, the last
+    node gets the numbers of a failure, so that the next descent takes another path, and True is
+    returned.
 
     loops : int64 (MAX_PLY,), scratch; `loop` of each node of the path
     """
@@ -197,17 +210,17 @@ def _grow(state, buffers, graph, path, loops):
         if edge < 0:
             break
         if depth + 2 >= MAX_PLY:
-            # Basis 0 is the root, which is on every path: the numbers hold until recomputed.
+            # As basis, node 0: the root is on every path, so the numbers hold until recomputed.
             node.proof, node.disproof, node.basis, node.place = INFINITE, 0, 0, 0
             leads_on, depth = True, depth - 1
             break
         child = np.int64(graph.children[edge])
-        after = graph.nodes[child]
-        if after.status != OPEN or after.place != 0:
+        child_node = graph.nodes[child]
+        if child_node.status != OPEN or child_node.place != 0:
             break
         move = np.int64(graph.moves[edge])
         push(state, row, _mover(graph, number, winner), move >> 7, move & 127)
-        if (after.in_check != 0) != (node.defender != 0):
+        if (child_node.in_check != 0) != (node.defender != 0):
             loop = depth + 2
         row, number, depth = row + 1, child, depth + 1
     while depth >= 0:
@@ -223,13 +236,13 @@ def _grow(state, buffers, graph, path, loops):
 def prove(states, buffers, graph, inside, scratch, node_limit):
     """Grow the graph until it proves that the side to move at the root wins.
 
-    states : `State` (1,), inout; set up for a search; its nodes are counted
+    states : `State` (1,), inout; set up for a search; new nodes are added to its field `nodes`
     graph : `Graph`, inout; empty at first, later as the last call has left it
     scratch : int64 (2, MAX_PLY), scratch
-    node_limit : int64; returns once `nodes` of the record reaches this number
+    node_limit : int64; no descent begins once `nodes` of the record has reached this number
 
-    Returns `WON` if the win is proven, `OPEN` if not yet, and -1 if the proof has failed or there
-    is no room left. `prover.winning_move` finds the move.
+    Returns `WON` if the win is proven, -1 if the proof has failed or the graph has no room left,
+    and `OPEN` if it was interrupted by the limit or `stop`. `prover.winning_move` finds the move.
     """
     state = states[0]
     if graph.counts[NODES] == 0:
@@ -248,7 +261,7 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
         expanded, proof = graph.counts[EXPANDED], graph.nodes[0].proof
         stuck = proof == 0 or proof == INFINITE
         if stuck or expanded >= settled + settled // 8 + 32 or idle > _MAX_IDLE + expanded // 64:
-            # Paths may end in loops without a new leaf: then recompute all estimates.
+            # If no leaf was found, or loops have settled the root, recompute all numbers.
             recompute = stuck or expanded == settled
             _settle_all(state, graph, scratch[0], inside, recompute)
             rounds += 1

@@ -2,9 +2,9 @@
 """Driver of proofs that the side to move wins: start, continue, and use of a finished proof.
 
 Proofs are tried with few pieces on the board: there wins by the repetition rules are frequent and
-proofs are small. The graph of a finished proof is kept for the later moves of the game. The move
-from a won node leads to the won child that was settled first, so play comes nearer to the win. In
-a winning loop the graph gives moves although all positions have occurred.
+proofs are small. The graph of a successful proof is kept for the later moves of the game. The move
+from a won node leads to the won child that was marked as won first, so that play comes nearer to
+the win. The graph also gives moves in a winning loop, where a search would judge repetitions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tbgen.engine.search.graph import LOST, NODES, WON, Graph, new_graph, number_of
 from tbgen.engine.search.proof_search import prove
-from tbgen.engine.search.state import MAX_PLY, unpacked
+from tbgen.engine.search.state import MAX_PLY, move_of_number
 from tbgen.indexing import Move
 from tbgen.probing import Buffers
 from tbgen.referee.record import FIRST
@@ -22,13 +22,15 @@ from tbgen.referee.record import FIRST
 FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATE_SHARE = 2, 8
-"""Number of nodes that the proof search may use for each node of the ordinary search: for the first
-`_LATE_NODES` nodes (`_SHARE`), and for later ones (`_LATE_SHARE`). The ordinary search rarely finds
-a win later.
+"""Number of nodes that the proof search may use for each node of the ordinary search: `_SHARE` for
+each of its first `_LATE_NODES` nodes, `_LATE_SHARE` for each later one. After that many nodes the
+ordinary search rarely finds a win.
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
-"""Nodes of the ordinary search before a proof starts: its wins have distances, proven ones none."""
+"""Least nodes of the ordinary search before a proof starts. A win that the search finds until then
+has a distance, a proven one has none.
+"""
 _MAX_NODES = 1 << 21
 """Maximum nodes of a proof: 216 MiB when full; unused memory is not allocated."""
 
@@ -38,13 +40,13 @@ class Prover:
 
     def __init__(self) -> None:
         self._graph: Graph | None = None  # of the current proof
-        self._found: Graph | None = None  # of the last proof that was found
+        self._found: Graph | None = None  # of the last proof that succeeded
         self._inside = np.zeros(_MAX_NODES, np.int8)
         self._scratch = np.zeros((2, MAX_PLY), np.int64)
         self._nodes = 0  # nodes that the current proof has used
 
     def forget(self) -> None:
-        """Discard the last proof: it may depend on other tables or rules."""
+        """Discard the last successful proof: it may depend on other tables or rules."""
         self._found = None
 
     def warm_up(self, state: NDArray[np.void], buffers: Buffers) -> None:
@@ -52,7 +54,7 @@ class Prover:
         prove(state, buffers, new_graph(_MAX_NODES), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
-        """Start a proof that the side to move wins, if at most `FEW_MEN` pieces are left."""
+        """Drop the current proof; with at most `FEW_MEN` pieces, start one for the side to move."""
         few = state["men_left"][0, state["root"][0]] <= FEW_MEN
         self._graph = new_graph(_MAX_NODES) if few else None
         self._nodes = 0
@@ -61,7 +63,8 @@ class Prover:
         """Continue the proof after an iteration of the search; return the winning move once proven.
 
         Returns None while the win is not proven, or without a proof; a failed proof is dropped. The
-        proof may use several times the search's nodes. The limit in `state` holds for their sum.
+        proof may use several times the nodes of the search (`_SHARE`). `node_limit` of `state`
+        limits the sum of both.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _LEAST_SEARCHED:
@@ -89,12 +92,12 @@ class Prover:
         return left[0][1]
 
     def known(self, state: NDArray[np.void]) -> Move | None:
-        """Return the winning move of the last finished proof for the current position, or None.
+        """Return the winning move of the last successful proof for the current position, or None.
 
         All positions of the game since the root of the proof must be won nodes of its graph.
-        Earlier ones, back to the last capture or pawn's advance, must be lost in the graph, where
-        `prove` enters the positions before its root, or missing from it: the proof never plays to
-        them.
+        Earlier positions, back to the last capture or pawn's advance, must be lost in the graph, as
+        `prove` marks the positions before its root, or missing from it. Then no move of the proof
+        leads to them.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:
@@ -114,11 +117,13 @@ def _children(graph: Graph, number: int) -> list[tuple[np.record, Move]]:
     """Return the children of a node with the moves to them; empty before expansion."""
     first = int(graph.nodes[number].first_edge)
     edges = range(first, first + int(graph.nodes[number].children))
-    return [(graph.nodes[graph.children[edge]], unpacked(graph.moves[edge])) for edge in edges]
+    return [
+        (graph.nodes[graph.children[edge]], move_of_number(graph.moves[edge])) for edge in edges
+    ]
 
 
 def winning_move(graph: Graph, number: int) -> Move | None:
-    """Return the move from a node to the won child that was settled first; None if none is won."""
+    """Return the move from a node to the child that was won first; None if no child is won."""
     children = _children(graph, number)
     won = [(int(child.rank), move) for child, move in children if child.status == WON]
     return min(won)[1] if won else None

@@ -2,11 +2,14 @@
 """King safety after a move (legality), and detection of checks.
 
 Results equal those of `tbgen.rules.moves.is_safe_after` and `tbgen.rules.attacks.in_check`, but
-are looked up outward from the king's square. Advisors and elephants never attack a king.
+look up the squares around the king. Advisors and elephants never attack a king.
 
     king not in check before   only new attacks are tested: lines that the move changes, knights
-                               whose leg it frees, and the moved piece
+                               whose leg it frees, and the moved piece if it is the attacker's
     king moves or in check     all attacks are tested (`_is_king_attacked`)
+
+The private functions test a row in which the move, from `source` to `target`, has been made on the
+board. `side` is the side of the king.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ from tbgen.referee.record import CHECKED
 @part
 def _is_attacked_by_pawn(state, row, king, side):
     """Return whether a pawn attacks the king of a side."""
-    # Pawns capture forward, and sideways in the opponent's half, where this palace is.
+    # A pawn captures forward, and sideways in the opponent's half, which has the king's palace.
     board, pawn = state.boards[row], 8 - 8 * side + PAWN
     return board[king + 1] == pawn or board[king - 1] == pawn or board[king + 9 - 18 * side] == pawn
 
@@ -66,7 +69,7 @@ def _is_attacked_from(state, row, king, side, direction, source, target):
     """Return whether a rook or cannon attacks a side's king from one direction, or the kings face.
 
     direction : int64; index of `STEPS`, or -1, which returns False
-    source, target : int64; the last move: made on the row's board, but perhaps not in `occupancy`
+    source, target : int64; the move; the row's `occupancy` may be that before it or after it
     """
     if direction < 0:
         return False
@@ -87,7 +90,10 @@ def _is_attacked_from(state, row, king, side, direction, source, target):
 
 @part
 def _is_attacked_after(state, row, king, side, source, target):
-    """Return whether a move makes or opens a line attack on a king that was safe before."""
+    """Return whether a move makes an attack by rook or cannon on a king, or lets the kings face.
+
+    Only the lines that the move changes are tested.
+    """
     left, come = np.int64(DIRECTION_TO[king, source]), np.int64(DIRECTION_TO[king, target])
     if _is_attacked_from(state, row, king, side, left, source, target):
         return True
@@ -96,7 +102,7 @@ def _is_attacked_after(state, row, king, side, source, target):
 
 @part
 def _is_king_attacked(state, row, king, side, source, target):
-    """Return whether the king of a side is attacked after a move, or faces the other king."""
+    """Return whether a king is attacked or faces the other king after a move; tests all attacks."""
     for direction in range(4):
         if _is_attacked_from(state, row, king, side, direction, source, target):
             return True
@@ -127,7 +133,7 @@ def gives_check(state, row, side, source, target):
 
 @part
 def is_safe(state, row, side, source, target):
-    """Return whether the mover's king is safe after a pseudo-legal move; the board is restored."""
+    """Return whether the king of `side` is safe after its pseudo-legal move; restores the board."""
     board = state.boards[row]
     king = np.int64(state.squares[row, state.kings[side]])
     tests_all = source == king or state.log[row, CHECKED] != 0

@@ -1,8 +1,8 @@
 """Results of the search, and scores: one integer that orders all kinds of results.
 
     band            score of a win              meaning
-    mate            MATE - plies                mate found by the search
-    table           TABLE_WIN - plies           win by mate or conversion in a table
+    mate            MATE - plies                mate found by the search, or for the root in a table
+    table           TABLE_WIN - plies           other win by mate or conversion in a table
     rules           RULE_WIN - ORDER_STEP * order - plies
                                                 win by the repetition rules in a table
     verdict         VERDICT_WIN - plies         repetition that the referee decides for this side
@@ -11,6 +11,7 @@
 
 Values of tables are in the order of `tbgen.play.preference`; verdicts, proofs and evaluations
 follow. Plies are counted from the root of the search; a loss has the negative score of a win.
+A score is *decided* if it is a win or a loss of any band but the last.
 """
 
 from __future__ import annotations
@@ -34,14 +35,15 @@ DRAW = 0
 
 ORDER_STEP = 10_000
 MAX_ORDER = 40
-"""Maximum order in a score, and maximum plies (below); larger values count as these. So the bands
-of scores do not overlap.
+"""Maximum order in a score; a larger one counts as this one. `MAX_TABLE_PLIES` and `MAX_RULE_PLIES`
+limit the plies likewise. So the bands of scores do not overlap.
 """
 MAX_TABLE_PLIES = 50_000
 MAX_RULE_PLIES = 9_000
 
 _SHOWN_TABLE, _SHOWN_RULES, _SHOWN_VERDICT = 25_000, 22_000, 20_000
-"""Base of the centipawns reported for wins without a mate distance."""
+"""Largest centipawns reported for wins without a distance to mate, by band; evaluations have less.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,8 @@ def score_of_value(outcome: int, order: int, plies: int, mates: bool) -> int:
     """Return the score of a position from its table value, with plies counted from that position.
 
     outcome : int; 1, 0 or -1
-    order, plies : int; of the value; larger ones than the band of scores holds are reduced
-    mates : bool; the metric is DTM: plies of order 0 count to mate
+    order, plies : int; of the value; above their maximum they count as the maximum
+    mates : bool; the metric is DTM, so plies of order 0 count to mate: the score is in band mate
     """
     if outcome == 0:
         return DRAW
@@ -95,14 +97,17 @@ def score_of_value(outcome: int, order: int, plies: int, mates: bool) -> int:
 
 
 def mate_plies(score: int) -> int | None:
-    """Return the plies to mate, negative for a loss, 0 if mated; None for a score without mate."""
+    """Return the plies to mate, negative for a loss, 0 if mated; None outside the band of mates."""
     if abs(score) <= TABLE_WIN:
         return None
     return MATE - score if score > 0 else -(MATE + score)
 
 
 def centipawns(score: int) -> int:
-    """Return the centipawns to report for a score without mate; never fewer for a better score."""
+    """Return the centipawns to report for a score outside the band of mates.
+
+    A better score never has fewer.
+    """
     size = abs(score)
     if size <= MAX_EVALUATION:  # estimates stay below decided scores
         shown = min(size, _SHOWN_VERDICT - 1_000)

@@ -20,7 +20,15 @@ from tbgen.compiling.jit import compile_lock, is_compiled, note_compiled
 from tbgen.engine.search import scores, transposition
 from tbgen.engine.search.prover import Prover
 from tbgen.engine.search.scores import Iteration, Line
-from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, Shared, begin, packed, unpacked
+from tbgen.engine.search.state import (
+    GAME_PLIES,
+    MAX_PLY,
+    STATE,
+    Shared,
+    begin,
+    move_of_number,
+    numbers_of_moves,
+)
 from tbgen.engine.search.tree import search_root
 from tbgen.indexing import Move, Position
 from tbgen.probing import NumbaTables, probe_board
@@ -31,12 +39,14 @@ from tbgen.tables.rule_sets import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""Half-width of the first aspiration window, and the one from which the window has no limit."""
+"""Half-width of the first aspiration window, and the half-width from which a side has no limit."""
 _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
 """Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _EVEN_SCORE = 25
-"""Largest absolute score without advantage for either side (`Searcher._easier_to_prove`)."""
+"""Largest absolute score without advantage for either side, and the largest loss of score for an
+easier proof (`Searcher._easier_to_prove`).
+"""
 _HISTORIES = ("history", "followups", "countermoves")
 """Names of the fields of the search's record that are kept from search to search."""
 _WXF = RuleSet(Rules.WXF)
@@ -57,13 +67,14 @@ def _compiling(kernels: str) -> Iterator[None]:
 class Searcher:
     """Driver of the search; keeps hash table, histories and records between searches.
 
-    Runs one search at a time. `stop` may be called from any thread, also before a search begins.
+    Runs one search at a time. `stop` may be called from any thread, also before a search begins;
+    its flag stays set until `clear_stop`.
     """
 
     def __init__(self, hash_mebibytes: int = 16) -> None:
         self._states = np.zeros(1, STATE)
         self._others: ThreadPoolExecutor | None = None
-        self._expected: dict[int, int] = {}  # last score of each line, by its number
+        self._expected: dict[int, int] = {}  # score in the last iteration, by the line's number
         self._prover = Prover()
         self.tries_proofs = True
         """Whether proofs are tried; the first proof compiles or loads their kernel."""
@@ -76,7 +87,7 @@ class Searcher:
         probe_board(self._no_tables.buffers, self._states["boards"][0, 0], 0)
 
     def warm_up(self) -> None:
-        """Compile or load the kernels; only one process at a time compiles them."""
+        """Compile or load the kernels of the search; one process at a time compiles them."""
         with _compiling("search"):
             for _ in self.think([Position.from_fen(_EMPTY)], [], depth=1):
                 pass
@@ -88,7 +99,7 @@ class Searcher:
             self._prover.warm_up(state[:1], self._tables.buffers)
 
     def resize(self, hash_mebibytes: int) -> None:
-        """Replace the hash table by an empty one; the two are never in memory at the same time."""
+        """Free the hash table, then make an empty one; 0 MiB leave one bucket."""
         self._table = transposition.new_table(0)
         self._table = transposition.new_table(hash_mebibytes)
         self._hash = hash_mebibytes
@@ -119,7 +130,7 @@ class Searcher:
         self._states = states
 
     def clear(self) -> None:
-        """Clear the hash table, the histories and the last proof."""
+        """Clear the hash table and the histories, and discard the last proof."""
         self.resize(self._hash)
         self._prover.forget()
         for name in _HISTORIES:
@@ -155,10 +166,11 @@ class Searcher:
 
         `positions` is the game, oldest first, and `moves` the moves between them. `rule_set`
         decides repetitions. `lines` is the number of best lines (MultiPV), `only` the moves that
-        may be played (None: all legal moves). `depth` and `nodes` are limits. `full_width` switches
-        reductions and pruning off. Yields nothing if there is no legal move. A stopped search
-        yields the lines of its last, unfinished iteration, if there are any. A win proven by the
-        `prover` ends the search; its line is one move with the score `PROVEN_WIN`.
+        may be played (None: all legal moves). `depth` and `nodes` are limits, `nodes` for each
+        thread. `full_width` switches reductions and pruning off. Yields nothing if there is no
+        legal move. A search that is stopped, by `stop` or by `nodes`, yields the lines of its
+        unfinished iteration last, if there are any, and leaves the flag set (`clear_stop`). A win
+        proven by the `prover` ends the search; its line is one move with the score `PROVEN_WIN`.
         """
         legal = legal_moves(positions[-1])
         if only is not None:
@@ -169,7 +181,7 @@ class Searcher:
         state = self._begin(positions, moves, rule_set)
         state["node_limit"] = nodes or NO_LIMIT
         state["full_width"] = full_width
-        root_moves = packed(legal)
+        root_moves = numbers_of_moves(legal)
         # No proof where a depth is given: a proven win may take more plies than necessary.
         proves = depth is None and only is None and lines == 1 and not full_width
         proves = proves and self.tries_proofs and rule_set.rules != Rules.NONE
@@ -196,17 +208,19 @@ class Searcher:
                 return
 
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
-        """Replace a line without advantage by the move with the smallest proof number.
+        """Return a line, or its score with the root move that has the smallest proof number.
 
-        That move is searched, and replaces the moves of the line if its score is at most
-        `_EVEN_SCORE` lower. A stopped search keeps the choice of the last iteration.
+        A line with an advantage for one side is returned. Otherwise that move is searched, and
+        chosen if its score is at most `_EVEN_SCORE` lower. If the search is stopped meanwhile, the
+        choice of the last iteration holds.
         """
         if abs(line.score) > _EVEN_SCORE:
             return line
         state, move = self._states[:1], self._prover.least_to_prove()
         least, score = line.score - _EVEN_SCORE, -scores.INFINITE
         if move is not None and move != line.moves[0]:
-            score = search_root(state, self._shared, packed([move]), 0, depth, least - 1, least)
+            moves = numbers_of_moves([move])
+            score = search_root(state, self._shared, moves, 0, depth, least - 1, least)
         if not state["stop"][0]:
             self._preferred = move if score >= least else None
         return line if self._preferred is None else Line(line.score, (self._preferred,))
@@ -223,7 +237,8 @@ class Searcher:
     ) -> NDArray[np.void]:
         """Set up the records of all threads for a search; return them, an array (threads,).
 
-        They hold the last `GAME_PLIES` plies of the game, and a new generation of hash entries.
+        They hold the last `GAME_PLIES` plies of the game, a new generation of hash entries, and the
+        histories and the stop flag of the first thread. All other fields are cleared.
         """
         state = self._states[:1]
         for name in STATE.names or ():
@@ -233,7 +248,7 @@ class Searcher:
         self._expected.clear()
         first = max(0, len(moves) - GAME_PLIES)
         state["boards"][0, 0] = np.frombuffer(positions[first].board, np.int8)
-        begin(state, packed(moves[first:]), int(positions[first].side))
+        begin(state, numbers_of_moves(moves[first:]), int(positions[first].side))
         rules = rule_set.rules or Rules.WXF
         state["offences"], state["chase_rules"] = rules.offences, rule_set.chase_rules
         state["table_pieces"] = max((m.men for m in self._tables.materials), default=0)
@@ -244,7 +259,7 @@ class Searcher:
     def _other_threads(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
         """Context in which the other threads search the root; leaving it stops these threads.
 
-        Every second one, from the first, searches one ply deeper than `depth`.
+        The first, third and so on of them search one ply deeper than `depth`.
         """
         others = self._states[1:]
         if self._others is None:
@@ -268,9 +283,10 @@ class Searcher:
     def _search_lines(self, root_moves: NDArray[np.int32], lines: int, depth: int) -> list[Line]:
         """Search to a depth once for each of `lines` lines; return the lines, best first.
 
-        root_moves : int32 (n,), inout; the moves `source << 7 | target`; best moves are moved first
+        root_moves : int32 (n,), inout; the moves `source << 7 | target`; the first moves of the
+            lines are moved to the front
 
-        Each search leaves out the first moves of the lines found. A stopped search finds fewer.
+        Each search leaves out the first moves of the lines found. A stopped search may find fewer.
         """
         state, found = self._states[:1], []
         for first in range(lines):
@@ -280,7 +296,7 @@ class Searcher:
             # A stopped search has not tried all moves, and so proves no loss.
             if length == 0 or (state["stop"][0] and score < -scores.MAX_EVALUATION):
                 break
-            found.append(Line(score, tuple(map(unpacked, state["pv"][0, 0, :length]))))
+            found.append(Line(score, tuple(map(move_of_number, state["pv"][0, 0, :length]))))
             self._expected[first] = score
         return sorted(found, key=lambda line: -line.score)
 
@@ -310,5 +326,5 @@ class Searcher:
         return Shared(self._table, self._tables.buffers)
 
     def clear_stop(self) -> None:
-        """Clear the stop flag before a search: `stop` may have been called without one."""
+        """Clear the stop flag, before a search."""
         self._states["stop"][0] = 0

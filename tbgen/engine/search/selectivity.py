@@ -1,10 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Reductions and pruning by the estimate of a node (`state.estimate`).
 
-The estimate is the static evaluation, or a closer score from the hash table. In check there is
-none: then only `reduction` applies. In a full-width search (`state.full_width`) nothing applies.
-Decided scores overrule estimates: no move is pruned before a move has been searched that does not
-lose by force. So a mate or a verdict never depends on a move that was not searched.
+The estimate is the static evaluation. If the hash table has a bound that shows the evaluation to be
+too low or too high, it is the score of this bound (`tree._cutoff_score`). A position in check has
+no estimate: there only `reduction` applies. In a full-width search (`state.full_width`) nothing
+applies.
+
+A score is *decided* if it is a win or loss by mate, table, verdict or proof (`scores.is_decided`).
+Pruning never makes a score decided: in a node, no move is pruned before a move has been searched
+whose score is not a decided loss, and no position is pruned against a decided bound (alpha or
+beta). So a mate or a verdict never depends on a move that was not searched.
 """
 
 from __future__ import annotations
@@ -19,13 +24,18 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
 
 NO_ESTIMATE = -INFINITE
+"""Value of `state.estimate` for a ply without an estimate: in check, or in full width."""
 
-# Largest depth of each kind of pruning (least depth of the null move), and margins of the estimate.
+# Largest depth of each kind of pruning (least depth of the null move), margins of the estimate, and
+# their steps per ply of depth. `_NULL_STEP`: excess over beta that shortens the search by a ply.
+# `_LATE_COUNT`: number of moves searched at depth 0, which grows with the depth.
 _REVERSE_DEPTH, _REVERSE_MARGIN = 8, 60
 _RAZOR_DEPTH, _RAZOR_MARGIN = 3, 160
 _NULL_DEPTH, _NULL_STEP = 2, 120
 _LEAST_ATTACKERS = 2
-"""Least number of rooks, knights and cannons for a null move; with fewer, zugzwang is likely."""
+"""Least number of rooks, knights and cannons of the side that makes a null move; with fewer,
+zugzwang is likely: any move may be worse than passing.
+"""
 _FUTILITY_DEPTH, _FUTILITY_MARGIN, _FUTILITY_STEP = 6, 60, 70
 _LATE_DEPTH, _LATE_COUNT = 5, 8
 _LOSING_DEPTH = 5
@@ -33,20 +43,23 @@ _LOSING_DEPTH = 5
 _SIZE = 64
 _LOGARITHMS = np.log(np.arange(1, _SIZE + 1))
 REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
-"""int64 (64, 64): plies by which the search of a late move is shortened, by depth - 1 and the
-number of moves searched before.
+"""int64 (64, 64): plies by which the search of a late move is shortened before corrections, by
+depth - 1 and the number of moves searched before, each at most 63.
 """
 
 
 @part
 def is_improving(state, ply):
-    """Return whether the estimate is higher than two plies before; True if there was none then."""
+    """Return whether the estimate is higher than that two plies before; True if that has none."""
     return ply < 2 or state.estimate[ply] > state.estimate[ply - 2]
 
 
 @part
 def is_reverse_futile(state, ply, depth, beta):
-    """Return whether the estimate is so far above beta that it cuts off (reverse futility)."""
+    """Return whether the estimate is so far above beta that it causes a cutoff (reverse futility).
+
+    The depth must be small, and beta not decided.
+    """
     margin = _REVERSE_MARGIN * (depth - is_improving(state, ply))
     is_above = state.estimate[ply] - margin >= beta
     return depth <= _REVERSE_DEPTH and abs(beta) <= MAX_EVALUATION and is_above
@@ -54,7 +67,11 @@ def is_reverse_futile(state, ply, depth, beta):
 
 @part
 def is_razored(state, ply, depth, alpha):
-    """Return whether to try quiescence first: the estimate is far below alpha (razoring)."""
+    """Return whether the estimate is far below alpha at a small depth (razoring).
+
+    Then the node is first searched by quiescence search (`tree.quiesce`: captures only). If its
+    score is at most alpha, it is the node's; otherwise the node is searched to its depth.
+    """
     return (
         depth <= _RAZOR_DEPTH
         and abs(alpha) <= MAX_EVALUATION
@@ -65,7 +82,10 @@ def is_razored(state, ply, depth, alpha):
 
 @part
 def null_depth(state, row, side, depth, beta):
-    """Return the depth of the search after a null move (pass); -1 where none is tried."""
+    """Return the depth of the search after a null move (pass); -1 where none is tried.
+
+    It is tried if the estimate is at least beta, and few attackers make no zugzwang likely.
+    """
     estimate = state.estimate[row - state.root]
     if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or estimate < beta:
         return -1
@@ -83,6 +103,7 @@ def null_depth(state, row, side, depth, beta):
 def reduction(state, row, depth, searched, move, narrow):
     """Return the number of plies by which the first search of a late move is shortened.
 
+    Quiet moves and losing captures are late after the first two moves; others are not shortened.
     The move has been made: row + 1 has the position after it.
 
     narrow : bool; a null window: not on the principal variation
@@ -107,7 +128,7 @@ def reduction(state, row, depth, searched, move, narrow):
 
 @part
 def is_late(state, row, depth, searched, best):
-    """Return whether enough moves were searched to prune the remaining quiet and losing moves."""
+    """Return whether enough moves were searched to prune the rest: quiet moves, losing captures."""
     ply = row - state.root
     if state.estimate[ply] == NO_ESTIMATE or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
         return False
@@ -119,9 +140,11 @@ def is_late(state, row, depth, searched, best):
 
 @part
 def is_pruned(state, row, side, depth, searched, move, alpha, best):
-    """Return whether a quiet move far below alpha, or a losing capture, is pruned.
+    """Return whether a move is pruned: a quiet one with the estimate far below alpha, a losing
+    capture.
 
-    Never pruned are moves that may give check, and all moves until one does not lose by force.
+    The depth must be small. Never pruned are moves that may give check, and moves before one has
+    been searched whose score is not a decided loss.
     """
     ply = row - state.root
     estimate = state.estimate[ply]

@@ -5,10 +5,10 @@
                       squares, hash keys, and sums of the evaluation
     fields by ply     one entry for each ply from the root: moves and their ranks, killers, the
                       principal variation, path dependence
-    single fields     counters, limits, the rules, the stop flag
+    other fields      histories, counters, limits, the rules, the stop flag
 
 Moves are not unmade: a move writes the next position into the next row. Rows before `root` are the
-last plies of the game, at most `GAME_PLIES`.
+last plies of the game, at most `GAME_PLIES`; row `root` has the position that is searched.
 """
 
 from __future__ import annotations
@@ -39,13 +39,18 @@ GAME_PLIES = 512
 MAX_PLY = 120
 """Maximum ply of the search."""
 PLIES = MAX_PLY + 2
+"""Length of the fields by ply."""
 ROWS = GAME_PLIES + PLIES + 1
+"""Length of the fields by row."""
 PIECES = 32
+"""Number of ids: each piece of the first position has one, and keeps it (`tbgen.referee.record`).
+"""
 MEN = 16
 """Maximum pieces of a side."""
 
 PLACES = 8 * SQUARES
-"""Number of pairs (kind of piece, square). The index of a pair is `90 * kind + square`."""
+"""Number of pairs of a kind of piece, 0 to 7, and a square. A pair's index is `90 * kind + square`.
+"""
 
 STATE = np.dtype(
     [
@@ -73,8 +78,8 @@ STATE = np.dtype(
         ("history", np.int32, (16, SQUARES)),  # see `ordering`
         ("followups", np.int16, (2, PLACES, PLACES)),
         ("countermoves", np.int32, PLACES),
-        ("played", np.int32, PLIES),  # kind and target of the move to this ply; 0 for none
-        ("estimate", np.int32, PLIES),  # static evaluation or a closer score, see `tree`
+        ("played", np.int32, PLIES),  # index in `PLACES` of the last move's piece and target, or 0
+        ("estimate", np.int32, PLIES),  # see `selectivity`
         ("pv", np.int32, (PLIES, PLIES)),
         ("pv_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),  # see `judging`
@@ -90,7 +95,7 @@ STATE = np.dtype(
         ("node_limit", np.int64),
         ("table_hits", np.int64),
         ("judged", np.int64),  # repetitions judged
-        ("spared", np.int64),  # of these, draws where a draw gave a cutoff
+        ("spared", np.int64),  # of these, draws where a draw causes a cutoff
         ("deepest", np.int64),
         ("full_width", np.int64),  # 1: no reductions, no pruning (for tests)
         ("stop", np.int64),
@@ -108,12 +113,12 @@ class Shared(NamedTuple):
     buffers: Buffers  # the tables, empty where there are none
 
 
-def packed(moves: Iterable[Move]) -> NDArray[np.int32]:
+def numbers_of_moves(moves: Iterable[Move]) -> NDArray[np.int32]:
     """Return moves as numbers `source << 7 | target`, as kernels take them: int32 (n,)."""
     return np.array([move.source << 7 | move.target for move in moves], np.int32)
 
 
-def unpacked(number: int) -> Move:
+def move_of_number(number: int) -> Move:
     """Return the move with the number `source << 7 | target`."""
     return Move(int(number) >> 7, int(number) & 127)
 
@@ -138,7 +143,10 @@ def _toggle(state, row, square):
 def begin(states, moves, side):
     """Set up the record from the board in row 0, and play the moves of the game.
 
-    states : `State` (1,), inout; `boards[0]` holds the first position; fields by ply are unchanged
+    The last position becomes the root.
+
+    states : `State` (1,), inout; `boards[0]` holds the first position; the fields by ply, and
+        counters and limits, are unchanged
     moves : int32 (n,), in; legal moves from the first position, one after another
     side : int64; the side to move in row 0
     """
@@ -228,7 +236,7 @@ def push(state, row, side, source, target):
 
 @part
 def push_null(state, row):
-    """Make a null move (pass); `FIRST` of the new row is this row, so no repetition spans it."""
+    """Make a null move (pass); `FIRST` of the new row is that row, so no repetition spans it."""
     after = row + 1
     for square in range(SQUARES):
         state.boards[after, square] = state.boards[row, square]

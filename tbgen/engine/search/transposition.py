@@ -5,10 +5,10 @@
     data  : move, 14 bits | bound, 2 | depth, 8 | generation, 8 | score + 2^23, 24
 
 A new result replaces the first entry of its bucket, unless that entry belongs to another position,
-is of the same generation, and is deeper. Then the new result replaces the second entry. Only values
-that do not depend on the path are stored (`judging`). Scores that count plies from the root are
-stored relative to the position. Threads share a table without locks: an entry mixed from two writes
-fails the comparison of its key.
+is of the same generation (stored in the same search), and is deeper. Then the new result replaces
+the second entry. Only scores that do not depend on the path are stored (`judging`). Decided scores,
+which count plies from the root, are stored relative to the position. Threads share a table without
+locks: an entry mixed from two writes fails the comparison of its key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from tbgen.compiling.jit import part, prefetch
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
-"""Kind of bound that a stored score is: none, upper bound, lower bound, or exact value."""
+"""Kind of bound that a stored score is: none, upper bound, lower bound, or exact value. `EXACT` has
+the bits of both bounds.
+"""
 
 _MOVE, _BOUND, _DEPTH, _GENERATION, _SCORE = 0, 14, 16, 24, 32
 _MOVES = (1 << _BOUND) - 1
@@ -32,7 +34,10 @@ _LINE_NUMBERS = 8
 
 
 def new_table(mebibytes: int) -> NDArray[np.int64]:
-    """Return an empty table of at most `mebibytes` (0: one bucket), aligned to cache lines."""
+    """Return an empty table, aligned to cache lines.
+
+    It has the largest power of two of entries that takes at most `mebibytes`; one bucket for 0.
+    """
     entries = max(2, 1 << ((mebibytes << 20) // ENTRY_BYTES).bit_length() - 1) if mebibytes else 2
     memory = np.zeros(2 * entries + _LINE_NUMBERS, np.int64)
     first = -memory.ctypes.data // memory.itemsize % _LINE_NUMBERS
@@ -100,7 +105,7 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
     """Return the stored score if it causes a cutoff, else `UNKNOWN`.
 
     Decided scores apply at any depth, others from searches at least as deep. In a full-width search
-    (`full_width`) the depth must be equal: values are as without a hash table.
+    (`full_width`) the depth must be equal, so that scores are as without a hash table.
     """
     bound, score = bound_of(data), score_of(data, ply)
     if state.full_width != 0:
@@ -115,10 +120,11 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 @part
 def store_move(state, shared, row, move):
-    """Store a move without its score, which depends on the path; later searches try it first.
+    """Store a move without its score, which depends on the path, as the hash move of later
+    searches.
 
-    An entry of the position keeps its bound, depth and score. Without one, the bucket's second
-    entry is replaced by an entry without a bound.
+    If the position has an entry, only its move is replaced. Otherwise an entry without a bound
+    replaces the bucket's second one.
     """
     table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
@@ -137,7 +143,7 @@ def store_move(state, shared, row, move):
 def store(state, shared, row, ply, depth, bound, score, move):
     """Store the result of searching a node to a depth: bound, score and best move.
 
-    If `move` is 0, and the entry replaced is of the same position, its move is kept.
+    If `move` is 0, and the bucket's first entry is of the same position, its move is kept.
     """
     if score > MAX_EVALUATION:
         score += ply

@@ -2,15 +2,16 @@
 """Principal variation search over positions that are judged first.
 
     known value      a verdict or a table's value ends the line (`judging`)
-    depth 0          quiescence search: captures, or all evasions of a check, until a position is
-                     quiet enough for a static evaluation; in check the depth is one ply more
-    hash table       a stored bound cuts off if it is deep enough or decided; never on the
-                     principal variation
+    depth 0          quiescence search: captures, or all evasions of a check, until the side to move
+                     does better to stop at the static evaluation; in check the depth is one more
+    hash table       a stored bound causes a cutoff if its depth is enough or its score decided;
+                     never on the principal variation
     selectivity      pruning by estimate and null move, outside the principal variation
     moves            in the order of `ordering`, with late move reductions
 
-Scores are relative to the side to move and fail-soft. A decided score (`scores`) is proven at any
-depth (`selectivity`).
+Scores are relative to the side to move and fail-soft. A decided score (`scores`) holds at any
+depth, since it depends on no pruned move (`selectivity`). A node is on the *principal variation* if
+its window is wider than a null window, beta = alpha + 1.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ def _store_pv(state, ply, move):
 
 @part
 def _begin_node(state, shared, row, side, beta):
-    """Start a node: return its score by verdict or table, `UNKNOWN` if it must be searched.
+    """Start a node; return its score by verdict or table, or `UNKNOWN` if it must be searched.
 
-    Sets `state.stop` at the node limit; returns 0 once the search is stopped.
+    Clears the node's line, and sets `state.depends` of the ply (`judging`). Sets `state.stop` at
+    the node limit; returns 0 once the search is stopped.
     """
     ply = row - state.root
     state.depends[ply] = CLEAN
@@ -69,11 +71,10 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if the hash table or the estimate causes a cutoff, else `UNKNOWN`.
 
     There are cutoffs only in a null window. Stores the estimate in `state.estimate[ply]`, unless
-    the hash table causes a cutoff. A stored undecided upper bound below the estimate, or lower
-    bound above it, replaces the estimate.
+    the hash table causes a cutoff. An undecided score of the hash table replaces the estimate if it
+    is an upper bound below it, or a lower bound above it.
 
-    estimate : int64; the static evaluation, or `NO_ESTIMATE`
-    data : int64; the position's entry of the hash table, 0 for none
+    estimate : int64; the static evaluation, or `NO_ESTIMATE`, which is not replaced
     """
     narrow = beta - alpha == 1
     if data != 0:
@@ -82,8 +83,8 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
             if known != UNKNOWN:
                 return known
         score = entry.score_of(data, ply)
-        closer = entry.bound_of(data) & (entry.UPPER if score < estimate else entry.LOWER)
-        if estimate != selectivity.NO_ESTIMATE and abs(score) <= MAX_EVALUATION and closer:
+        refutes = entry.bound_of(data) & (entry.UPPER if score < estimate else entry.LOWER)
+        if estimate != selectivity.NO_ESTIMATE and abs(score) <= MAX_EVALUATION and refutes:
             estimate = score
     state.estimate[ply] = estimate
     if narrow and selectivity.is_reverse_futile(state, ply, depth, beta):
@@ -93,7 +94,11 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
 
 @part
 def play(state, row, side, move):
-    """Make a move, and store its piece and target for the histories in `played[ply + 1]`."""
+    """Make a move, and store it for the histories (`ordering`) in `played` of the next ply.
+
+    One number, an index in `state.PLACES`, has the kind of the moved piece, without its side, and
+    the target.
+    """
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
@@ -104,7 +109,7 @@ def play(state, row, side, move):
 def _store_result(state, shared, row, depth, depends, bound, score, move):
     """Store a node's score in the hash table; only its move if the score depends on the path.
 
-    depends : int64; first row that the score depends on (`judging`), kept in `state.depends`
+    depends : int64; first row that the score depends on (`judging`); stored in `state.depends`
     """
     ply = row - state.root
     state.depends[ply] = depends
@@ -116,15 +121,16 @@ def _store_result(state, shared, row, depth, depends, bound, score, move):
 
 @recursive_part
 def quiesce(state, shared, row, side, alpha, beta):
-    """Return the score of a position by quiescence search; fail-soft.
+    """Return the score of a position by quiescence search; fail-soft, void once stopped.
 
     In check, all evasions are searched. Otherwise the side to move may stand pat (take the static
     evaluation), and captures that lose material by static exchange evaluation are left out. So are
-    captures that cannot raise the score above alpha (delta pruning), but not in full width.
+    captures that are unlikely to raise the score above alpha (delta pruning), but not in full
+    width. At the maximum ply the score is the static evaluation.
     """
-    # Repetitions are not tested: the search has judged the first position, and every later one
-    # follows a capture, or evasions of the check that a capture gave. So values from the hash
-    # table always apply.
+    # Repetitions are not tested: `search` has judged the first position, and on the way to every
+    # later one, a capture precedes any evasions of checks. So scores do not depend on the path, and
+    # those of the hash table apply.
     ply = row - state.root
     state.nodes += 1
     if ply > state.deepest:
@@ -182,7 +188,10 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return a position's score (fail-soft; void once stopped), and store its line in `pv[ply]`."""
+    """Return a position's score (fail-soft; void once stopped), and store its line in `pv[ply]`.
+
+    The line is empty unless a move raises the score above alpha.
+    """
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
@@ -272,7 +281,7 @@ def search_root(states, shared, moves, first, depth, low, high):
     low, high : int64; the aspiration window
 
     A move that raises the score above `low` stores a line; without such a move `pv_length[0]` is 0.
-    A stopped search returns the best score of the moves searched so far.
+    A stopped search returns the best score of the moves that were searched to the end.
     """
     state = states[0]
     row, side = state.root, state.root_side
