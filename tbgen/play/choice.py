@@ -1,8 +1,8 @@
 """Choice of a move: progress for the winner, safety for the side that draws.
 
     value of the position      move to play
-    direct win                 keep the opponent in the pattern, without an offence as grave as the
-                               opponent's: `Aim.WIN`
+    direct win                 a move that keeps the opponent in the pattern, without an offence as
+                               grave as the opponent's: `Aim.WIN`
     any other win              a move to a shorter distance or a lower order, unless the game makes
                                it a harmful repetition: then the next best winning move
     draw                       a move that keeps the draw and makes neither a check nor a new
@@ -10,6 +10,8 @@
                                towards the first of `DRAWING_AIMS` that can be reached, such as an
                                idle move later in the game
     loss                       the longest resistance
+
+If the rules judge no repetition, or are unknown, the first of the best moves is played.
 
 A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
 the repetition rules (docs/values.md). A position in a pattern is a direct win for the other side.
@@ -81,8 +83,9 @@ def _safest_move(
 ) -> RootMove:
     """Return the move that reaches an aim fastest; the aim is the first reachable one of `aims`.
 
-    The fastest move is the one of lowest rank (`safety.Rank`). Moves without a rank come last: the
-    opponent can prevent the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful
+    If no aim is reachable, it is the last one. The fastest move is the one of lowest rank
+    (`safety.Rank`). Moves without a rank come last, the least repeated first: the opponent can
+    prevent the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful
     repetition (`_earlier_occurrences`) are avoided; if all moves lead into one, the least repeated
     is taken. `game` is the positions, oldest first; the last one is the current position, and
     `root` its value.
@@ -107,6 +110,7 @@ def _least_punished(
 ) -> RootMove:
     """Return the first of `moves` that leads into no harmful repetition, else the least repeated.
 
+    The least repeated is the first with the fewest earlier occurrences (`_earlier_occurrences`).
     `game` is the positions, oldest first; the last one is the current position, and `root` its
     value.
     """

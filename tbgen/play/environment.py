@@ -24,8 +24,9 @@ OCCURRENCES = 3
 class Step:
     """Result of one move of the player: position, reply of the table, and result of the game.
 
-    `reply` is the table's move, None if the player's move has ended the game. `result` is the
-    game's result for the player, None while the game goes on.
+    `position` is the one after the reply. `reply` is the table's move, None if the player's move
+    has ended the game; `position` is then the one after that move. `result` is the game's result
+    for the player, None while the game goes on.
     """
 
     position: Position
@@ -41,9 +42,9 @@ class Step:
 class Environment:
     """A game from one position, in which the table answers every move of the player.
 
-    The player has `side`, by default the side to move. A game without result after `plies` plies is
-    a draw. Raises the errors of `GameTablebase.probe`, and `MissingTableError` if a capture leads
-    to a material without a table.
+    The player has `side`, by default the side to move at the start. A game without result after
+    `plies` plies is a draw. The constructor, `reset` and `step` raise the errors of
+    `GameTablebase.probe`, and `MissingTableError` if a capture leads to a material without a table.
 
     >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
     >>> game.step("a0a8").result  # doctest: +SKIP
@@ -106,7 +107,8 @@ class Environment:
     def step(self, move: Move | str) -> Step:
         """Make a move, such as `h2e2`, and let the table reply.
 
-        Raises `MoveTextError` for a move that is not legal, or after the end of the game.
+        Raises `MoveTextError` for a move that is not legal, or after the end of the game. After an
+        error the game is as before.
         """
         wanted = Move.from_iccs(move) if isinstance(move, str) else move
         if wanted not in self.legal_moves:

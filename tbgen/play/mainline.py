@@ -2,8 +2,9 @@
 
 mate or stalemate    the end of the game; on the way, captures may lead into tables of other
                      materials
-loop                 the losing side must check or chase for ever; the loop is given once
-draw                 the position is a draw: no moves are given, because no line is forced
+loop                 the losing side must check or chase for ever; the loop is given once. Or a
+                     position has occurred more than `MAX_OCCURRENCES` times
+draw                 the last position is a draw: no line is forced from there
 unknown              the line enters a material without a table, or the best move cannot be found
                      for lack of a table
 cut                  the line has the requested number of plies
@@ -25,7 +26,8 @@ from tbgen.tables import MissingTableError, Outcome, ProbeResult
 from tbgen.tables.reader import as_html
 
 MAX_OCCURRENCES = 4
-"""Maximum occurrences of a position in a line; the next one ends it, even without a verdict."""
+"""Maximum occurrences of a position in a line; the next one ends the line, even without a verdict.
+"""
 
 
 class Ending(StrEnum):
@@ -93,7 +95,10 @@ class Mainline:
 
 
 def follow_best_moves(tables: Prober, start: Position, plies: int | None = None) -> Mainline:
-    """Return best play from `start` to the end or for `plies` plies; raises like `Prober.probe`."""
+    """Return best play from `start` to the end, or for at most `plies` plies.
+
+    Raises like `Prober.probe` for `start`. A table that is missing later ends the line.
+    """
     moves: list[LineMove] = []
     game = [start]
     while True:
@@ -106,7 +111,7 @@ def follow_best_moves(tables: Prober, start: Position, plies: int | None = None)
         if begin < len(moves):
             verdict = judge_repetition(game, root.rule_set)
             winner = position.side if root.outcome == Outcome.WIN else position.side.other
-            # Without a verdict the line goes on: `choose` sees the repetition, and deviates.
+            # Without a verdict against the loser the line goes on: `choose` avoids the repetition.
             if is_lost_by(verdict, winner.other) or game.count(position) > MAX_OCCURRENCES:
                 # The judged loop may begin later than the first occurrence.
                 loop = begin + (verdict.span[0] if verdict and verdict.span else 0)

@@ -66,8 +66,9 @@ class RootMove:
 
     `result` is the probe of that position (`after`), None if its table is missing; `missing` then
     names the material. `converts` is True if the move is a capture and the table of the position
-    before it counts distances to conversion. `check`: the move gives check. `best` marks all moves
-    that `best_move` chooses from.
+    before it counts distances to conversion. `check`: the move gives check. `best` marks the best
+    moves (docs/values.md, "Best moves"). `best_move` plays one of them, or another winning move
+    where a repetition would be judged as no win.
     """
 
     move: Move
@@ -126,7 +127,7 @@ class RootMove:
 
     @property
     def ends_game(self) -> bool:
-        """Return whether the opponent has no legal move left."""
+        """Return whether the opponent has no legal move left; False if the value is unknown."""
         return self.result is not None and self.result.exact == Value(Outcome.LOSS)
 
     @property
@@ -148,12 +149,12 @@ class RootMove:
 
 
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
-    """Return the best moves, from which the move to play is chosen.
+    """Return the best moves, of equal worth (docs/values.md, "Best moves").
 
-    `moves` are sorted, best first. A known move is best if its worth is the value of the position,
-    `root` (docs/values.md, "Best moves"). If no known move is best, the best one leads to a missing
-    table. If just one move does so, it is returned; of several, none is known to be best, and the
-    list is empty.
+    `moves` are sorted, best first, and `root` is the value of the position. The best moves are the
+    known ones of the highest worth. But if some moves are unknown for lack of a table, and all
+    known ones are worth less than the position, the best move is unknown: if there is just one
+    unknown move, it is returned, otherwise the list is empty.
     """
     known = [move for move in moves if move.result is not None]
     unknown = [move for move in moves if move.result is None]

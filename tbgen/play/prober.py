@@ -53,9 +53,10 @@ class Prober(Tablebase):
     def probe_root(self, position: Position | str) -> list[RootMove]:
         """Return every legal move with the value of the position it leads to, best first.
 
-        If that position's table is missing, the move's outcome is None. Then it is possible that no
-        move is marked as best (docs/values.md, "Best moves"). The table of the position itself is
-        required. An empty list: the side to move has lost. Raises like `probe`.
+        If the table of a position after a move is missing, the outcome of that move is None. Then
+        it is possible that no move is marked as best (docs/values.md, "Best moves"). The table of
+        the position itself is required. An empty list means that the side to move has no legal
+        move, and has lost. Raises like `probe`.
         """
         return self.probe_with_moves(position)[1]
 
@@ -80,6 +81,7 @@ class Prober(Tablebase):
         return root, [replace(move, best=True) if move in best else move for move in moves]
 
     def _probe_legal(self, position: Position) -> ProbeResult:
+        """Probe a position that is known to be legal; a loss if it has neither table nor move."""
         try:
             return super().probe(position)
         except MissingTableError:
@@ -88,8 +90,9 @@ class Prober(Tablebase):
         return ProbeResult(Outcome.LOSS, 0, 0, 0, position.material, self.rule_set, None)
 
 
-def _legal(text: Position | str) -> Position:
-    position = as_position(text)
+def _legal(position: Position | str) -> Position:
+    """Return a position, parsed if it is text; raises `IllegalPositionError` if it is illegal."""
+    position = as_position(position)
     try:
         check_legal(position)
     except PositionError as error:

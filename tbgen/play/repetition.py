@@ -1,7 +1,7 @@
 """Verdicts of the referee on repetitions in a game given by its positions.
 
-A table's value "draw" or "direct win" holds for any history. In a game, the repeated moves of both
-sides decide the verdict.
+The values "draw" and "direct win" of a table do not depend on the moves before. In a game, the
+moves of both sides since a position occurred before decide the verdict.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
     """Return the referee's verdict on the last position of a game if it has occurred before.
 
     `game` is the positions, oldest first. If two neighbours are not one legal move apart, all
-    positions before that gap are left out. None if the last position is not repeated, or if the
-    rules have no repetition rule or are unknown.
+    positions before that gap are left out. Returns None if the last position has not occurred since
+    then, or if the rules have no repetition rule or are unknown.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:
         return None
-    moves = _moves_to(game[game.index(game[-1]) :])
+    moves = _moves_since_gap(game[game.index(game[-1]) :])
     played = game[len(game) - 1 - len(moves) :]
     if game[-1] not in played[:-1]:
         return None
@@ -48,7 +48,7 @@ class TrialMoves:
 
     @cached_property
     def _game(self) -> Game:
-        moves = _moves_to(self._positions)
+        moves = _moves_since_gap(self._positions)
         first = self._positions[len(self._positions) - 1 - len(moves)]
         return Game.read(first, moves, self._rule_set.chase_rules)
 
@@ -66,7 +66,7 @@ class TrialMoves:
         return verdict
 
 
-def _moves_to(game: Sequence[Position]) -> list[Move]:
+def _moves_since_gap(game: Sequence[Position]) -> list[Move]:
     """Return the moves of a game since its last gap (see `TrialMoves`), oldest first."""
     moves: list[Move] = []
     for after, before in pairwise(reversed(game)):
@@ -78,7 +78,7 @@ def _moves_to(game: Sequence[Position]) -> list[Move]:
 
 
 def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
-    """Return whether a repetition has been judged against a side; False for None."""
+    """Return whether a repetition has been judged against a side; False without a judgement."""
     return judgement is not None and judgement.verdict == Verdict.won_by(side.other)
 
 

@@ -6,8 +6,9 @@ loses; check is graver than chase. The *own* side plays by this module, the *riv
 
     Node    a position with the own side to move, the streaks of both sides, and the threats of the
             rival's last move
-    Edge    a move of the own side and a reply, to the next node
-    Graph   all reachable nodes; small, because in a drawn position an idle move has no edge
+    Edge    a move of the own side and a reply, to the next node Graph   reachable nodes, at most
+    `MAX_NODES`; few, because in a drawn position an idle move, which
+            is safe, has no edge
     Rank    distance of a node from the edges that must recur (`solve`)
 
 A side that draws is safe once it makes an idle move: the position after it is drawn in the table,
@@ -64,7 +65,7 @@ class Node:
     """A position with the own side to move, and the history that matters for the aim.
 
     `own` and `rival` are the streaks of both sides, empty if irrelevant to the aim. `threats` are
-    the checks and attacks of the rival's last move; None if that move is unknown or irrelevant to
+    the check or the attacks of the rival's last move; None if that move is unknown or irrelevant to
     the aim. Which of them are offences depends on the own side's next move.
     """
 
@@ -92,7 +93,7 @@ class MoveOption(NamedTuple):
 
 
 Graph = dict[Node, Sequence[MoveOption]]
-"""The options at each node of the graph; all other nodes are outside."""
+"""The options at each node of the graph. Edges may lead to nodes outside, which are no keys."""
 
 
 class Rank(NamedTuple):
@@ -136,8 +137,9 @@ def _reach_good(
 ) -> dict[Node, Rank]:
     """Return the ranks of the nodes in `region` from which the own side can force an advance.
 
-    An advance is a node in `ranked`, or a good edge to a node in `region`; neutral edges may come
-    before it. `bad` is the number of bad edges in the returned ranks.
+    An advance is a node in `ranked`, a good edge to a node in `region`, or a safe reply, which has
+    no edge; neutral edges may come before it. `bad` is the number of bad edges in the returned
+    ranks.
     """
     inside = set(region)
     reached: dict[Node, Rank] = {}
@@ -230,7 +232,7 @@ class StreakGraph:
         return Node(game[-1], own, self._offences.streak(game[:-1]), threats)
 
     def ranked(self, game: Sequence[Position]) -> list[tuple[RootMove, Rank | None]]:
-        """Return the moves that keep the value of a game's last position, each with its rank.
+        """Return the best moves in a game's last position (`equally_good`), each with its rank.
 
         The rank is None if the rival can prevent the aim, or if the graph is too large to decide.
         """
@@ -239,7 +241,7 @@ class StreakGraph:
         return [(option.move, rank_of(option, ranks)) for option in graph[start]]
 
     def options(self, node: Node) -> list[MoveOption]:
-        """Return the options at a node: moves that keep its value, each with its edges."""
+        """Return the options at a node: the best moves (`equally_good`), each with its edges."""
         moves = equally_good(*self._tables.probe_with_moves(node.position))
         return [MoveOption(move, tuple(self._edges(node, move))) for move in moves]
 

@@ -117,7 +117,7 @@ def extend_streak(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
 
 
 def victims_after(victims: Victims, move: Move) -> Victims:
-    """Return the squares of the victims after a move of their side."""
+    """Return the squares of the victims after a move of their side, none of whom was captured."""
     if move.source not in victims:
         return victims
     return victims - {move.source} | {move.target}

@@ -27,21 +27,24 @@ class GameTablebase(Prober):
         the value:
 
         A winner makes progress with every move: a lower order, the same order and a shorter
-        distance, or a conversion. It takes another winning move if that one leads to a repetition
-        that is judged as no win. If the opponent must already offend for ever (a direct win), the
-        move keeps the opponent in the repetition, without an offence as grave by the winner. A
-        loser takes the longest resistance. A side that draws never becomes the greater offender. It
-        makes an idle move (no check, no chase), or a move on the shortest way to one, or breaks its
-        run of offences (`tbgen.play.safety`). The run of offences so far is found in `history`.
-        Raises like `probe`, and `MissingTableError` if no move with a value is best
-        (docs/values.md, "Best moves") and several moves lead to missing tables.
+        distance, or a conversion. Where the best such move leads to a repetition that is judged as
+        no win, the winner makes another winning move. If the opponent must already offend for ever
+        (a direct win), the move keeps the opponent in the repetition, without an offence as grave
+        by the winner. A loser takes the longest resistance. A side that draws avoids becoming the
+        greater offender. It makes an idle move (no check, no chase), or a move on the shortest way
+        to one, or breaks its run of offences (`tbgen.play.safety`). The run of offences so far is
+        found in `history`. Raises like `probe`, and `MissingTableError` if no move with a value is
+        best (docs/values.md, "Best moves") and several moves lead to missing tables.
         """
         position = as_position(position)
         root, moves = self.probe_with_moves(position)
         return choose(self, position, root, moves, list(map(as_position, history)))
 
     def mainline(self, position: Position | str, plies: int | None = None) -> Mainline:
-        """Return best play of both sides to the end, or for `plies` plies; raises like `probe`."""
+        """Return best play of both sides to the end, or for `plies` plies; raises like `probe`.
+
+        A table that is missing after the first move ends the line without an error.
+        """
         return follow_best_moves(self, as_position(position), plies)
 
 
