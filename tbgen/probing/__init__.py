@@ -5,8 +5,9 @@
                    ^                        inside any njit function, without the GIL
                    `load_wanted`, from Python, for blocks that a probe found cold
 
-A table stores the *code* (value) of each *slot* (number of a position) in compressed blocks. A
-block is *cold* if it is not loaded; a probe that needs it marks it as *wanted*.
+A table stores the *code* (value) of each *slot* (number of a placement of the pieces) for each side
+to move, in compressed blocks. A block is *cold* if it is not loaded; a probe that needs it marks it
+as *wanted*.
 
     buffers    arrays of tables, and loading of blocks into them
     kernels    the probes
@@ -25,7 +26,7 @@ Parameters of kernels, unless a kernel says otherwise:
     board : int (90,), piece codes by square, 0 for an empty square
     boards : int (n, 90), such boards
     side : int, the side to move: 0 Red, 1 Black
-    counts : int64, number of pieces of each code, four bits for each code
+    counts : int64, number of pieces of each code, four bits for each code (`kernels.count_of`)
     code : int, a piece code
     score : int64, as defined in `kernels`
     width : int, bytes of a code of a table

@@ -2,7 +2,8 @@
 """Arrays of tables for compiled probes, and the loading of their blocks.
 
     keys, numbers    open-addressed hash table: a material's number of pieces of each code (four
-                     bits each), in either colouring  ->  2 * table + 1 to exchange the colours
+                     bits each), in either colouring  ->  2 * index of the table, plus 1 if the
+                     colours of the position must be exchanged
     tables           a row of words for each table: widths, first blocks, place of each piece
     descriptors      for each table its layout (`tbgen.indexing.slots`), then the block maps of
                      both sides (`tbgen.indexing.arrangement`), concatenated
@@ -11,8 +12,8 @@
     frames           cache, (frames, bytes): a decompressed block in each, as in `Block.packed`
     wanted, used     flags that probes set: blocks to load, frames recently used
 
-The cache evicts blocks by the clock algorithm. A pointer moves over the frames in turn; it spares a
-frame that was used since its last pass.
+The cache evicts blocks by the clock algorithm. A pointer moves over the frames in turn. It skips a
+frame whose flag `used` is set, and clears the flag.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ class NumbaTables:
 
     `materials` (names or `Material`s) default to all tables of the tablebase under its rules.
     The cache of blocks takes at most `cache_bytes`, but has room for at least one. Blocks are read
-    through the tablebase, which must stay open. Raises the errors of `Tablebase.table`, and
-    `UnsupportedMaterialError` for a table whose distances do not fit a score.
+    through the tablebase, which must stay open. Raises `MissingTableError`, which names all missing
+    tables, the other errors of `Tablebase.table`, and `UnsupportedMaterialError` for a table whose
+    distances do not fit a score.
 
     Any number of threads may probe, by kernels or by `probe_boards`. Loading may evict a block that
     a kernel is about to read: unless all blocks fit in the cache, call `load_wanted`, `preload` and
@@ -81,7 +83,7 @@ class NumbaTables:
                 missing.append(material.name)
         if missing:
             raise MissingTableError(" ".join(missing), tablebase.rule_set, tablebase.directories)
-        self._first_blocks = [0]  # number of each table's first block, then of all blocks
+        self._first_blocks = [0]  # index of each table's first block, then the number of blocks
         rows, descriptors, offset = [], [np.empty(0, np.int64)], 0
         for file in files:
             rows.append(_table_words(file, offset, self._first_blocks[-1]))
@@ -94,7 +96,7 @@ class NumbaTables:
         )
         frames = max(1, min(blocks, cache_bytes // frame_bytes))
         keys, numbers = hash_table(self.materials)
-        self._owner = np.full(frames, -1, np.int64)  # the block in each frame
+        self._owner = np.full(frames, -1, np.int64)  # the block in each frame, -1 for none
         self.buffers = Buffers(
             keys=keys,
             numbers=numbers,
@@ -123,8 +125,9 @@ class NumbaTables:
     def load_wanted(self) -> int:
         """Load the blocks that probes have marked as wanted, as many as fit in the cache.
 
-        Loading may evict blocks that earlier probes have used. Returns the number of loaded blocks,
-        0 if no block is wanted any more. Raises `CorruptTableError` and `OSError`.
+        Loading may evict blocks that earlier probes have used. Returns the number of blocks loaded
+        by this call, 0 if no cold block is wanted any more. Raises `CorruptTableError`, `OSError`,
+        and `MissingTableError` for a table that has been removed.
         """
         with self._lock:
             # numpy searches booleans ten times as fast as integers.
@@ -176,7 +179,8 @@ class NumbaTables:
 
         blocks : indices in `Buffers.blocks`, int64 (n,)
 
-        Clears the flags `wanted` of loaded blocks. Returns the number of blocks newly loaded.
+        Clears the flags `wanted` of these blocks, and of those that were loaded before. Returns the
+        number of blocks newly loaded. Raises like `load_wanted`.
         """
         buffers = self.buffers
         loaded: set[int] = set()
@@ -203,9 +207,9 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Return the number of a frame for a new block; None if all frames are in `taken`.
+        """Free a frame for a new block, and return its number; None if all frames are in `taken`.
 
-        The clock algorithm chooses a frame that is not taken; a block in it is evicted.
+        The clock algorithm chooses a frame that is not taken; a block in it becomes cold.
         """
         buffers = self.buffers
         if len(taken) == len(self._owner):
@@ -252,7 +256,7 @@ def chosen_materials(
 def counts_of(material: Material, *, swapped: bool = False) -> int:
     """Return a material's number of pieces of each code, four bits each, as one integer.
 
-    swapped : whether the colours are exchanged
+    swapped : whether to exchange the colours of the pieces
     """
     return sum(
         army.count(kind) << 4 * piece_code(side ^ swapped, kind)
@@ -268,7 +272,7 @@ def hash_table(materials: Iterable[Material]) -> tuple[NDArray[np.int64], NDArra
     the index of the material, plus 1 if the colours are to be exchanged. Open addressing, at most
     half full; an empty entry is -1. `kernels.find_number` looks up keys.
     """
-    # Both colourings of a symmetric material have one key, with `swapped` False.
+    # A symmetric material has the same key in both colourings: the later entry, False, remains.
     entries = {
         counts_of(material, swapped=swapped): 2 * number + swapped
         for number, material in enumerate(materials)

@@ -2,7 +2,7 @@
 
     file  ->  slots, chunk by chunk  ->  squares, legal ones  ->  codes  ->  `TableColumns`
 
-    slot          index of the position (docs/format.md), the same for both sides to move
+    slot          index of the placement of the pieces (docs/format.md)
     side          0: Red, who has the stronger army, is to move; 1: Black
     red_king ...  9 * rank + file of each piece; identical ones are red_pawn_1, red_pawn_2, ...
     outcome       1 win, 0 draw, -1 loss for the side to move
@@ -134,9 +134,9 @@ def columns_of_slots(
 ) -> TableColumns:
     """Return the columns of the positions at some slots, with `side` to move.
 
-    With `legal_only`, slots without a legal position have no row. Otherwise every slot has a row:
-    one without a legal position has the value draw and arbitrary squares, and False in column
-    `legal`.
+    With `legal_only`, slots that are not legal with this side to move have no row. Otherwise every
+    slot has a row: one without a legal position has the value draw and arbitrary squares, and False
+    in column `legal`.
     """
     squares, bits = squares_and_legality(file.layout, slots)
     legal = bits & 1 << side != 0
@@ -154,8 +154,8 @@ def all_columns(
 ) -> Iterator[TableColumns]:
     """Yield a table in parts: its legal positions, or without `legal_only` all slots, as columns.
 
-    A part covers up to `chunk` slots with one side to move. Raises `CorruptTableError` if the
-    statistics of the table state another number of positions.
+    A part covers up to `chunk` slots with one side to move. Raises `CorruptTableError`, after the
+    parts of a side, if the statistics of the table state another number of positions.
     """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
@@ -175,7 +175,8 @@ def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
     """Return the columns of `count` different legal positions, in order of side and slot.
 
     The positions are chosen at random by `seed`. If fewer exist, all are returned. Raises
-    `CorruptTableError` like `all_columns`.
+    `CorruptTableError` like `all_columns` if it reads the whole table: for more than half of the
+    positions, or if the statistics state too many.
     """
     rng = np.random.default_rng(seed)
     slots = file.header.slots
@@ -211,9 +212,10 @@ def read_table(
     """Return a table as columns in memory, of both sides to move or of one.
 
     `tables` is a tablebase, or a directory with tables of one rule set, by default $TBGEN_TABLES or
-    `egtb`. `side` is `Side.RED`, `Side.BLACK`, "red" or "black". With `legal_only` False
-    every slot has a row, and a column `legal` marks the legal positions. Raises the errors of
-    `Tablebase.table`.
+    `egtb`. `side` is `Side.RED`, `Side.BLACK`, "red" or "black", None for both. With `legal_only`
+    False every slot has a row, and a column `legal` marks the legal positions. Raises `InputError`
+    for another `side`, `CorruptTableError` for a damaged table, and the errors of `Tablebase.open`
+    and `Tablebase.table`.
 
     >>> import pandas  # doctest: +SKIP
     >>> pandas.DataFrame(tbgen.read_table("KRKN", "egtb"))  # doctest: +SKIP
@@ -229,7 +231,7 @@ def read_chunks(
     legal_only: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[TableColumns]:
-    """Yield the columns of `read_table` in parts, for `chunk` slots each; parts may be empty.
+    """Yield the columns of `read_table` in parts of at most `chunk` slots; parts may have no rows.
 
     Raises `InputError` if `chunk` is below 1, and the errors of `read_table`.
     """

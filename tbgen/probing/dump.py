@@ -29,7 +29,10 @@ from tbgen.tables import TableFile
 
 
 def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
-    """Write parts of a table as CSV with one header line; booleans are written as 1 and 0."""
+    """Write parts of a table as CSV with one header line; booleans are written as 1 and 0.
+
+    Nothing is written without parts.
+    """
     small = [str(number) for number in range(256)]
     for number, part in enumerate(parts):
         if number == 0:
@@ -50,8 +53,8 @@ def write_npz(
 ) -> None:
     """Write parts of a table as an uncompressed NumPy archive with an array for each column.
 
-    described : the `description` of the rows of all parts together
-    folder : place of unnamed temporary files, which collect the columns: the archive stores one
+    described : the `description` of all parts together
+    folder : directory of unnamed temporary files, one for each column, since the archive stores one
         column after another
     """
     with ExitStack() as opened:
@@ -117,7 +120,7 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
     """Write parts of a table as Parquet; raises `InputError` without pyarrow.
 
-    described : the `description` of the rows of all parts together
+    described : the `description` of all parts together
     """
     try:
         import pyarrow

@@ -37,8 +37,8 @@ as wanted. `MISSING`: there is no table. `INVALID`: the placement is impossible.
 
 NOT_FOUND, ALL_DRAWN = -1, -2
 """Results of `find_number` other than numbers. `NOT_FOUND`: the material has no file. `ALL_DRAWN`:
-it needs none, since all positions are draws. A number is twice that of the file, plus 1 to exchange
-the colours.
+the material has no attackers, so all positions are draws. A number is twice that of the file, plus
+1 to exchange the colours.
 """
 
 WIN = 1 << 48
@@ -211,6 +211,8 @@ def _score_of_code(code, width, span):
 def _probe_counted(buffers, counts, pieces, squares, count, side):
     """Return status and score of pieces[:count] on squares[:count], no two of which are equal.
 
+    The status is `INVALID` unless each side has one king, and for a piece off its squares.
+
     counts : int64, number of pieces of each code, four bits for each code (`count_of`)
     """
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
@@ -269,7 +271,8 @@ def probe(
     The score is 0 unless the status is `OK`. Pieces may be listed in any order. The status is
     `INVALID` for an unknown piece, square or side, two pieces on one square, more than five pieces
     of a code, and unless each side has one king. If the material has a table, it is `INVALID` too
-    for a piece that cannot stand on its square. The score of an illegal position is arbitrary.
+    for a piece that cannot stand on its square. The score of an illegal position is arbitrary. A
+    position without attackers (rooks, knights, cannons, pawns) is a draw, and needs no table.
 
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
     squares : int (count,) or longer, squares of the pieces: 9 * rank + file

@@ -5,7 +5,8 @@ A *lead* is the number of a placement of kings, advisors and elephants (`tbgen.i
 images counted once. Each side's outcomes are stored lead by lead, in tiles of several leads.
 
 keys, numbers    open-addressed hash table: a material's number of pieces of each code (four bits
-                 each), in either colouring  ->  2 * file + 1 to exchange the colours
+                 each), in either colouring  ->  2 * index of the file, plus 1 if the colours of the
+                 position must be exchanged
 tables           a row of words for each file: factors of each piece in the two sums of a probe,
                  an index into `joint` and the index of an outcome (`wdl_kernels`)
 joint            for each pair of defences (advisors and elephants of both sides): lead of each
@@ -47,8 +48,9 @@ class WdlTables:
     `materials` (names or `Material`s) default to all files of the tablebase under its rules. A file
     takes a fifth of a byte for each slot and side to move, and nothing for a side whose outcomes
     are all equal. All files are read by the constructor; then any number of threads may probe.
-    Raises `InputError` if all outcomes take more than `max_bytes`, `MissingTableError` for a
-    missing file, and the errors of `Tablebase.wdl_file` and of reading.
+    Raises `InputError` if all outcomes take more than `max_bytes`, `MissingTableError`, which names
+    all materials without a file, the other errors of `Tablebase.wdl_file`, and `CorruptTableError`
+    or `OSError` for outcomes that cannot be read.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ is sorted, and no index is divided into digits.
 `counts` has four bits for each piece code, the number of such pieces: an engine adds and subtracts
 `1 << 4 * code` as pieces come and go. The arrays are described in `wdl`.
 
-Kernels write nothing except their `out` parameters.
+The kernels write no arrays, so any number of threads may probe at once.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 
 
 @part
-def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
+def _attacker_sums(number, flip, mirrored, row, pieces, squares, count, buffers):
     """Return two sums over the attackers (rooks, knights, cannons, pawns).
 
     The first is the slot within the lead (placement of the defenders), or -1 if an attacker is on a
@@ -180,8 +180,9 @@ def probe_wdl_found(
     """Return status and outcome of a legal position, given the result of `find_wdl`.
 
     The result is `OK` and 1 win, 0 draw, -1 loss for the side to move; `MISSING` without a file;
-    `INVALID` for a piece outside its area. Pieces may be listed in any order, and must be those of
-    the material, on different squares: neither this nor legality is checked.
+    `INVALID` for a piece outside its area. The outcome is 0 unless the status is `OK`. Pieces may
+    be listed in any order, and must be those of the material, on different squares: neither this
+    nor legality is checked.
 
     found : int64, result of `find_wdl`
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
@@ -216,9 +217,11 @@ def probe_wdl_found(
         return OK, -base - 3
     start = buffers.starts[tables[number, STARTS + own_side] + (word >> LEAD_SHIFT)]
     row = 2 * own_side + (start & 1)
-    within, added = _attackers(number, flip, word & MIRRORED, row, pieces, squares, count, buffers)
+    within, added = _attacker_sums(
+        number, flip, word & MIRRORED, row, pieces, squares, count, buffers
+    )
     if word & OWN_IMAGE:
-        other, other_added = _attackers(number, flip, 1, row, pieces, squares, count, buffers)
+        other, other_added = _attacker_sums(number, flip, 1, row, pieces, squares, count, buffers)
         if 0 <= other < within:
             added = other_added
     if within < 0:
