@@ -24,12 +24,13 @@ struct Tables {
     xq_set *set;
 };
 
-// The tables in use, and the thread that prepares the ones with outcomes in memory.
+// The tables in use, and the thread that loads outcomes into memory, for a second set of these tables.
 class Current {
 public:
     ~Current() { stop(); }
 
-    // Use these tables, then the same ones with outcomes in memory.
+    // Use `opened`, and replace it by `to_hold`, the same tables, once their outcomes are in memory.
+    // Either may be null.
     void use(std::shared_ptr<const Tables> opened, std::shared_ptr<Tables> to_hold)
     {
         std::lock_guard<std::mutex> lock(holder_mutex);
@@ -45,7 +46,7 @@ public:
             });
     }
 
-    // Wait until outcomes are in memory.
+    // Wait until outcomes are in memory, or their loading has failed.
     void wait()
     {
         std::lock_guard<std::mutex> lock(holder_mutex);
@@ -59,7 +60,7 @@ public:
         return tables;
     }
 
-    std::atomic<std::uint64_t> published{0}; // how often tables have been published
+    std::atomic<std::uint64_t> published{0}; // number of times that `tables` has been set
 
 private:
     void join()
@@ -140,7 +141,8 @@ std::vector<std::string> split(const std::string &paths)
     return parts;
 }
 
-// A set with the tables of some directories; NULL if there is no memory or no such rule set.
+// Open the tables of some directories, and complete the report; NULL if there is no memory or no such
+// rule set.
 std::shared_ptr<Tables> open(const std::vector<std::string> &directories, const Options &options,
                              Report &report)
 {
@@ -156,7 +158,7 @@ std::shared_ptr<Tables> open(const std::vector<std::string> &directories, const 
     return tables;
 }
 
-// A distance as a number: orders count more than plies.
+// The distance of a win or loss as a number of at least 1: orders count more than plies.
 int distance(const xq_value &value)
 {
     const std::int64_t plies = std::min<std::int64_t>(value.plies, 99999);

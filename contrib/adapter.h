@@ -11,9 +11,9 @@
 // that were played (`Game`).
 // engines/fairy-stockfish/xiangqi_tables.cpp has the calls in place.
 //
-// All may be called by any number of threads at the same time: each has a reader of its own. `init`
-// opens files and returns; a background thread then loads outcomes into memory, and until it has
-// finished, they are read from disk.
+// All functions may be called by any number of threads at the same time: each thread has a reader of its
+// own. `init` opens files and returns; a background thread then loads outcomes into memory, and until it
+// has finished, they are read from disk.
 #ifndef XQPROBE_ADAPTER_H
 #define XQPROBE_ADAPTER_H
 
@@ -30,7 +30,7 @@ namespace xqprobe {
 enum WDLScore { WDLLoss = -2, WDLDraw = 0, WDLWin = 2, WDLScoreNone = -1000 };
 
 enum ProbeState {
-    FAIL = 0, // no table, or the answer is on disk and only memory may be read
+    FAIL = 0, // no table, another error, or the answer is on disk and only memory may be read
     OK = 1
 };
 
@@ -69,15 +69,15 @@ struct Options {
     xq_rules rules = XQ_RULES_WXF;
     std::size_t hold_bytes = std::size_t(256) << 20;  // for outcomes, shared by all threads
     std::size_t cache_bytes = std::size_t(16) << 20;  // for blocks, of every thread
-    bool reads_disk = true;                           // whether probe_wdl may, in the search
-    int win = 20000;                                  // the score of a win in no plies
+    bool reads_disk = true;                           // whether probe_wdl may read the disk
+    int win = 20000;                                  // the score of a win in 0 plies
 };
 
 // Kind of values that ranked the moves of the root.
 enum class RankedBy { Nothing, Distances, Outcomes };
 
 struct Config {
-    int cardinality = 0;     // the search probes positions of at most so many men
+    int cardinality = 0;     // the search probes positions of at most so many men; 0: none
     bool root_in_tb = false; // the moves have ranks
     RankedBy ranked_by = RankedBy::Nothing;
 };
@@ -93,19 +93,20 @@ struct Report {
     xq_summary summary = {};
     std::vector<Skipped> skipped;
 
-    // A line for the user, such as "209 endgame tables: 6 of 3 men, 40 of 4 men", and one for every
-    // reason to skip files, with the first of them.
+    // A line for the user, which begins like "46 endgame tables: 6 of 3 men, 40 of 4 men", and one for
+    // every reason to skip files, with the path of the first of them.
     std::string text() const;
 
-    // Return whether all skipped files were skipped for their rule set.
+    // Return whether all skipped files were skipped for their rule set or limit on orders.
     bool is_clean() const;
 };
 
 // The most men of any table, kings included; 0 without tables.
 extern std::atomic<int> MaxCardinality;
 
-// Open the tables of some directories, separated by ":" (";" on Windows); an empty string or
-// "<empty>" closes them all.
+// Open the tables of some directories, separated by ":" (";" on Windows), in place of those before; an
+// empty string or "<empty>" closes them all. Without memory, or for an unknown rule set, the tables
+// before stay in use, and the report has the error.
 Report init(const std::string &paths, const Options &options = Options());
 
 // Wait until all outcomes that fit into memory are loaded. A search need not wait.
@@ -116,17 +117,17 @@ void wait_until_held();
 WDLScore probe_wdl(const Board &board, ProbeState *state);
 
 // Plies to the end (or to the capture that decides), positive for a win and negative for a loss;
-// 100000 more for every order. 0 is a draw (or FAIL), and -1 a side that has no legal move.
+// 100000 more for every order. 0 is a draw (or FAIL); a side that has no legal move gets -1.
 int probe_dtz(const Board &board, ProbeState *state);
 
-// Rank the moves at the end of a game by `xq_filter_root`. Returns false, with unchanged ranks, if a
-// table is missing that is needed to know the best moves. Moves that are not legal for xqprobe get
-// the lowest rank.
+// Rank the moves at the end of a game by `xq_filter_root`. Returns false, with unchanged moves, after an
+// error, such as a missing table that is needed to know the best moves. Moves that are not legal for
+// xqprobe get the lowest rank.
 bool root_probe(const Game &game, RootMoves &moves);
 
 // Rank the moves at the end of a game by `xq_filter_outcomes`. A win is kept; the search brings it
-// nearer, and should probe on. Returns false, with unchanged ranks, if the table of any move is
-// missing.
+// nearer, and should probe on. Returns false, with unchanged moves, after an error, such as a missing
+// table of any move.
 bool root_probe_wdl(const Game &game, RootMoves &moves);
 
 // Rank the moves by distances, or else by outcomes, and sort them, best first. The cardinality is 0

@@ -58,7 +58,8 @@ int main(int argc, char **argv)
         return 1;
     }
     std::printf("at the start: %d\n", distance);
-    // An engine has its legal moves; here every pair of squares is offered, and the illegal sorted out.
+    // An engine has its legal moves. Here all pairs of squares are ranked; illegal moves have the lowest
+    // rank, and are not printed.
     xqprobe::RootMoves moves;
     for (int from = 0; from < 90; from++)
         for (int to = 0; to < 90; to++)

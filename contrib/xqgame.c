@@ -340,7 +340,8 @@ static int is_irreversible(const uint8_t *board, xq_step s)
 
 static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-/* Negative if a side prefers `a` to `b`; unknown values are between draws and losses. */
+/* Compare values of one side: negative if it prefers `a` to `b`, positive if `b` to `a`; unknown values
+ * are between draws and losses. */
 static int compare_values(const xq_value *a, int a_known, const xq_value *b, int b_known)
 {
     int rank_a = a_known ? (a->wdl < 0 ? 3 : 1 - a->wdl) : 2;
@@ -398,8 +399,8 @@ static xq_value worth_of(const xq_value *after, int converts, xq_metric metric)
 
 static int is_direct_win(const xq_value *v) { return v->wdl > 0 && v->order > 0 && v->plies == 0; }
 
-/* Mark the best of sorted moves: the first known ones if their worth is the value of the root; else
- * the unknown one, if there is only one (docs/values.md, "Best moves"). */
+/* Mark the best of sorted moves: the known ones of the highest worth, if all are known or this worth is
+ * the value of the root; else the unknown one, if there is only one (docs/values.md, "Best moves"). */
 static void mark_best(const xq_value *root, xq_move *moves, size_t count)
 {
     xq_value value = is_direct_win(root) ? make_value(1, root->order, 2, root->metric) : *root;
@@ -443,7 +444,7 @@ static int probe_board(xq_reader *reader, uint8_t *board, int side, xq_value *va
     return status;
 }
 
-/* Probe the position after a move; returns an error other than a missing table. */
+/* Probe the position after a move, and fill in `m`; returns XQ_OK also if its table is missing. */
 static int probe_step(xq_reader *reader, uint8_t *board, int side, xq_step s, xq_metric root_metric,
                       xq_move *m)
 {
@@ -519,19 +520,20 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
 
 enum { MAX_DEPTH = 16, MAX_NODES = 4000 };
 
-/* Search for an idle move (neither a check nor a new attack), in positions with the value of the root. */
+/* State of a search for an idle move (`is_idle`), in positions with the value of the root. */
 typedef struct {
     xq_reader *reader;
     xq_rules rules;
     xq_value root;
-    int nodes; /* left of the budget */
-    int status;
+    int nodes;  /* number of positions that may still be searched */
+    int status; /* the first error ends the search */
 } xq_quest;
 
 static int can_rest(xq_quest *q, uint8_t *board, int side, int depth);
 
-/* Return whether the position after a reply has the value of the root; a better one needs no idle move. */
-static int matters(xq_quest *q, uint8_t *board, int side)
+/* Return whether the position after a reply has the value of the root; a better one needs no idle move.
+ * After an error, which `status` then is, returns 0. */
+static int keeps_value(xq_quest *q, uint8_t *board, int side)
 {
     xq_value v;
     int status = probe_board(q->reader, board, side, &v);
@@ -542,12 +544,14 @@ static int matters(xq_quest *q, uint8_t *board, int side)
     return q->root.wdl == 0 ? v.wdl == 0 : is_direct_win(&v) && v.order == q->root.order;
 }
 
+/* Return whether a move is irreversible, or makes neither a check nor a new attack. */
 static int is_idle(xq_quest *q, uint8_t *board, int side, xq_step s)
 {
     return is_irreversible(board, s) || offence_of(board, side, s, q->rules) == IDLE;
 }
 
-/* Return whether after a move every reply allows an idle move within `depth` moves. */
+/* Return whether the side that makes a move can force an idle move within `depth` more moves, whatever
+ * the replies. A reply that is irreversible, or gives up the value, needs none. */
 static int rests_after(xq_quest *q, uint8_t *board, int side, xq_step s, int depth)
 {
     xq_step replies[XQ_MAX_MOVES];
@@ -557,7 +561,7 @@ static int rests_after(xq_quest *q, uint8_t *board, int side, xq_step s, int dep
     for (size_t i = 0; i < count && rests; i++) {
         int final = is_irreversible(board, replies[i]);
         uint8_t answer = make_step(board, replies[i]);
-        if (!final && matters(q, board, side))
+        if (!final && keeps_value(q, board, side))
             rests = can_rest(q, board, side, depth);
         unmake_step(board, replies[i], answer);
     }
@@ -625,7 +629,8 @@ static int is_fresh(const xq_record *game, uint8_t *board, xq_step s)
     return fresh;
 }
 
-/* Keep the best moves that lead soonest to an idle move; `*kept` is 0 if none is found. */
+/* Set `keep` to the best moves that lead soonest to an idle move, and `*kept` to their number, which is
+ * 0 if none is found. */
 static void keep_soonest(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                          size_t count, uint8_t *keep, size_t *kept)
 {
@@ -640,8 +645,8 @@ static void keep_soonest(xq_quest *q, uint8_t *board, const xq_record *game, con
         }
 }
 
-/* Keep also the drawing offences after which nothing repeats, and every reply allows an idle move at
- * once. */
+/* Keep also the other drawing moves that are fresh (`is_fresh`), and after which every reply allows an
+ * idle move at once. */
 static void keep_fresh(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
@@ -670,7 +675,7 @@ static void keep_least(xq_quest *q, uint8_t *board, const xq_record *game, const
         }
 }
 
-/* Keep the soonest winning moves after which nothing repeats; without any, `keep` is unchanged. */
+/* Set `keep` to the best of the winning moves that are fresh (`is_fresh`); without any, it is unchanged. */
 static void keep_new_wins(uint8_t *board, const xq_record *game, const xq_move *moves, size_t count,
                           uint8_t *keep)
 {
@@ -795,9 +800,9 @@ enum { NEW_MOVES = 2 }; /* Number of winning moves to new positions that must fo
 static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
                          size_t plies, int depth);
 
-/* Return whether a move, `plies` after the last position of the game, wins and leads only to new positions,
- * searching `depth` moves of this side ahead. A move to a missing table does not; other errors are
- * returned. */
+/* Return whether a move, `plies` after the last position of the game, wins, and leads to a new position
+ * from which the side can go on so for `depth` moves (`goes_on_after`); an irreversible move need not.
+ * Returns 0 if the table after it is missing, and any other error. */
 static int wins_anew(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, size_t plies,
                      int depth)
 {
@@ -814,8 +819,8 @@ static int wins_anew(xq_reader *reader, const xq_record *game, uint8_t *board, x
     return final || depth == 0 ? 1 : goes_on_after(reader, game, board, s, plies, depth);
 }
 
-/* Return whether every reply to a move leads to a new position, and from there a winning move to new
- * ones; or an error. */
+/* Return whether every reply to a move, unless irreversible, leads to a new position in which some move
+ * `wins_anew`; or an error. */
 static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
                          size_t plies, int depth)
 {
@@ -838,7 +843,8 @@ static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *boar
     return going;
 }
 
-/* Cost of a move that keeps the outcome `wdl`: repetitions first, then offences; or an error. */
+/* Cost of a move that keeps the outcome `wdl`: 0 for one that `xq_filter_outcomes` lists first, else
+ * larger for more repetitions, then for a graver offence; or an error, which is negative. */
 static int cost_of(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, int wdl)
 {
     if (wdl < 0 || is_irreversible(board, s))
@@ -854,7 +860,7 @@ static int cost_of(xq_reader *reader, const xq_record *game, uint8_t *board, xq_
     return (repeated > 0 ? repeated : 1) * (CHECK + 1) + found;
 }
 
-/* Keep the moves of least cost that keep the outcome at the end of a game. */
+/* List the moves of least cost of those that keep the outcome at the end of a game. */
 static int keep_outcome(xq_reader *reader, const xq_record *game, int *wdl, xq_step *moves, size_t *count)
 {
     uint8_t board[SQUARES];

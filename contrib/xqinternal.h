@@ -25,8 +25,8 @@ static inline xq_value make_value(int wdl, uint32_t order, uint32_t plies, xq_me
     return v;
 }
 
-/* Check the arguments that describe a position, without reading a table: XQ_OK, XQ_ERR_POSITION or
- * XQ_ERR_ARGUMENT. */
+/* Check the arguments that describe a position, without reading a table: XQ_OK, also without a table of
+ * its material, XQ_ERR_POSITION or XQ_ERR_ARGUMENT. Legality is not checked. */
 int xq_internal_placement(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
                           size_t count, int side);
 

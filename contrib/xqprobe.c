@@ -391,7 +391,7 @@ static int add_square(xq_placement *p, int code, int square)
     return 1;
 }
 
-/* The squares of a code, ascending; if requested in the mirror image, which `image` then holds. */
+/* The squares of a code, ascending. With `in_mirror` they are those of the mirror image, in `image`. */
 static const uint8_t *squares_of(const xq_set *set, const xq_placement *p, int code, int in_mirror,
                                  uint8_t image[MAX_COUNT])
 {
@@ -407,7 +407,8 @@ static const uint8_t *squares_of(const xq_set *set, const xq_placement *p, int c
     return image;
 }
 
-/* The rank of the first `count` pieces of a kind; areas ascend, so indices do too. */
+/* The rank of the first `count` pieces of a kind. Areas list squares in ascending order, so the places
+ * of ascending squares ascend. */
 static uint32_t rank_of(const xq_set *set, const xq_placement *p, int side, int kind, int count,
                         int in_mirror)
 {
@@ -535,7 +536,7 @@ static xq_lead_numbers *find_leads(xq_set *set, const xq_defender_ranks *red, co
     return l;
 }
 
-/* The number of every lead in the order of Black's defenders, then Red's. */
+/* The number of every lead in the order of Black's defenders, then Red's; NULL if out of memory. */
 static const uint32_t *leads_by_black(xq_lead_numbers *l, const xq_defender_ranks *red, const xq_defender_ranks *black)
 {
     uint32_t next = 0;
@@ -553,7 +554,7 @@ static const uint32_t *leads_by_black(xq_lead_numbers *l, const xq_defender_rank
     return l->by_black;
 }
 
-/* The index of a material; XQ_ERR_CORRUPT if its slots are too many for 64 bits. */
+/* Fill in the index of a material; XQ_ERR_CORRUPT if it has more than MAX_SLOTS slots. */
 static int fill_layout(xq_set *set, xq_slot_index *l, const xq_piece_counts *m)
 {
     static const uint8_t attackers[4] = {ROOK, KNIGHT, CANNON, PAWN};
@@ -635,7 +636,7 @@ static int fill_map(xq_set *set, xq_block_map *m, const xq_slot_index *l, uint64
     return XQ_OK;
 }
 
-/* The digits behind the lead. */
+/* Write the digits after the lead. */
 static void attacker_digits(const xq_set *set, const xq_slot_index *l, const xq_placement *p, int in_mirror,
                             xq_digits *d)
 {
@@ -646,7 +647,8 @@ static void attacker_digits(const xq_set *set, const xq_slot_index *l, const xq_
     }
     d->of[l->groups + 1] = 0;
     if (l->inner_kind >= 0) {
-        /* A twin group has one piece less: the last one, on the largest square, is inner. */
+        /* Of several pieces like the inner one, it is the one on the largest square; the others are
+         * a group. */
         int code = code_of(l->inner_side, l->inner_kind);
         const uint8_t *list = squares_of(set, p, code, in_mirror, image);
         const uint8_t *place = set->areas[l->inner_side][l->inner_kind].place;
@@ -654,7 +656,7 @@ static void attacker_digits(const xq_set *set, const xq_slot_index *l, const xq_
     }
 }
 
-/* The digits of the slot of a placement of this material without overlaps. */
+/* Write the digits of the slot of a placement, which is of this material and has no overlaps. */
 static void digits_of(const xq_set *set, const xq_slot_index *l, const xq_placement *p, xq_digits *d)
 {
     int rank[SIDES], image[SIDES];
@@ -850,7 +852,8 @@ size_t xq_set_size(const xq_set *set) { return set == NULL ? 0 : set->materials;
 
 int xq_max_men(const xq_set *set) { return set == NULL ? 0 : set->max_men; }
 
-/* Record that a file or directory is not used, or that a table's outcomes cannot be held: its name. */
+/* Record the path of a file or directory that is not used, or the name of a table whose outcomes cannot
+ * be held. Nothing is recorded if out of memory. */
 static void skip_file(xq_set *set, const char *path, int status)
 {
     size_t bytes = (set->skipped_count + 1) * sizeof *set->skipped, length = strlen(path) + 1;
@@ -912,7 +915,7 @@ static uint64_t key_of_table(const xq_table_file *t)
     return key;
 }
 
-/* The file of outcomes, of a material that has one. */
+/* The file from which outcomes are read, of a material with a file: if possible a win-draw-loss file. */
 static const xq_table_file *file_of_outcomes(const xq_material *m)
 {
     return m->outcomes != NULL ? m->outcomes : m->distances;
@@ -947,7 +950,7 @@ xq_summary xq_summary_of(const xq_set *set)
     return summary;
 }
 
-/* Make room for two more keys, and at least as many free places. */
+/* Make room for one more table with its two keys; at most half of the hash table is used. */
 static int reserve(xq_set *set)
 {
     if (set->count == set->capacity) {
@@ -993,7 +996,7 @@ static int rule_set_of(const uint8_t *h)
     return -1;
 }
 
-/* Parse the fields that describe the codes of the file. */
+/* Parse and check the fields that describe the codes of the file. */
 static int read_coding(xq_table_file *t, const uint8_t *h)
 {
     uint32_t version = get16(h + 8);
@@ -1017,7 +1020,8 @@ static int read_coding(xq_table_file *t, const uint8_t *h)
                : XQ_ERR_CORRUPT;
 }
 
-/* Check the header except its checksum; sizes are compared before any allocation. */
+/* Parse and check the header, except its checksum. Sizes are compared with that of the file before
+ * memory for them is allocated. */
 static int read_header(xq_set *set, xq_table_file *t, const uint8_t *h)
 {
     static const uint8_t magic[8] = {0x89, 'X', 'Q', 'T', '\r', '\n', 0x1A, '\n'};
@@ -1062,7 +1066,7 @@ static int read_header(xq_set *set, xq_table_file *t, const uint8_t *h)
     return XQ_OK;
 }
 
-/* Read the block table, after its checksum in the header was verified. */
+/* Read the block table, and verify the checksum of header and block table. */
 static int read_block_table(const xq_set *set, xq_table_file *t, const uint8_t *header)
 {
     uint64_t count = t->blocks[0] + t->blocks[1], table_offset = get64(header + 64);
@@ -1107,7 +1111,7 @@ static char *append(char *end, const char *text, size_t most)
     return end;
 }
 
-/* Set the name of a table from its checked header, without `printf`, which web pages have not. */
+/* Set the name of a table from its checked header, without `printf`, which is missing in web pages. */
 static void set_name(xq_table_file *t, const uint8_t *h)
 {
     static const char *const metrics[] = {".dtm.xqt", ".dtc.xqt", ".wdl.xqt"};
@@ -1134,7 +1138,8 @@ static int bears_name(const char *path, const char *name)
     return strcmp(last, name) == 0;
 }
 
-/* Put a checked table into the set, which then owns it. */
+/* Put a checked table into the set, which then owns it. A table of a material that has another of the
+ * same kind replaces it, or is freed. */
 static int insert(xq_set *set, xq_table_file *t)
 {
     int men = 0, status = reserve(set);
@@ -1171,8 +1176,8 @@ static int insert(xq_set *set, xq_table_file *t)
     return XQ_OK;
 }
 
-/* Read and check header and block table; takes ownership of the table in any case. `path` is NULL for
- * a file without a name. */
+/* Read and check header and block table, and insert the table; frees it after an error. `path` is NULL
+ * for a file without a name. */
 static int add_table(xq_set *set, xq_table_file *t, const char *path)
 {
     uint8_t header[HEADER_BYTES];
@@ -1249,9 +1254,9 @@ static int open_file(xq_table_file *t, const char *path)
 
 #elif defined(XQ_WINDOWS)
 
-/* The path in UTF-16, from UTF-8 or else from the system's code page, with `tail` behind it. It is
+/* The path in UTF-16, from UTF-8 or else from the system's code page, followed by `tail`. It is
  * absolute, and begins with "\\?\", so that it may have any length. The caller frees it; NULL for an
- * empty path, or if out of memory. */
+ * empty or invalid path, or if out of memory. */
 static wchar_t *wide_path(const char *path, const wchar_t *tail)
 {
     static const wchar_t local[] = L"\\\\?\\", share[] = L"\\\\?\\UNC";
@@ -1699,7 +1704,7 @@ static size_t slots_of_block(const xq_table_file *t, int side, uint64_t tile, ui
     return left < t->block_slots ? (size_t)left : t->block_slots;
 }
 
-/* The code number `index` of a block of `slots` codes. */
+/* The code at place `index`, from 0, of a block of `slots` codes. */
 static uint32_t code_in_block(const xq_set *set, const xq_table_file *t, const uint8_t *content,
                               size_t slots, size_t index)
 {
@@ -1775,7 +1780,8 @@ int64_t xq_rank(const xq_value *value)
 
 enum { OUTCOMES_PER_BYTE = 4 };
 
-/* Write the outcomes of a block, the first of which is number `first` of its side. */
+/* Write the outcomes of a block, the first of which is number `first` of its side. Without `content` all
+ * codes are `constant`. */
 static void hold_block(const xq_set *set, const xq_table_file *t, uint8_t *held, uint64_t first, size_t slots,
                        const uint8_t *content, uint32_t constant)
 {
@@ -1856,7 +1862,7 @@ static int is_held(const xq_table_file *t)
            (t->blocks[XQ_BLACK] == 0 || t->held[XQ_BLACK] != NULL);
 }
 
-/* The smallest table whose outcomes are not held but could be; NULL if there is none. */
+/* The table with the smallest outcomes of those that are not held, but may be; NULL if there is none. */
 static xq_table_file *next_to_hold(const xq_set *set)
 {
     xq_table_file *next = NULL;
@@ -1934,7 +1940,8 @@ static int sort_pieces(const xq_set *set, int swap, const uint8_t *pieces, const
     return XQ_OK;
 }
 
-/* The key of a position's material, if each side has a king and no more than a set of pieces. */
+/* Find the key of a position's material; XQ_ERR_POSITION unless each side has a king, and no more pieces
+ * of a kind than in a set. */
 static int key_of(const uint8_t *pieces, size_t count, uint64_t *key)
 {
     uint8_t counts[SIDES][KINDS] = {{0}};
@@ -1958,7 +1965,8 @@ static int are_arguments(const xq_reader *reader, const uint8_t *pieces, const u
            (side == XQ_RED || side == XQ_BLACK);
 }
 
-/* The digits of a position whose material has a table. */
+/* Find the digits of a position whose material has a table; XQ_ERR_POSITION for other pieces than those
+ * of the material, or impossible squares. */
 static int locate(const xq_set *set, const xq_material *m, const uint8_t *pieces,
                   const uint8_t *squares, size_t count, xq_digits *d)
 {
@@ -1967,14 +1975,15 @@ static int locate(const xq_set *set, const xq_material *m, const uint8_t *pieces
     if (status != XQ_OK)
         return status;
     const xq_table_file *t = file_of_outcomes(m);
-    /* The key is that of other pieces. */
+    /* `m` was found by the key of other pieces. */
     if (memcmp(p.count, t->count, sizeof p.count) != 0)
         return XQ_ERR_POSITION;
     digits_of(set, &t->layout, &p, d);
     return XQ_OK;
 }
 
-/* The material of a position, and its digits where it has a table; XQ_ERR_MISSING without one. */
+/* Find the material of a position, and its digits if it has a table; XQ_ERR_MISSING if it needs a table
+ * and has none. */
 static int find_position(const xq_set *set, const uint8_t *pieces, const uint8_t *squares,
                          size_t count, const xq_material **m, xq_digits *d)
 {

@@ -105,7 +105,8 @@ typedef enum { XQ_DTM = 0, XQ_DTC = 1, XQ_NO_METRIC = 2 } xq_metric;
  *     plies  0 for a draw
  *     value  the number in Fang, Hsu & Hsu: 0 draw, odd n win in n, even n loss in n
  *            (0 also for a side already mated, see wdl); 255 - plies for order k >= 1
- *     metric that of the table; XQ_NO_METRIC for a draw without pieces that could win
+ *     metric that of the table; XQ_NO_METRIC without one: for a draw without pieces that could win,
+ *            and at the root for a side without a legal move whose table is missing
  *
  * Moves to the lowest order, and in it to the fewest plies, always bring a win nearer. Values do
  * not depend on move counters or history.
@@ -155,16 +156,17 @@ int xq_remote_read(int file, uint64_t offset, uint8_t *out, size_t size);
 int xq_add_remote(xq_set *set, int file, uint64_t size);
 #endif
 
-/* Add every file of a directory whose name ends in ".xqt" and whose header has this rule set.
- * Returns the number of tables added, or the error of the first file that could not be read; all
- * others are added nevertheless. XQ_ERR_IO if the directory cannot be read: always without POSIX and
- * Windows, or if compiled with -DXQ_IN_MEMORY. `xq_skipped` lists what was left out. */
+/* Add every file of a directory whose name ends in ".xqt", without a "." at its beginning. A file of
+ * another rule set or limit on orders is left out without an error. Returns the number of files added,
+ * or the error of the first file that could not be added; all others are added nevertheless. XQ_ERR_IO
+ * if the directory cannot be read: always without POSIX and Windows, or if compiled with
+ * -DXQ_IN_MEMORY. `xq_skipped` lists what was left out. */
 int xq_add_directory(xq_set *set, const char *path);
 
 /* Return the path of item `number`, from 0, in the list of what the set does not use, and the reason in
  * `*status` (may be NULL); NULL beyond the last item. The path is owned by the set. An item is a file of
  * a directory, a directory that could not be read, or (its name alone) a table whose outcomes `xq_hold`
- * could not read. */
+ * could not unpack. */
 const char *xq_skipped(const xq_set *set, size_t number, int *status);
 
 /* Number of materials in the set. */
@@ -190,9 +192,9 @@ xq_summary xq_summary_of(const xq_set *set);
  * tables held before stay. Call it before threads start, as the functions that add files. */
 int xq_hold(xq_set *set, size_t bytes);
 
-/* One step of `xq_hold`, which a program can stop between tables: unpack the next table if it fits
- * into `bytes` beside those held. Returns 1, 0 if there is none, or the error of this table, which is
- * not tried again. */
+/* One step of `xq_hold`, for a program that may stop between tables: unpack the next table if it fits
+ * into `bytes` beside those held. Returns 1, or 0 if it does not fit or there is none, or the error of
+ * this table, which is not tried again. */
 int xq_hold_next(xq_set *set, size_t bytes);
 
 /* -- materials ----------------------------------------------------------------------------- */
@@ -209,8 +211,8 @@ const xq_material *xq_find(const xq_set *set, uint64_t key);
 
 /* -- probing ------------------------------------------------------------------------------- */
 
-/* Create a reader with a cache of at most `cache_bytes` of decoded blocks (the last one always
- * stays); NULL if out of memory. Use 16 MiB or more. */
+/* Create a reader with a cache of at most `cache_bytes` of decoded blocks (the latest one always
+ * stays); NULL if out of memory, or if `set` is NULL. Use 16 MiB or more. */
 xq_reader *xq_reader_new(const xq_set *set, size_t cache_bytes);
 
 /* Free a reader. NULL is allowed. */
@@ -222,7 +224,7 @@ void xq_reader_free(xq_reader *reader);
 int xq_probe(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
              int side, xq_value *value);
 
-/* Probe the outcome only: *wdl becomes 1, 0 or -1. */
+/* Probe the outcome of a legal position, from either kind of file: *wdl becomes 1, 0 or -1. */
 int xq_probe_wdl(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                  int side, int *wdl);
 
@@ -244,7 +246,7 @@ int64_t xq_rank(const xq_value *value);
 
 /* -- the root: xqgame.c -------------------------------------------------------------------- */
 
-/* Return whether a piece may ever stand on a square. */
+/* Return whether a piece may ever stand on a square; 0 if either does not exist. */
 int xq_may_stand(int piece, int square);
 
 /* A move from one square to another. */
@@ -282,20 +284,21 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
 /* List the moves at the root that keep the result in a game with repetitions. The position is the
  * start of the game, or any later one, and `played` are the moves since, at most XQ_MAX_PLAYED.
  *
- * An idle move makes neither a check nor a new attack. The list depends on the value of the position:
+ * An idle move is a capture or a pawn's advance, or makes neither a check nor a new attack. The list
+ * depends on the value of the position:
  *
- *     win         the best winning moves after which no position of the game can recur: fewer plies or
- *                 a lower order each time. If there are none, the best moves
+ *     win         the best of the winning moves after which neither the position nor one after a reply
+ *                 has occurred in the game; if there are none, the best moves
  *     direct win  in 0 plies, of an order >= 1 (the opponent must offend perpetually): those of the
  *                 best moves that lead soonest to an idle move
- *     draw        drawing moves that are idle, or after which every reply allows an idle move, if no
- *                 position of the game recurs; if there are none, those that lead soonest to an idle
- *                 move
+ *     draw        the drawing moves that lead soonest to an idle move: the idle ones, if there are any.
+ *                 Also those after which every reply allows an idle move at once, if neither the
+ *                 position after the move nor one after a reply has occurred
  *     loss        the longest resistance
  *
  * A search may choose freely among the listed moves. If no idle move can be forced within 16 moves and
- * 4000 positions, the moves of least offence with the fewest repetitions are listed. Such positions
- * are rare; only there the program should check its choice with a referee.
+ * 4000 positions, the moves with the fewest repetitions are listed, and of these those with the least
+ * offence. Such positions are rare; only there the program should check its choice with a referee.
  * XQ_ERR_ARGUMENT for an illegal move in `played`. XQ_ERR_MISSING also if no move is known to be best;
  * the status of the moves of `xq_probe_root` shows whose tables are missing. Otherwise as
  * `xq_probe_root`, with its order. */
@@ -308,11 +311,12 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
  *
  *     win        moves that avoid repetition: the position is new to the game, so is every position
  *                after a reply, and from there a winning move of this kind follows, twice
- *     draw       moves to new positions, and idle moves (without a check or a new attack)
+ *     draw       moves to new positions, and idle moves (as in `xq_filter_root`)
  *     loss       all
  *
- * If a win has no such move, idle moves to new positions are listed; if there are none, the moves of
- * least offence with the fewest repetitions, as in a draw. Every listed move keeps the win. Outcomes give
+ * If a win has no such move, idle moves to new positions are listed. If there are none, and if a draw
+ * has no such move, the moves with the fewest repetitions are listed, and of these those with the least
+ * offence. Every listed move keeps the outcome. Outcomes give
  * no distance: only the search, and the lack of repetitions, bring the win nearer. XQ_ERR_MISSING if the
  * position after a legal move has no table. */
 int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,

@@ -61,8 +61,8 @@ export interface Tables {
   value(fen: string): Promise<Value>;
   /** The value and all legal moves, best first. */
   moves(fen: string): Promise<{ value: Value; moves: Move[] }>;
-  /** The move to play after the moves ("a0a1" each) played from the position, without losing a win
-   * by repetition; null for a side that has lost. */
+  /** The move to play after the moves `played` ("a0a1" each) from the position, such that repetitions
+   * lose no win; null if the side to move has no legal move. */
   bestMove(fen: string, played?: string[]): Promise<string | null>;
 }
 

@@ -3,10 +3,11 @@
 //     const tables = await openTables("https://example.org/egtb/", { rules: "wxf" });
 //     await tables.value("3k5/9/9/9/9/9/9/9/9/R3K4 w");
 //
-// The reader of xqprobe.wasm is synchronous. It calls `read` for bytes, which records the missing ones;
-// after they have been fetched, the query is repeated. xqprobe.d.ts describes all exports.
+// The reader of xqprobe.wasm is synchronous. For bytes of a file it calls `#read`, which records the
+// missing ones; after they have been fetched, the query is repeated (`#ask`). xqprobe.d.ts describes all
+// exports.
 
-const CHUNK = 32768; // smallest number of bytes to fetch
+const CHUNK = 32768; // bytes of a chunk; files are fetched in whole chunks
 const COLD = -11, MISSING = -1;
 const VALUE_NUMBERS = 4, MOVE_NUMBERS = 10, SQUARES = 90, MAX_PLAYED = 10000;
 const LETTERS = ".KABRNCP", SYNONYMS = { E: "B", H: "N" };
@@ -72,7 +73,8 @@ function materialOf(pieces) {
   return armies.map((army) => "K" + army.map((n, kind) => "RNCPAB"[kind].repeat(n)).join("")).join("");
 }
 
-// The materials after captures: one capture by the side to move, or any number by both sides.
+// The materials after captures, except drawn ones: after one capture by the side to move, or with `all`
+// after any number by both sides.
 function materialsAfter(pieces, side, all) {
   const found = new Set();
   const seen = new Set();
@@ -223,7 +225,8 @@ class Tables {
     throw new TablesError(this.#text(this.#reader.text(status)), status);
   }
 
-  // Repeat a query until no bytes are missing; `toEnd` fetches the rest of a file at once.
+  // Repeat a query until no bytes are missing, and return its answer. With `toEnd`, all bytes from the
+  // first missing one to the end of the file are fetched.
   async #ask(question, toEnd = false) {
     for (;;) {
       this.#missing.clear();
@@ -248,7 +251,7 @@ class Tables {
     const file = new RemoteFile(String(address), this.whole);
     if (!(await file.fetch(0, 0))) return false;
     const number = this.#files.push(file) - 1;
-    // The table of blocks is the end of the file.
+    // The table of blocks, which `add` reads, is near the end of the file.
     const status = await this.#ask(() => this.#reader.add(number, file.size), true);
     try {
       this.#check(status);
@@ -258,7 +261,7 @@ class Tables {
     return true;
   }
 
-  // Open the table of a material, once; false if it does not exist.
+  // Open the table of a material, if it was not tried before; false if it does not exist.
   #open(material) {
     if (this.address === null) return false;
     if (!this.#opened.has(material)) {
@@ -287,7 +290,7 @@ class Tables {
     this.#forget();
   }
 
-  // Drop all fetched bytes if they exceed the limit `memory`.
+  // Drop all fetched chunks of all files if they exceed the limit `memory`.
   #forget() {
     let kept = 0;
     for (const file of this.#files) kept += file.chunks.size * CHUNK;

@@ -25,7 +25,7 @@ EXPORTED(input) uint8_t *input_address(void) { return input; }
 EXPORTED(played) xq_step *played_address(void) { return played; }
 EXPORTED(output) int32_t *output_address(void) { return output; }
 
-/* Create an empty set for a rule set, once. */
+/* Create an empty set for a rule set, and its reader; called once. */
 EXPORTED(start) int start(int rules)
 {
     set = xq_set_new((xq_rules)rules, 0, XQ_DTM);
@@ -64,7 +64,8 @@ static size_t given(uint8_t *pieces, uint8_t *squares)
     return list_pieces(input, pieces, squares);
 }
 
-/* Find the value and, in `found`, the moves of the position by outcomes only; returns a status. */
+/* Find the value and, in `found`, the moves of the position by outcomes only; returns a status, which is
+ * XQ_OK also if tables after moves are missing. */
 static int rank_outcomes(xq_value *value, size_t *count)
 {
     uint8_t board[SQUARES];

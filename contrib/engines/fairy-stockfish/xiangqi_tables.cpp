@@ -84,7 +84,7 @@ bool is_same(const xqprobe::Board &one, const xqprobe::Board &other)
     return same;
 }
 
-// The game that led to the root; only the root if the moves are unknown.
+// The game that led to the root; only the root if `game` does not end there.
 xqprobe::Game game_to(const Position &root)
 {
     const xqprobe::Board now = board_of(root);

@@ -32,7 +32,8 @@ void record_move(const Position &after, Move move);
 // Return whether the moves got ranks and scores from tables; they are then sorted, best first.
 bool rank_root_moves(const Position &root, Search::RootMoves &moves);
 
-// Return whether a table has the position; `value` is then its score, for a win below every mate.
+// Return whether a table has the position, right after a capture; `value` is then its score, for a win
+// below every mate. Positions of as many men as the limit are probed from EGTBProbeDepth on.
 bool probe(const Position &position, Depth depth, int ply, Value &value);
 
 } // namespace XiangqiTables
