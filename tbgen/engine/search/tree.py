@@ -188,10 +188,7 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return a position's score (fail-soft; void once stopped), and store its line in `pv[ply]`.
-
-    The line is empty unless a move raises the score above alpha.
-    """
+    """Return a position's score (fail-soft; void once stopped), and set its line in `pv[ply]`."""
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
