@@ -63,8 +63,7 @@ proof is given up.
 _LEAST_ROOM = 32 * MAX_MOVES
 """Free nodes and edges required to expand a leaf: its moves, and up to 31 captures after each."""
 _PASSES = 2
-"""Number of times that `_settle_all` recomputes the numbers of open nodes: they depend on others.
-"""
+"""Number of passes in which `_settle_all` recomputes the numbers of all expanded open nodes."""
 
 
 @part

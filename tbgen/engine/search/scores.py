@@ -42,8 +42,7 @@ MAX_TABLE_PLIES = 50_000
 MAX_RULE_PLIES = 9_000
 
 _SHOWN_TABLE, _SHOWN_RULES, _SHOWN_VERDICT = 25_000, 22_000, 20_000
-"""Largest centipawns reported for wins without a distance to mate, by band; evaluations have less.
-"""
+"""Largest centipawns reported for wins, by band; evaluations have fewer."""
 
 
 @dataclass(frozen=True, slots=True)

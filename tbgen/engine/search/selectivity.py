@@ -84,7 +84,8 @@ def is_razored(state, ply, depth, alpha):
 def null_depth(state, row, side, depth, beta):
     """Return the depth of the search after a null move (pass); -1 where none is tried.
 
-    It is tried if the estimate is at least beta, and few attackers make no zugzwang likely.
+    It is tried if the estimate is at least beta, beta is not decided, and the side has enough
+    attackers (`_LEAST_ATTACKERS`).
     """
     estimate = state.estimate[row - state.root]
     if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or estimate < beta:
@@ -140,11 +141,11 @@ def is_late(state, row, depth, searched, best):
 
 @part
 def is_pruned(state, row, side, depth, searched, move, alpha, best):
-    """Return whether a move is pruned: a quiet one with the estimate far below alpha, a losing
-    capture.
+    """Return whether a move is pruned: a losing capture, or a quiet move with a low estimate.
 
-    The depth must be small. Never pruned are moves that may give check, and moves before one has
-    been searched whose score is not a decided loss.
+    The depth must be small, and for a quiet move the estimate of the node far below alpha. Never
+    pruned are moves that may give check, and moves before one has been searched whose score is not
+    a decided loss.
     """
     ply = row - state.root
     estimate = state.estimate[ply]

@@ -43,14 +43,12 @@ PLIES = MAX_PLY + 2
 ROWS = GAME_PLIES + PLIES + 1
 """Length of the fields by row."""
 PIECES = 32
-"""Number of ids: each piece of the first position has one, and keeps it (`tbgen.referee.record`).
-"""
+"""Number of ids of pieces. A piece keeps its id when it moves (`tbgen.referee.record`)."""
 MEN = 16
 """Maximum pieces of a side."""
 
 PLACES = 8 * SQUARES
-"""Number of pairs of a kind of piece, 0 to 7, and a square. A pair's index is `90 * kind + square`.
-"""
+"""Number of pairs (kind of piece, square). A pair's index is `90 * kind + square`, kind below 8."""
 
 STATE = np.dtype(
     [
