@@ -120,8 +120,7 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 @part
 def store_move(state, shared, row, move):
-    """Store a move without its score, which depends on the path, as the hash move of later
-    searches.
+    """Store a move for later searches, without its score, which depends on the path.
 
     If the position has an entry, only its move is replaced. Otherwise an entry without a bound
     replaces the bucket's second one.
