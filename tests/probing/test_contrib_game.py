@@ -116,6 +116,19 @@ def test_a_win_is_not_repeated(directory: Path, tables: GameTablebase) -> None:
     assert len(alone) == 2
 
 
+@needs_c
+def test_a_drawing_attack_is_not_repeated(directory: Path) -> None:
+    """In a draw, the filter leaves out an attack after which a reply can repeat a position.
+
+    The attack, g6f6 on the advisor, is kept if it is the first move of the game.
+    """
+    game = played("8R/5k3/9/5r3/9/9/9/5A3/3K5/9 b", "f6g6 i9b9")
+    (status, *left), (_, *alone) = filtered(directory, [game, game[-1:]])
+    assert status == "0"
+    assert set(alone) - set(left) == {"60-59"}
+    assert set(left) < set(alone)
+
+
 def wins(tables: GameTablebase, position: Position) -> bool:
     """Return whether the side to move wins a position, by the tables."""
     return tables.probe(position).outcome == Outcome.WIN
