@@ -66,6 +66,13 @@ async def ask(
     return int(statuses[0])
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds; raises `TimeoutError` after 20 seconds."""
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
 class Work:
     """Web application with endless requests, /long and /search, and short ones, /page and /short.
 
@@ -99,6 +106,11 @@ class Work:
             Route("/short", self.runner.endpoint("short", short)),
         ])  # fmt: skip
 
+    @property
+    def admitted(self) -> int:
+        """Number of requests that run or wait."""
+        return len(self.runner._waiting)
+
 
 def test_work_ends_when_the_client_leaves() -> None:
     work = Work()
@@ -106,7 +118,7 @@ def test_work_ends_when_the_client_leaves() -> None:
     async def leave() -> None:
         gone = asyncio.Event()
         task = asyncio.ensure_future(ask(work.app, "/long", gone))
-        await asyncio.sleep(0.05)
+        await until(lambda: work.begun == 1)
         gone.set()
         await task
 
@@ -128,7 +140,7 @@ def test_work_ends_when_the_server_does() -> None:
 
     async def ending() -> int:
         task = asyncio.ensure_future(ask(work.app, "/long"))
-        await asyncio.sleep(0.05)
+        await until(lambda: work.begun == 1)
         work.runner.close()
         return await task
 
@@ -145,7 +157,7 @@ def test_long_work_is_bounded_and_does_not_delay_short_work() -> None:
             asyncio.ensure_future(ask(work.app, "/long", gone, client=f"10.0.0.{number}"))
             for number in range(60)
         ]
-        await asyncio.sleep(0.05)
+        await until(lambda: work.admitted + sum(task.done() for task in many) == 60)
         assert [await ask(work.app, "/short") for _ in range(5)] == [200] * 5
         assert not work.ended.is_set()
         refused = [task.result() for task in many if task.done()]
@@ -168,7 +180,7 @@ def test_pages_do_not_wait_for_searches() -> None:
             for number in range(8)
             for path in ("/search", "/long")
         ]
-        await asyncio.sleep(0.05)
+        await until(lambda: work.admitted == len(others))
         found = [await ask(work.app, "/page") for _ in range(3)]
         found.append(await ask(work.app, "/search", client="10.0.0.1"))
         assert not any(task.done() for task in others)
@@ -176,7 +188,7 @@ def test_pages_do_not_wait_for_searches() -> None:
         await asyncio.gather(*others)
         again = asyncio.Event()
         last = asyncio.ensure_future(ask(work.app, "/search", again, client="10.0.0.1"))
-        await asyncio.sleep(0.05)
+        await until(lambda: work.admitted == 1 or last.done())
         assert not last.done()  # running, not refused
         again.set()
         await last
