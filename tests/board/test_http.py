@@ -197,6 +197,26 @@ def test_pages_do_not_wait_for_searches() -> None:
     assert asyncio.run(crowd()) == [200, 200, 200, 503]
 
 
+def test_requests_of_a_client_are_counted_in_all_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MAX_OF_CLIENT", 2)
+    work = Work()
+
+    async def crowd() -> list[int]:
+        gone = asyncio.Event()
+        others = [asyncio.ensure_future(ask(work.app, path, gone)) for path in ("/search", "/long")]
+        await until(lambda: work.admitted == 2)
+        found = [
+            await ask(work.app, path, client=client)
+            for path in ("/short", "/page")
+            for client in ("127.0.0.1", "10.0.0.1")
+        ]
+        gone.set()
+        await asyncio.gather(*others)
+        return [*found, await ask(work.app, "/short")]
+
+    assert asyncio.run(crowd()) == [503, 200, 503, 200, 200]
+
+
 def test_a_busy_server_sends_retry_after() -> None:
     busy = http.failure(http.RequestError(503, "the server is busy"))
     assert busy.headers == {"retry-after": str(http.RETRY_SECONDS)}
@@ -296,6 +316,24 @@ async def head_of(app: Any, path: str, host: bytes = b"localhost", **asked: Any)
     }  # fmt: skip
     await app({**scope, **asked}, receive, send)
     return found
+
+
+@pytest.mark.parametrize("media", ["", http.HTML])
+def test_an_answer_depends_on_the_language(media: str) -> None:
+    """Answers have an ETag for each language; answers with status 304 also have `Vary`."""
+    runner = EndpointRunner(lambda: "")
+    hello = runner.endpoint("hello", lambda request: Answer("hello", http.HTML), media=media)
+    app = Starlette(routes=[Route("/", hello)])
+
+    def head(language: bytes, tag: str = "") -> dict[str, Any]:
+        headers = [(b"accept-language", language), (b"if-none-match", tag.encode())]
+        return asyncio.run(head_of(app, "/", headers=headers))
+
+    english = head(b"en")
+    again, chinese = head(b"en", english["etag"]), head(b"zh", english["etag"])
+    assert [answer["status"] for answer in (english, again, chinese)] == [200, 304, 200]
+    assert [answer["vary"] for answer in (english, again, chinese)] == 3 * ["accept-language"]
+    assert english["etag"] == again["etag"] != chinese["etag"]
 
 
 def test_a_whole_address_as_target(tables_dir: Path) -> None:
