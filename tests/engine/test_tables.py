@@ -106,6 +106,22 @@ def test_lines_are_cut_short_when_the_time_is_up(library: EngineTables) -> None:
     ][1:]
 
 
+def test_a_move_into_a_missing_table_leaves_the_position_to_the_search(
+    tables_dir: Path, tmp_path: Path
+) -> None:
+    """There are no lines without the table after a move, unless the move may not be played."""
+    for file in tables_dir.glob("KRKN.check.*"):
+        shutil.copy(file, tmp_path)
+    library = EngineTables()
+    library.use((tmp_path,), "check")
+    assert library.tables is not None
+    game = Game.read(["fen", "3k5/9/9/9/9/9/9/9/R4n3/4K4", "w"])
+    assert probe_lines(library.tables, game, 1, None) is None
+    found = probe_lines(library.tables, game, 2, [Move.from_iccs("a1a2"), Move.from_iccs("a1a3")])
+    assert found is not None
+    assert len(found[1]) == 2
+
+
 def test_a_restricted_choice_considers_the_game(library: EngineTables) -> None:
     """Among the allowed moves, a shortest win that completes a perpetual check is avoided."""
     assert library.tables is not None
