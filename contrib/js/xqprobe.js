@@ -73,23 +73,14 @@ function materialOf(pieces) {
   return armies.map((army) => "K" + army.map((n, kind) => "RNCPAB"[kind].repeat(n)).join("")).join("");
 }
 
-// The materials after captures, except drawn ones: after one capture by the side to move, or with `all`
-// after any number by both sides.
-function materialsAfter(pieces, side, all) {
+// The materials after one capture by the side to move, except drawn ones.
+function materialsAfter(pieces, side) {
   const found = new Set();
-  const seen = new Set();
-  const visit = (left) => {
-    left.forEach((code, n) => {
-      if ((code & 7) === 1 || (!all && code >> 3 === side)) return;
-      const rest = left.filter((_, m) => m !== n);
-      const name = materialOf(rest);
-      if (name === null || seen.has(rest.join())) return;
-      seen.add(rest.join());
-      found.add(name);
-      if (all) visit(rest);
-    });
-  };
-  visit([...pieces].sort((a, b) => a - b));
+  pieces.forEach((code, n) => {
+    if ((code & 7) === 1 || code >> 3 === side) return;
+    const name = materialOf(pieces.filter((_, m) => m !== n));
+    if (name !== null) found.add(name);
+  });
   return found;
 }
 
@@ -278,7 +269,9 @@ class Tables {
     return false;
   }
 
-  async #prepare(position, after, all) {
+  // Open the table of a position and, if `after`, those after its moves. `bestMove` needs no others: it
+  // searches ahead, but the reader probes no position after a captured own piece, or two captures.
+  async #prepare(position, after) {
     const pieces = [...position.board].filter((code) => code !== 0);
     const own = materialOf(pieces);
     if (own === null) return;
@@ -286,7 +279,7 @@ class Tables {
     if (found === false && this.address !== null)
       throw new TablesError(`there is no table ${own}.${this.rules} at ${this.address}`, MISSING);
     if (after && this.address !== null)
-      await Promise.all([...materialsAfter(pieces, position.side, all)].map((name) => this.#open(name)));
+      await Promise.all([...materialsAfter(pieces, position.side)].map((name) => this.#open(name)));
     this.#forget();
   }
 
@@ -311,7 +304,7 @@ class Tables {
 
   async value(fen) {
     const position = positionOf(fen);
-    await this.#prepare(position, false, false);
+    await this.#prepare(position, false);
     return this.#ask(() => {
       this.#give(position);
       const status = this.#reader.value();
@@ -323,7 +316,7 @@ class Tables {
 
   async moves(fen) {
     const position = positionOf(fen);
-    await this.#prepare(position, true, false);
+    await this.#prepare(position, true);
     return this.#ask(() => {
       this.#give(position);
       const count = this.#reader.moves();
@@ -340,7 +333,7 @@ class Tables {
     const position = positionOf(fen);
     const steps = played.map(stepOf);
     if (steps.length > MAX_PLAYED) throw new TablesError(`more than ${MAX_PLAYED} moves`);
-    await this.#prepare(positionAfter(position, steps), true, true);
+    await this.#prepare(positionAfter(position, steps), true);
     return this.#ask(() => {
       this.#give(position, steps);
       const found = this.#reader.best(steps.length);

@@ -310,6 +310,24 @@ def test_tables_after_captures_are_opened(
 
 
 @needs_node
+def test_no_table_is_fetched_that_a_best_move_does_not_need(
+    module: Path, tables_dir: Path, tables: GameTablebase
+) -> None:
+    """With Black to move in KRKN, the tables are KRKN, and KNK after a capture of the rook."""
+    fen, opened = "3k5/9/9/9/9/9/9/1n7/9/R3K4 b", 0
+
+    def counted(part: Part) -> Part:
+        nonlocal opened
+        opened += part.first == 0
+        return part
+
+    with files_served(tables_dir, change=counted) as address:
+        (move,) = ask(module, address, [["bestMove", fen]])
+    assert move in {str(each.move) for each in tables.probe_root(fen) if each.best}
+    assert opened == 2
+
+
+@needs_node
 def test_spellings_and_limits_of_questions(module: Path, server: str) -> None:
     knight, written = "3k5/9/9/9/n8/9/9/9/9/R3K4_w", "3k5/9/9/9/h8/9/9/9/9/R3K4 r"
     first, second, many, wrong = ask(module, f"{server}/tables", [
