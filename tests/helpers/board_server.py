@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tbgen.cli.workshop import FIRST_SET
+from tests.helpers.commands import ENDS_WITH_PARENT
 from tests.helpers.paths import ROOT
 
 
@@ -42,7 +43,7 @@ def serve(folder: Path, *options: str) -> Demo:
     pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
     command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", *options]
     process = subprocess.Popen(
-        [*command, "--port", "0", "--tables", str(folder)],
+        [*ENDS_WITH_PARENT, *command, "--port", "0", "--tables", str(folder)],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None

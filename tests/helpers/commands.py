@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,6 +36,16 @@ UNPRIVILEGED: list[Any] = []
 
 if os.getuid() == 0:
     UNPRIVILEGED = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+ENDS_WITH_PARENT: list[Any] = []
+"""Command prefix that runs a command until the thread that starts it ends, on Linux.
+
+A server then also ends if its test process is killed.
+"""
+
+if sys.platform == "linux" and shutil.which("setpriv"):
+    ENDS_WITH_PARENT = ["setpriv", "--pdeathsig", "TERM"]
 
 
 def restore_signals() -> None:
@@ -92,8 +103,9 @@ def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
     """
     command = [program, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
     with subprocess.Popen(
-        list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+        list(map(str, [*ENDS_WITH_PARENT, *command])),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
         assert process.stdout is not None
         line = process.stdout.readline()
         try:
