@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from tbgen.indexing import START_FEN, Move, Position, Side
+from tbgen.play.tablebase import open_tablebase
 from tbgen.rules import legal_moves
-from tests.helpers.commands import Engine
+from tests.helpers.commands import TBGEN, Engine, run
 
 PLIES = 8
+ROOK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 ENDING = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 
 
@@ -66,6 +68,29 @@ def test_an_opening_with_tables_is_searched(engine: Engine) -> None:
     move, before = engine.move(f"fen {ENDING}", [])
     assert move == "d2b1"
     assert " tbhits 1 " in before[-1]
+
+
+@pytest.mark.parametrize("protocol", ["uci", "ucci"])
+def test_tables_built_during_a_game_are_used_in_the_next(protocol: str, tmp_path: Path) -> None:
+    """Another process builds a table; the engine plays from it once a new game has begun."""
+    run(TBGEN, "build", "KNK", "--rules", "check", "--tables", tmp_path)
+    engine = Engine(protocol, tmp_path)
+    rules, newgame = {
+        "uci": ("setoption name Rules value check", "ucinewgame"),
+        "ucci": ("setoption rules check", "setoption newgame"),
+    }[protocol]
+    engine.say(rules)
+    _, before = engine.move(f"fen {ROOK}", [], "depth 1")
+    run(TBGEN, "build", "KRK", "--rules", "check", "--tables", tmp_path)
+    _, during = engine.move(f"fen {ROOK}", [], "depth 1")
+    engine.say(newgame)
+    move, after = engine.move(f"fen {ROOK}", [], "depth 1")
+    engine.close()
+    assert [" tbhits 1 " in said[-1] for said in (before, during, after)] == [False, False, True]
+    with open_tablebase(tmp_path, rules="check") as tables:
+        best = tables.best_move(ROOK)
+    assert best is not None
+    assert move == best.move.iccs
 
 
 def test_a_hash_table_that_does_not_fit_is_smaller(tables_dir: Path) -> None:
