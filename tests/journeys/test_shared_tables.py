@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+from urllib.request import urlretrieve
 
 import pytest
 
+from tbgen.indexing import Position
+from tbgen.play.tablebase import open_tablebase
+from tbgen.rules import legal_moves
 from tests.helpers import cprograms
 from tests.helpers.commands import TBGEN, answer, run, served
+from tests.helpers.fileserver import files_served
 
 for package in ("cryptography", "distributed"):
     pytest.importorskip(package, reason="the extra `cluster` is not installed")
@@ -61,3 +67,40 @@ def test_c_and_python_agree_on_fetched_tables(fetched: Path) -> None:
     assert first == "{outcome} value {value} order {order} plies {plies}".format_map(probed)
     expected = [move["move"] + " *"[move["best"]] for move in probed["moves"]]
     assert sorted(line[:5] for line in moves) == sorted(expected)
+
+
+def test_tables_of_a_file_server_are_compared_with_a_published_list(
+    shared: Path, tmp_path: Path
+) -> None:
+    """Tables fetched from a server of plain files have the digests of their publisher's list."""
+    listed = answer(TBGEN, "index", "--tables", shared)["files"]
+    rows = [f"{each['file']},{each['digest']},{each['values']}" for each in listed]
+    (tmp_path / "list.csv").write_text("\n".join(["file,digest,values", *rows, ""]), "ascii")
+    with files_served(shared) as url:
+        run(TBGEN, "fetch", "KRKN", "--from", url, "--tables", tmp_path)
+    compare = [TBGEN, "verify", "--digests", "--against", tmp_path / "list.csv"]
+    said = run(*compare, "KRKN", "KRK", "KNK", "--tables", tmp_path).stdout
+    assert said == "3 tables: 3 as listed\n"
+
+
+@cprograms.needs_c
+def test_outcomes_of_a_file_server_are_probed_in_c(shared: Path, tmp_path: Path) -> None:
+    """Files of `tbgen pack --out` are downloaded, checked by `sha256sum`, and probed."""
+    packed, mine = tmp_path / "packed", tmp_path / "mine"
+    mine.mkdir()
+    run(TBGEN, "pack", "KRKN", "KRK", "KNK", "--tables", shared, "--out", packed)
+    with files_served(packed) as url:
+        urlretrieve(f"{url}/SHA256SUMS", mine / "SHA256SUMS")
+        for line in (mine / "SHA256SUMS").read_text("ascii").splitlines():
+            name = line.split()[1].lstrip("*")
+            urlretrieve(f"{url}/{name}", mine / name)
+    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=mine, check=True)
+    positions = [Position.from_fen(FEN)]
+    positions += [positions[0].after(*move) for move in legal_moves(positions[0])]
+    records = b"".join(bytes([each.side]) + each.board for each in positions)
+    files = sorted(mine.glob("*.wdl.xqt"))
+    words = ("probe", "wxf", cprograms.CACHE, *files)
+    output = cprograms.run(cprograms.harness(), *words, records=records)
+    with open_tablebase(shared) as tables:
+        expected = [[0, tables.probe(each).outcome] for each in positions]
+    assert cprograms.answers_of(output)[:, :2].tolist() == expected
