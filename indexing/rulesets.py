@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.squares import PieceType
 from tbgen.system.scalar import scalar
 
@@ -145,9 +146,15 @@ class Rules(StrEnum):
     UNPROTECTED = "unprotected"
 
     @classmethod
-    def _missing_(cls, value: object) -> Rules | None:
-        """Return the set with a synonym such as `asian`, or None; `Rules(value)` calls this."""
-        return SYNONYMS.get(str(value))
+    def _missing_(cls, value: object) -> Rules:
+        """Return the set with a synonym such as `asian`; `Rules(value)` calls this.
+
+        Raises `InputError`, which lists all names.
+        """
+        if str(value) in SYNONYMS:
+            return SYNONYMS[str(value)]
+        names = ", ".join([*cls, *SYNONYMS])
+        raise InputError(f"{excerpt(str(value))} is none of {names}", "name one")
 
     @property
     def terms(self) -> Terms:

@@ -30,6 +30,8 @@ class RuleSet:
     minor_chases: bool = True
 
     def __post_init__(self) -> None:
+        if self.rules is not None and not isinstance(self.rules, Rules):
+            object.__setattr__(self, "rules", Rules(self.rules))  # a name, such as "asian"
         if self.orders is not None and not 1 <= self.orders <= MAX_ORDERS:
             raise InputError(
                 f"{self.orders} is no limit on orders: it is from 1 to {MAX_ORDERS}",

@@ -135,5 +135,5 @@ if not TYPE_CHECKING:  # for type checkers, every name would be an attribute
 
 
 def __dir__() -> list[str]:
-    """List the globals of this module, and the public names that are not yet imported."""
-    return sorted({*globals(), *__all__})
+    """List the public names, imported or not, and the attributes that every module has."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from tbgen.indexing.errors import enum_member
+from tbgen.indexing.errors import PositionError, enum_member
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
 from tbgen.indexing.rulesets import Rules
@@ -151,9 +151,21 @@ def judge(
         raise ValueError("a repetition needs at least 2 occurrences")
     rules = enum_member(Rules, rules)
     read = [Move.from_iccs(move) if isinstance(move, str) else move for move in moves]
-    first = Diagram.from_fen(position) if isinstance(position, str) else position
-    game = Game.read(first, read, rules.chase_rules(minor_chases=minor_chases))
+    game = Game.read(_first_position(position), read, rules.chase_rules(minor_chases=minor_chases))
     return judge_game(game, rules=rules, occurrences=occurrences)
+
+
+def _first_position(position: Position | str) -> Position:
+    """Return a position, or parse its FEN, as a `Diagram` only if it cannot arise in a game.
+
+    Raises `PositionError`.
+    """
+    if not isinstance(position, str):
+        return position
+    try:
+        return Position.from_fen(position)
+    except PositionError:
+        return Diagram.from_fen(position)
 
 
 def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:

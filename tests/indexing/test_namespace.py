@@ -73,3 +73,16 @@ def test_unknown_names_list_the_known_ones() -> None:
         tbgen.judge(FEN, [], rules="cxa")
     with pytest.raises(tbgen.InputError, match="'dtx' is none of dtm, dtc"):
         tbgen.open_tablebase(".", metric="dtx")
+    with pytest.raises(tbgen.InputError, match="unprotected, asian, vietnam; name"):
+        tbgen.Rules("cxa")
+    with pytest.raises(tbgen.InputError, match="'WXF' is none of none"):
+        tbgen.RuleSet("WXF")  # type: ignore[arg-type]
+
+
+def test_a_rule_set_takes_names_of_rules() -> None:
+    assert tbgen.RuleSet("asian") == tbgen.RuleSet(tbgen.Rules.WXF)  # type: ignore[arg-type]
+
+
+def test_names_of_the_implementation_are_not_listed() -> None:
+    others = set(dir(tbgen)) - set(tbgen.__all__)
+    assert not [name for name in others if not name.startswith("__")]
