@@ -292,9 +292,13 @@ class Builder:
     def _load_kernels(self, material: Material) -> None:
         """Compile or load the kernels that the solver needs for arrays of one byte per number."""
         kernels = import_permanently("tbgen.retrograde.warm_up")
+        from tbgen.compiling.jit import notify_before_compiling
+
+        text = "compiling the solver, once on this machine: about 20 s"
         self.progress.phase("compile", 0, 0, 0)
         alone = usable_memory(self.memory).memory < TWO_COMPILERS_BYTES
-        kernels.warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
+        with notify_before_compiling(lambda: self.progress.note(text)):
+            kernels.warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
         """Compile or load the kernels for arrays with more than one byte per number, if needed.

@@ -6,6 +6,7 @@ import csv
 import shutil
 import sys
 import tempfile
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -82,9 +83,11 @@ def find(
     if notation and style != "pgn":
         raise click.UsageError("--notation needs --format pgn")
     wanted = parse_material(material)
+    from tbgen.compiling.jit import notify_before_compiling
     from tbgen.finding.search import find as search
 
-    with selection.open() as opened:
+    tell = partial(click.echo, "compiling the search, once on this machine: about 10 s", err=True)
+    with selection.open() as opened, notify_before_compiling(tell):
         orders = None if order is None else read_range(order, "orders")
         lengths = None if plies is None else read_range(plies, "plies")
         found = search(material, opened, orders=orders, plies=lengths, **asked)
