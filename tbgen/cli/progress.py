@@ -136,7 +136,7 @@ class SetProgress(LiveLine, Progress, Observer):
         """Show that a table begins; implements `Observer.started`."""
         self._running.append(start.job.key)
         self._observer.started(start)
-        self.waiting()
+        self.waiting("")
 
     def finished(self, start: Start, result: Built) -> None:
         """Count a table, and report it if the build has workers; implements `Observer.finished`."""
@@ -169,13 +169,14 @@ class SetProgress(LiveLine, Progress, Observer):
         self.counts["failed"] += 1
         self._observer.failed(start, error)
 
-    def waiting(self) -> None:
+    def waiting(self, trouble: str) -> None:
         """Show the tables that workers are building, if any; implements `Observer.waiting`."""
         running = self._running
         if self._by_workers and running:
             names = f": {', '.join(running)}" if len(running) <= _MAX_NAMED else ""
             done = f"{self.counts.total()}/{self._total} done"
-            self._show_at_intervals(f"{done}, {len(running)} running{names}")
+            state = f"{len(running)} waiting, {trouble}" if trouble else f"{len(running)} running"
+            self._show_at_intervals(f"{done}, {state}{names}")
 
     def summary(self, left_out: int) -> str:
         """Return the totals: `9 tables: 7 built, 2 left out; 143 MiB in 2 min`.

@@ -125,7 +125,7 @@ class ClosureProgress(Observer):
         """Show that the proof of a table begins; overrides `Observer.started`."""
         self._running.append(start.job.key)
         self._forecast.started(start)
-        self.waiting()
+        self.waiting("")
 
     def finished(self, start: Start, result: ProvenTable) -> None:
         """Record a table proven, in this run or by its certificate (`Observer.finished`)."""
@@ -138,7 +138,7 @@ class ClosureProgress(Observer):
         elif not self._quiet and result.report is not None:
             show_verdict(result.name, result.report)
         show_notes(result.notes)
-        self.waiting()
+        self.waiting("")
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
         """Report a job that is tried again, since its process was lost (`Observer.retried`)."""
@@ -201,7 +201,7 @@ class ClosureProgress(Observer):
             entry = settled.report.to_json()
         self.entries[job.key] = entry | {"digest": settled.digest, "notes": list(settled.notes)}
 
-    def waiting(self) -> None:
+    def waiting(self, trouble: str) -> None:
         """Show the live line, with the time left; overrides `Observer.waiting`."""
         left = ""
         if self._counts["proven"]:

@@ -235,7 +235,7 @@ class _Build(Observer):
     # -- implements `Observer`; `waiting` and `started` end a cancelled build by an exception ---
 
     def started(self, start: Start) -> None:
-        self.waiting()
+        self.waiting("")
         with self._lock:
             self._running[self._number, start.job.key] = time.monotonic()
 
@@ -250,6 +250,6 @@ class _Build(Observer):
 
     failed = retried
 
-    def waiting(self) -> None:
+    def waiting(self, trouble: str) -> None:
         if self.cancelled.is_set():
             raise _CancelledError

@@ -16,6 +16,7 @@ The package `distributed` belongs to the extra `cluster`, and is loaded when a c
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import logging
 import re
 import uuid
@@ -70,7 +71,8 @@ class Cluster(Executor):
     floor : least bytes that a job is given, if a worker has them
 
     Raises `InputError` for a malformed address, if dask is missing, if a local cluster does not
-    start, if no scheduler with workers answers, or if no worker declares its memory.
+    start, if no scheduler with workers answers, if no worker declares its memory, or if a worker
+    has another version of tbgen. `wait` raises it for such a worker that comes later.
     """
 
     def __init__(
@@ -82,6 +84,8 @@ class Cluster(Executor):
         self._function = function
         self._floor = floor
         self._run = uuid.uuid4().hex[:8]
+        self._checked: set[str] = set()
+        """Addresses of the workers that have this version of tbgen."""
         self._submitted = 0
         self._security: Any = None
         with contextlib.ExitStack() as opened:
@@ -107,6 +111,7 @@ class Cluster(Executor):
                     "--resources memory=8e9 (docs/cluster.md)",
                 ) from error
             opened.callback(self._close)
+            self._check_versions()
             declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
             self._most = int(max(declared, default=0))
             if not self._most:
@@ -123,6 +128,29 @@ class Cluster(Executor):
     def workers(self) -> dict[str, Any]:
         """Return dask's data on each worker by its address: `resources`, `nthreads`, `pid` etc."""
         return self._client.scheduler_info(n_workers=-1)["workers"]
+
+    def trouble(self) -> str:
+        """Return "no worker is connected" if so; implements `Executor.trouble`."""
+        return "" if self.workers() else "no worker is connected"
+
+    def _check_versions(self) -> None:
+        """Raise `InputError` if a worker that was not checked before has another tbgen, or none."""
+        new, ours = sorted(self.workers().keys() - self._checked), _installed_version()
+        if not new:
+            return
+        found = self._client.run(
+            importlib.metadata.version, "tbgen", workers=new, on_error="return"
+        )
+        for address, version in found.items():
+            if isinstance(version, OSError):  # the worker is gone
+                continue
+            if version != ours:
+                has = "no tbgen" if isinstance(version, Exception) else f"tbgen {version}"
+                raise InputError(
+                    f"the worker at {address} has {has}, this build has tbgen {ours}",
+                    "install the same version on every machine",
+                )
+            self._checked.add(address)
 
     def submit(self, start: Start) -> Future[Any]:
         """Submit a job, to a new scheduler if the old one is lost; implements `Executor.submit`.
@@ -149,7 +177,7 @@ class Cluster(Executor):
 
         Implements `Executor.wait`, but waits at most `_CHECK_SECONDS`. If the scheduler is lost,
         all futures get a `PostponedError`, so that their jobs are retried. Raises `OSError` if no
-        new scheduler is reached.
+        new scheduler is reached, and `InputError` for a new worker of another version.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)
@@ -157,6 +185,8 @@ class Cluster(Executor):
             self._connect_again()
             for future in futures:
                 _SCHEDULER_LOST.complete(future)
+        elif not done:
+            self._check_versions()
         return done
 
     def _connect_again(self) -> None:
@@ -178,6 +208,11 @@ class Cluster(Executor):
         # The scheduler may be lost.
         with contextlib.suppress(OSError):
             self._client.close()
+
+
+def _installed_version() -> str:
+    """Return the version of the tbgen that is installed here, in the words of its metadata."""
+    return importlib.metadata.version("tbgen")
 
 
 _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))

@@ -103,6 +103,10 @@ class Executor:
             if done or left <= _WAIT_SECONDS:
                 return done
 
+    def trouble(self) -> str:
+        """Return the reason why submitted jobs do not advance, for the user; "" if unknown."""
+        return ""
+
     def now(self) -> float:
         """Return the time of the executor's clock, in seconds since an arbitrary moment."""
         return time.monotonic()
@@ -134,9 +138,10 @@ class Observer:
     every: float | None = None
     """Longest time in seconds without an event before `waiting` is called; None for no limit."""
 
-    def waiting(self) -> None:
+    def waiting(self, trouble: str) -> None:
         """Called if no job has ended for `every` seconds, or when a postponed job is due again.
 
+        `trouble` is that of the executor (`Executor.trouble`).
         An executor may wait for a shorter time (`Cluster.wait`); then it is called more often.
         """
 
@@ -188,7 +193,7 @@ def run(
         timeout = min((wait for wait in waits if wait is not None), default=None)
         done = executor.wait(futures.keys(), timeout)
         if not done:
-            observer.waiting()
+            observer.waiting(executor.trouble())
         for future in done:
             start, error = futures.pop(future), future.exception()
             key = start.job.key

@@ -15,6 +15,7 @@ pytest.importorskip("cryptography", reason="the extra `cluster` is not installed
 
 import distributed
 
+from tbgen.indexing.errors import InputError
 from tbgen.scheduling.cluster import Cluster
 
 
@@ -59,3 +60,18 @@ def test_other_users_are_refused_and_planted_modules_are_not_run(
             with pytest.raises(OSError, match=r"certificate required|reset"):
                 connect_without_certificate(each)
     assert not (tmp_path / "planted").exists()
+
+
+def test_a_worker_with_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers are checked when a cluster is opened, and later ones while jobs run."""
+    with Cluster(print, "local:1", memory=1 << 20, floor=1) as cluster:
+        assert cluster.trouble() == ""
+        monkeypatch.setattr("tbgen.scheduling.cluster._installed_version", lambda: "0.1")
+        cluster.wait([], 0.1)
+        cluster._checked.clear()  # as if the worker were new
+        with pytest.raises(InputError, match=r"has tbgen .*, this build has tbgen 0\.1"):
+            cluster.wait([], 0.1)
+        cluster._client.retire_workers()
+        assert cluster.trouble() == "no worker is connected"
+    with pytest.raises(InputError, match=r"this build has tbgen 0\.1"):
+        Cluster(print, "local:1", memory=1 << 20, floor=1)
