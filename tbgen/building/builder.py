@@ -79,8 +79,8 @@ _REMEDIES = {
 class NotEnoughMemoryError(TablebaseError):
     """Raised when a build may not use the memory that a table, or the compiler, needs at least.
 
-    A table needs least with its arrays on disk. `needed` and `available` are bytes; `limit` is the
-    name of the limit that sets `available`, and `hint` advises the user.
+    A table needs least with its arrays on disk. `needed` and `available` are bytes, of memory or of
+    address space; `limit` is the name of the limit that sets `available`, `hint` advises the user.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class Builder:
     A table is solved by `threads` threads. `memory` limits the bytes used at once (0: free memory),
     within the limits of the process. A table that needs more keeps its arrays in unnamed files in
     `directory` while it is solved; the bytes of the table do not change. `state_seconds` is the
-    time between two checkpoints.
+    least time between two checkpoints, `math.inf` for none.
     """
 
     directory: Path
@@ -193,8 +193,8 @@ class Builder:
 
         In a directory that cannot be written, the checkpoints of a finished table stay.
 
-        Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `PostponedError` if another
-        build has locked the table, `MissingTableError` for a supporting table, `InputError` for an
+        Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
+        has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an
         unusable checkpoint, and `LimitExceededError` if a distance exceeds the widest codes.
         """
         task = start.job.payload
@@ -230,7 +230,7 @@ class Builder:
         return self.directory / name.filename
 
     def _build_table(self, task: Task) -> Built:
-        """Solve a material in the first metric and codes that fit, and write its table."""
+        """Solve a material in the first metric and codes that fit; write table and build record."""
         material = task.material
         support_dtm = all(
             finished_table(self.directory, child, self.rule_set, Metric.DTM)
@@ -335,8 +335,8 @@ class Builder:
     ) -> tuple[int, tuple[float, float]]:
         """Solve a table and write its file; return the size of the file in bytes.
 
-        Also return the (wall, CPU) seconds that an earlier build spent before the checkpoint from
-        which this one resumed.
+        Also return the (wall, CPU) seconds that earlier builds spent before the checkpoint from
+        which this one resumed, else zeros. If the disk is full, the checkpoint is removed.
         """
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
@@ -392,7 +392,8 @@ class Builder:
         """Context manager: yields the open supporting tables, by name of material.
 
         A DTM table needs DTM tables; any metric serves a DTC table. The order of the work ensures
-        that they exist. Raises `MissingTableError` if another program has removed one.
+        that they exist. Raises `MissingTableError` if another program has removed one, and the
+        errors of opening them.
         """
         opened = {}
         with contextlib.ExitStack() as files:

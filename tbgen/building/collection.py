@@ -48,7 +48,7 @@ IDLE_WORKER_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
 PARALLEL_SECONDS = 10.0
-"""Estimated CPU seconds of a build up to which it runs in one process.
+"""Estimated seconds of a build, by one thread, up to which it runs in one process.
 
 A second process would still be loading its kernels when the first one has finished.
 """
@@ -83,7 +83,7 @@ class TableBuilder:
     cores: int
     """Number of cores that all tables under construction share."""
     state_seconds: float = STATE_SECONDS
-    """Seconds between two checkpoints, as in `Builder`."""
+    """Least seconds between two checkpoints, as in `Builder`."""
 
     def __call__(self, start: Start) -> Built:
         """Build the table of a job, and return its `Built`.
@@ -139,6 +139,8 @@ class Collection:
 
     def planned(self, threads: int = 2) -> list[PlannedTable]:
         """Return the unfinished tables with their estimated costs; cached for each `threads`.
+
+        Raises the errors of `plan`, as do the methods that use this one.
 
         threads : number of threads that build one table
         """
@@ -229,8 +231,8 @@ class Collection:
         keep_going : as in `tbgen.scheduling.run.run`
         download : copies built tables to this directory, if workers write to another one
 
-        Raises `InputError` if a built table is not in this directory afterwards, and the errors of
-        `download`.
+        Errors of jobs are in the `Outcome`. Raises `InputError` if a built table is not in this
+        directory afterwards, and the errors of `executor` and `download`.
         """
         keys = {job.key for job in jobs}
         finished = [task for task in self.work if task.material.name not in keys]
@@ -268,7 +270,7 @@ class ProcessLimits:
     jobs: int
     """Number of processes that run at once."""
     memory: int
-    """Bytes that all tables share."""
+    """Bytes that all tables share; 0 for no limit."""
     floor: int
     """Least bytes that each table is given, even if its planned memory is less."""
 

@@ -1,6 +1,6 @@
 """Estimates of the costs of tables, learned from measured tables.
 
-    `Traits`          size of a table's file per placement, time per row of its index, outcomes
+    `Traits`          file size per canonical placement, time by `typical_seconds`, outcomes
     first guess       traits of a table, guessed from those of its supporting tables
     `TrainingCase`    a measured table: its features, and the error of its first guess
     `CostRegression`  regression over the cases: predicts the error from the features
@@ -181,7 +181,8 @@ def finished_tables(directory: Path, rules: Rules) -> dict[str, FinishedTable]:
     """Return the finished tables under `rules` in a directory, by name of material.
 
     Tables with limited orders, and empty files, are left out. Of a material with tables of both
-    metrics, the DTM table is taken. Raises `OSError` if the directory cannot be listed.
+    metrics, the DTM table is taken. The result is empty if the directory is missing. Raises
+    `OSError` if it cannot be listed.
     """
     found = {}
     for path in sorted(directory.iterdir()) if directory.exists() else ():
@@ -256,7 +257,8 @@ class Estimates:
         """Lowest `Traits.rate` and highest `Traits.density` of the training cases.
 
         They bound estimates, since errors would add up where estimates are based on other
-        estimates. Cases whose time is ignored do not count for the rate.
+        estimates. Cases whose time is ignored do not count for the rate. Without cases, the bounds
+        are infinite.
         """
         rates = [case.traits.rate for case in self._cases if case.noise[1] < math.inf]
         densities = [case.traits.density for case in self._cases]
@@ -312,7 +314,7 @@ class Estimates:
         )
 
     def placements(self, material: Material) -> int:
-        """Return the number of slots of a material that are a placement of its pieces; cached."""
+        """Return the number of a material's canonical placements (slots minus holes); cached."""
         if material.name in self._measured.tables:
             return self._measured.tables[material.name].placements
         return _count_placements(material)

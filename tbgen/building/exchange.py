@@ -115,8 +115,8 @@ class Exchange:
     def _opened(self) -> Iterator[tuple[Any, str]]:
         """Context manager: yields the file system and the folder of the address.
 
-        Errors in its block become `ExchangeError`. Raises `InputError` if `fsspec` is not
-        installed, or does not know the address.
+        Errors of connecting, and errors in its block, become `ExchangeError`. Raises `InputError`
+        if `fsspec` is not installed, or does not know the address.
         """
         try:
             import fsspec
@@ -157,6 +157,7 @@ class RemoteTableBuilder:
     def __call__(self, start: Start) -> Built:
         """Build and upload a table, unless the address has it and the task is no `rebuild`.
 
+        Its build record is uploaded, too.
         A table of another metric than the task's does not count. Returns the result of
         `TableBuilder`, with `size` None if the table was not built. Raises the errors of
         `TableBuilder` and of `Exchange.get`.

@@ -50,7 +50,7 @@ class Traits:
     """Measured or estimated properties of a table: relative size, relative time, outcomes."""
 
     density: float
-    """Natural logarithm of the file's bytes per placement."""
+    """Natural logarithm of the file's bytes per canonical placement (slots minus holes)."""
     rate: float
     """Natural logarithm of the build's CPU seconds divided by `typical_seconds` of its material."""
     outcomes: Outcomes
@@ -117,7 +117,9 @@ class Support:
         self._by_capture: dict[tuple[int, PieceType], Traits] = {}
         """Traits of supporting tables, by the army that loses a piece and the kind of piece."""
         self._wins: dict[tuple[int, PieceType], tuple[float, float]] = {}
-        """`Outcomes.wins` after each capture, in the order of `material.armies`."""
+        """`Outcomes.wins` after each capture, in the order of `material.armies`; (0, 0) if the
+        material after it needs no table.
+        """
         for (army, kind), child in material.captures().items():
             self._wins[army, kind] = (0.0, 0.0)
             if child.needs_table:

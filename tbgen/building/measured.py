@@ -42,7 +42,7 @@ class Measured:
     index_size: int
     """Number of slots (entries of the table) for each side to move."""
     placements: int
-    """Number of slots that hold a placement of the pieces; stored, since counting takes long."""
+    """Number of canonical placements (slots minus holes); stored, since counting takes long."""
     cpu_seconds: float
     """CPU seconds of the build; these and `wall_seconds` exclude loading Python and kernels."""
     wall_seconds: float
@@ -64,7 +64,8 @@ class Measured:
 def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
     """Return the text of the first line, which names date and machine, and the measured costs.
 
-    Raises `OSError`, `KeyError` for a missing column, and `ValueError` for a malformed number.
+    Raises `OSError`, `KeyError` for a missing column, `ValueError` for a malformed number, and
+    `TypeError` for a missing one.
     """
     with path.open(newline="", encoding="utf-8") as file:
         where = file.readline().lstrip("# ").rstrip()

@@ -46,7 +46,7 @@ def pack_table(
 ) -> Packed:
     """Write the win-draw-loss file of a table into a directory, unless a current one exists.
 
-    A file is current if it was derived from this table and has blocks of the requested kind.
+    A file is current if it was derived from this table and its blocks, if any, are as requested.
     `force` replaces even a current file. With `plain` the blocks are stored uncompressed, for
     memory mapping. Raises `OSError`, the errors of reading the table, and `CorruptTableError` if
     its statistics do not match its positions.
@@ -83,6 +83,7 @@ def pack_closure(
 ) -> None:
     """Write the win-draw-loss files of the tables of materials and of their supporting tables.
 
+    Current files are kept (`pack_table`).
     If a material has tables of both metrics, the DTM table is packed. Raises `MissingTableError` if
     a table is missing, and the errors of opening tables and of `pack_table`.
     """
@@ -125,7 +126,8 @@ def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
 def digest_of_values(file: TableFile, *, threads: int = 1) -> bytes:
     """Return the digest of a table's values, from all its blocks; 16 bytes.
 
-    It is independent of the file's layout (docs/format.md). Raises the errors of reading.
+    It is independent of the file's layout (docs/format.md). Raises the errors of reading, and
+    `LimitExceededError` for orders above 32767.
     """
     from tbgen.retrograde.value_digest import value_digest
 
@@ -135,7 +137,8 @@ def digest_of_values(file: TableFile, *, threads: int = 1) -> bytes:
 def checked_digest(file: TableFile, *, threads: int = 1) -> bytes:
     """Verify all checksums of a table's file, and return the digest of its values (16 bytes).
 
-    Raises `CorruptTableError`, also if the file's digest in its header does not match.
+    Raises `CorruptTableError`, also if the file's digest in its header does not match, and the
+    errors of `digest_of_values`.
     """
     file.check(threads=threads)
     return digest_of_values(file, threads=threads)

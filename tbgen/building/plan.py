@@ -45,15 +45,15 @@ class PlannedTable:
     index_size: int
     """Number of slots (entries of the table) for each side to move."""
     placements: int
-    """Number of slots that have a placement of the pieces; the other slots are holes."""
+    """Number of canonical placements; the other slots are holes."""
     memory_bytes: int
     """Bytes of memory that a build of this table needs with its arrays in memory."""
     least_bytes: int
     """Bytes of memory that a build of this table needs at least, with its arrays on disk."""
     disk_bytes: int
-    """Size of the finished file, or an estimate."""
+    """Size of the file: the actual one of a finished table, else measured or estimated."""
     cpu_seconds: float
-    """CPU seconds on the machine of the measurements."""
+    """Measured or estimated CPU seconds, on the machine of the measurements."""
     seconds: float
     """Estimated wall seconds.
 
@@ -71,7 +71,7 @@ class PlannedTable:
 
         Arrays are assumed to be in memory.
 
-        state_seconds : seconds between two checkpoints; two states exist while one is saved
+        state_seconds : least seconds between two checkpoints; two states exist while one is saved
         """
         states = 2 if self.seconds > state_seconds else 0
         return round(self.index_size * (_SETTLED_BYTES + states * _STATE_BYTES))
@@ -95,7 +95,8 @@ class Totals:
         """Return the totals of planned tables.
 
         Slots, disk and time are sums. `memory_bytes` is the largest of any table, `scratch_bytes`
-        the sum of the `jobs` largest, if `jobs` tables are built at once.
+        the sum of the `jobs` largest, if `jobs` tables are built at once, with checkpoints every
+        `STATE_SECONDS`.
         """
         return cls(
             len(planned),

@@ -1,7 +1,8 @@
 """Sets of materials, as named on a command line.
 
     KRNKR               one material, in any spelling: `tbgen.notation.materials`
-    'KR*KN*'            a pattern: every material whose name matches, with either side first
+    'KR*KN*'            a pattern: every material whose name matches, with either side first;
+                        `PATTERN_MEN` limits it
     table1, practical   a named set, `NAMED`
     @FILE               the words of a file, each of these kinds
     --men N             all materials of at most N men; with words, only those that the words select
@@ -96,15 +97,15 @@ def materials_of(
 ) -> list[Material]:
     """Return the materials selected by words and bounds, each once, in the order of the words.
 
-    Without words, all materials within the bounds are selected. With words, the bounds restrict the
-    materials that the words select.
+    Without words, all materials within the bounds are selected, sorted by men and name. With words,
+    the bounds restrict the materials that the words select.
 
     men : most pieces on the board, including kings
     attackers : most attackers of both sides together
 
-    Raises `InputError` for an unknown word, a pattern that matches nothing or an unusable list,
-    without words and bounds, and if the bounds exclude all materials that the words select;
-    `OSError` for an unreadable file.
+    Raises `InputError` for an unknown word, a pattern that matches nothing or is too long, an
+    unusable list, without words and bounds, and if the bounds exclude all materials that the words
+    select; `OSError` for an unreadable file.
     """
     bounds = Bounds(men, attackers)
     if not words and not bounds:

@@ -1,7 +1,8 @@
 """Checkpoint (*state*) of a long build of a table, in a file; a killed build resumes from it.
 
     .KRNKR.wxf.dtm.state     identity   a line of JSON: table, codes, digests of the supporting
-                                        tables, program, and the time spent
+                                        tables, program; and the time spent, which
+                                        is not compared
                              parts      data of the solver, each part after its length
                              SHA-256    of all preceding bytes
 
@@ -32,8 +33,8 @@ from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
 
 STATE_SECONDS = 300.0
-"""Seconds between two checkpoints, unless `SAVING_SHARE` requires more; a table that takes less has
-none.
+"""Least seconds between two checkpoints; `SAVING_SHARE` may require more. A table that takes less
+time has none.
 """
 
 SAVING_SHARE = 1 / 40
@@ -53,7 +54,7 @@ def state_path(directory: Path, name: TableName) -> Path:
 class StateFile:
     """File that holds the checkpoint of a build; implements `tbgen.retrograde.state.Checkpoint`.
 
-    every : seconds between two checkpoints, `math.inf` for none
+    every : least seconds between two checkpoints, `math.inf` for none
     note : called with a line of text if a state is not used, or not saved
     """
 
@@ -93,8 +94,9 @@ class StateFile:
     def load(self) -> Iterator[bytes] | None:
         """Return the parts of the saved state; None without a usable state.
 
-        Sets `spent`, or reports an unusable file by `note`. Raises `OSError` if the file cannot be
-        read.
+        Sets `spent`, or reports an unusable file by `note`. Reading all parts closes the file.
+        Afterwards `errors_of_state` attributes errors to the state, if there is one. Raises
+        `OSError` if the file cannot be read.
         """
         file = self._opened()
         self._is_loaded = file is not None
@@ -122,7 +124,10 @@ class StateFile:
             ) from error
 
     def _opened(self) -> BinaryIO | None:
-        """Return the verified state file, open at its first part, or None; sets `spent`."""
+        """Return the file of a usable state, open at its first part, and set `spent`; else None.
+
+        Raises `OSError` if the file cannot be read.
+        """
         try:
             file = os.fdopen(open_to_read(self.path), "rb")
         except FileNotFoundError:
@@ -161,8 +166,8 @@ class StateFile:
     def save(self, parts: Iterable[bytes]) -> None:
         """Replace the saved state; `parts` are the solver's data.
 
-        If writing fails, the old state is kept. A full disk is reported by `note`; other failures
-        raise `OSError`.
+        If writing fails, the old state is kept. A full disk is reported by `note`, and the next
+        state is due as if this one were saved; other failures raise `OSError`.
         """
         began = time.monotonic()
         try:

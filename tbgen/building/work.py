@@ -45,6 +45,8 @@ class Task:
 def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) -> list[Task]:
     """Return the tasks of a build: the requested materials and their supporting tables, bottom-up.
 
+    Materials that need no table are left out.
+
     metric : required metric of the requested materials, None for any; it determines the metric of
         supporting tables (module docstring)
     force : whether to rebuild finished tables of the requested materials, but not supporting ones

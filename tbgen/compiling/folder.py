@@ -9,7 +9,8 @@
 The digest (`source_digest`) covers the sources: numba detects changes only in the file of a kernel,
 and not in functions that the kernel calls. Loading a kernel runs its code. So a folder is used only
 if it belongs to the user and no other user can write to it. A folder with a digest can be read by
-its owner only, whatever the umask. This module does not import numba.
+its owner only, whatever the umask. On Windows, owners and permissions are not tested. This
+module does not import numba.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def find_kernel_folder() -> Path | None:
 
 
 def usual_folder() -> Path | None:
-    """Return `$NUMBA_CACHE_DIR` or the usual folder; None for a user without a home directory."""
+    """Return `$NUMBA_CACHE_DIR` or the usual folder.
+
+    None for a user without a home directory, if `$XDG_CACHE_HOME` is not set either.
+    """
     if os.environ.get("NUMBA_CACHE_DIR"):
         return Path(os.environ["NUMBA_CACHE_DIR"])
     with contextlib.suppress(RuntimeError):
@@ -56,7 +60,10 @@ def usual_folder() -> Path | None:
 
 
 def _private_folder() -> Path | None:
-    """Return the user's folder among temporary files; None if unsafe or unusable, or on Windows."""
+    """Return the folder `tbgen-UID/DIGEST` (module docstring); create `tbgen-UID` if missing.
+
+    None if `tbgen-UID` is unsafe or cannot be created, and on Windows.
+    """
     with contextlib.suppress(AttributeError, OSError):
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -102,10 +109,11 @@ def clear_stale_files(folder: Path) -> None:
 
 @cache
 def source_digest() -> str:
-    """Return a digest, 16 hex digits, of the sources and data files of all packages with kernels.
+    """Return a digest, 16 hex digits, of the sources and data files of packages with kernels.
 
-    The digest also depends on the versions of numba and Python, on `CHECK_BOUNDS`, and on the
-    location of `tbgen`, since numba stores kernels by path.
+    These are .py, .csv and .json files; packages with parts count, too. The digest also depends on
+    the versions of numba and Python, on `CHECK_BOUNDS`, and on the location of `tbgen`, since numba
+    stores kernels by path.
     """
     version = ""
     with contextlib.suppress(metadata.PackageNotFoundError):

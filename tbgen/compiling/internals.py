@@ -80,7 +80,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """Return the cached kernel for argument types `sig`; None if it is missing or damaged.
 
         Before None is returned, `at_miss` is called. If an entry is damaged, all entries of this
-        kernel are removed.
+        kernel are removed; if this fails, the kernel's cache is disabled.
         """
         # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
         # that borrow arrays load without the compiler; others need a part of it.

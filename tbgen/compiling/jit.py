@@ -87,7 +87,7 @@ _notifications: list[Callable[[], None]] = []
 
 @contextlib.contextmanager
 def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Context manager: calls `tell` once, before compiling the first kernel not in the cache.
+    """Context manager: calls `tell` before compiling the first kernel not in the cache, if any.
 
     Without a cache folder, `tell` is called at the beginning; with numba's own cache, never.
     """
@@ -123,6 +123,8 @@ def kernel(function: Function, **options: Any) -> Function:
 
 def borrowing_kernel(function: Function) -> Function:
     """Declare a kernel without reference counting of its arrays; it can create no arrays.
+
+    Without `internals`, the references are counted.
 
     With reference counting, every call between compiled functions changes the counts of all arrays,
     in memory shared by threads. That took half the time of kernels that visit single positions.
@@ -205,10 +207,11 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
 
     A thread that holds the lock may enter again. Without a cache folder, or on a file system
     without locks, nothing is locked. Meanwhile, garbage is collected rarely: this saves a tenth of
-    the time and costs 20 MiB.
+    the time and costs 20 MiB. At the beginning, stale files of the cache are removed. Raises
+    `OSError` if the lock file cannot be opened.
 
-    held : do not lock, since the process that started this one holds the lock, or all kernels are
-        in the cache
+    held : neither lock nor remove files, since the process that started this one holds the lock, or
+        all kernels are in the cache
     """
     if getattr(_thread, "holds_lock", False):
         yield
@@ -238,7 +241,10 @@ def is_compiled(what: str) -> bool:
 
 
 def note_compiled(what: str) -> None:
-    """Record in the cache folder, if any, that all kernels of the set named `what` are compiled."""
+    """Record in the cache folder, if any, that all kernels of the set named `what` are compiled.
+
+    Errors of writing are ignored.
+    """
     if CACHE_FOLDER is not None:
         with contextlib.suppress(OSError):
             (CACHE_FOLDER / f"{what}-compiled").touch()

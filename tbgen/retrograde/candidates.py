@@ -335,7 +335,6 @@ class Search:
 
         Returns whether any are given.
 
-
         pruned_wins : the candidates to prune, possibly none; its content is arbitrary afterwards
         """
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):

@@ -68,8 +68,8 @@ def _k_encode(codes, palette, index_of, out):
 def encode(codes: Codes, otherwise: int) -> bytes:
     """Return the same block of a file as `encode_filled`, usually in a quarter of the time.
 
-    Blocks of more than 256 different codes, or of codes wider than two bytes, are left to
-    `encode_filled`.
+    Blocks without positions, of more than 256 different codes, or of codes wider than two bytes,
+    are left to `encode_filled`.
 
     codes : unsigned (slots,), 0 for slots without a position
     otherwise : code to store for all slots if the block has no positions

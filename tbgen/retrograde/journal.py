@@ -109,7 +109,10 @@ class Journal:
         """All codes that have been added."""
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
-        """Append a record of positions of one chunk of leads, all settled with `code`."""
+        """Append a record of positions of one chunk of leads, all settled with `code`.
+
+        Raises the errors of `Storage.store`.
+        """
         self.codes.add(code)
         segment = self._open[chunk]
         segment += _HEADER.pack(code, len(record))

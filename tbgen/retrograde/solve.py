@@ -69,7 +69,8 @@ def solve(
         "resuming" with its order and plies
 
     Raises `LimitExceededError` if a value has no code in `code_space`, `InputError` for unknown
-    rules, and the errors of opening and reading supporting tables.
+    rules, `MaterialError` for too large an index, `MemoryError`, and the errors of the checkpoint,
+    of the storage (`OSError`), and of opening and reading supporting tables.
     """
     layout, rules = Layout.of(material), rule_set.known_rules
 
@@ -112,8 +113,8 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     Continues after the last step of the given state. Iteration k finds the wins and losses of order
     k (Fang, Hsu & Hsu 2002, section 5).
 
-    The last order is the limit of the rule set, if it has one, or the first that settles no
-    position while no capture waits for a higher order.
+    The last order is the first that settles no position while no capture waits for a higher order,
+    or the limit of the rule set, if that comes before. Raises `LimitExceededError`.
     """
     propagation = state.propagation
     sets = propagation.sets

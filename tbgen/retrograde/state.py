@@ -52,7 +52,10 @@ class Checkpoint(Protocol):
         """Return whether the state should be saved now; called after each step."""
 
     def save(self, parts: Iterable[bytes]) -> None:
-        """Save the parts of a state, in place of any state saved before."""
+        """Save the parts of a state, in place of any state saved before.
+
+        If saving fails, the state saved before is kept.
+        """
 
 
 @dataclass
@@ -81,7 +84,8 @@ class BuildState:
     def propagate(self, order: int) -> bool:
         """Make the remaining steps of an order, saving the state when due; return `changed`.
 
-        An order above the last one is begun.
+        An order above the last one is begun. Raises `LimitExceededError` if a distance does not fit
+        the codes, and the errors of `Checkpoint.save`.
         """
         self.report("propagation", order, 0, 0)
         if order > self.order:

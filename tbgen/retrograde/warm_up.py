@@ -2,11 +2,14 @@
 
     this process      kernels of propagation, called with made-up captures; for chases those of the
                       sieve and of the game
-    a second process  meanwhile, those of captures and of the graph of chases: half of the work
+    a second process  meanwhile, those of captures and of the graph of chases: half of the work. If
+                      there is none, this process compiles them, too
     this process      at last, solve tiny materials: compile the other kernels, load the rest
 
-Two materials reach every kernel: a rook against a knight (mid groups, an inner piece, both
-captured, captures that wait), and a rook against an advisor (a defender captured).
+Two materials reach nearly every kernel: a rook against a knight (mid groups, an inner piece, both
+captured, captures that wait), and a rook against an advisor (a defender captured). Some set
+operations are called by themselves. Kernels for numbers of two bytes are compiled only when a table
+needs them (`warm_up_wide`).
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ from tbgen.tables.rule_sets import RuleSet
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether `warm_up` with these arguments would find all its kernels compiled."""
+    """Return whether a `warm_up` with these arguments has recorded its kernels as compiled."""
     return jit.is_compiled(_kernels_of(rules if ordered else Rules.NONE))
 
 
@@ -58,6 +61,8 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     rules : the rule set of the whole build
     ordered : whether to include the kernels of orders above 0, which the rules decide
     alone : whether this process compiles everything, for lack of memory for two
+
+    Raises the errors of `compile_lock`.
     """
     with jit.compile_lock():
         solved_rules = rules if ordered else Rules.NONE
@@ -121,7 +126,10 @@ def _encode(solution: Solution) -> None:
 
 
 def _solve_all(rules: Rules) -> None:
-    """Solve the tiny materials and encode a block, which calls all kernels of a build."""
+    """Call all kernels of a build, for planes of one byte per number.
+
+    Solves tiny materials, encodes a block, and makes some set operations.
+    """
     solved: dict[str, Solution] = {}
     for name in ("KRK", "KNK", "KRKN", "KRKA"):
         solved[name] = solve(

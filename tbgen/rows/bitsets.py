@@ -68,7 +68,7 @@ KNIGHT_TARGETS = np.full((SQUARES, 8), -1, np.int8)
 """int8 (90, 8): the target squares of a knight on each square, -1 off the board."""
 KNIGHT_LEGS = np.full((SQUARES, 8), -1, np.int8)
 """int8 (90, 8): the leg, which must be empty, of each jump from a square to its `KNIGHT_TARGETS`;
-it is next to the square.
+it is next to the square. -1 for a target off the board.
 """
 LEG_BETWEEN = np.full((SQUARES, SQUARES), -1, np.int8)
 """int8 (90, 90): the leg of the jump from one square to another, -1 if there is no such jump."""
@@ -123,7 +123,7 @@ KNIGHT_LEGS_BACK = np.where(
     KNIGHT_TARGETS < 0, -1, LEG_BETWEEN[KNIGHT_TARGETS, np.arange(SQUARES)[:, None]]
 ).astype(np.int8)
 """int8 (90, 8): the leg, which must be empty, of each jump to a square from its `KNIGHT_TARGETS`;
-it is next to the target, where the jump begins.
+it is next to the target, where the jump begins. -1 for a target off the board.
 """
 NOWHERE = SQUARES
 """Number used in place of a square for "no square": `BIT[NOWHERE]` is the empty set."""

@@ -27,7 +27,7 @@ PAIRS = 256
 
 @by_pointer
 class SlotConverter(NamedTuple):
-    """Tables of one layout for converting slots (row and inner square) to boards, and back."""
+    """Arrays of one layout for converting slots (row and inner square) to boards, and back."""
 
     frame: Frame
     codes: NDArray[np.int64]
@@ -39,7 +39,7 @@ class SlotConverter(NamedTuple):
 
 
 def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
-    """Return the tables of a layout, which must have an inner piece."""
+    """Return the arrays of a layout, which must have an inner piece."""
     assert layout.inner is not None
     return SlotConverter(
         frame,

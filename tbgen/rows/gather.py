@@ -78,7 +78,10 @@ BOARD_WORDS = 5 * _WORDS
 
 @part
 def gather_dense(lead, side, front, reached, scratch, frame):
-    """Add to `reached` the positions of one lead with a quiet move of `side` into `front`."""
+    """Add to `reached` the positions of one lead with a quiet move of `side` into `front`.
+
+    `front` needs no lists, only counts that are not 0 in leads with positions.
+    """
     mids = frame.mids
     taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]

@@ -222,7 +222,10 @@ class StoredRecords(Records):
         self._lock = threading.Lock()
 
     def add(self, chunk: int, record: Bytes) -> None:
-        """Store a copy of a record of a chunk, compressed if it is long."""
+        """Store a copy of a record of a chunk, compressed if it is long.
+
+        Raises the errors of `Storage.store`.
+        """
         packed = len(record) >= _WORTH_PACKING
         data = packer.compress(record.data) if packed else record.tobytes()
         stored = packed, self._storage.store(data)

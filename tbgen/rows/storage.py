@@ -43,7 +43,10 @@ class Storage:
     on_disk = False
 
     def __init__(self, directory: Path | None = None) -> None:
-        """Prepare the storage; `store` writes to an unnamed file in `directory`, if given."""
+        """Prepare the storage; `store` writes to an unnamed file in `directory`, if given.
+
+        Raises `OSError` if the file cannot be created.
+        """
         self._directory = directory
         self._lock = threading.Lock()
         self._file = None if directory is None else self._new_file()
@@ -55,7 +58,7 @@ class Storage:
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """Return an array of zeros in pages of its own, which are freed with the array.
 
-        With arrays in files, raises `OSError` if the disk is full.
+        Raises `OSError` if there is too little memory, or too little room on the disk.
         """
         count = int(np.prod(shape))
         size = count * np.dtype(dtype).itemsize
@@ -95,7 +98,7 @@ class Storage:
         return start, len(data)
 
     def fetch(self, stored: StoredBytes) -> bytes:
-        """Return the bytes that `store` has stored under a key."""
+        """Return the bytes that `store` has stored under a key; raises `OSError`."""
         if isinstance(stored, bytes):
             return stored
         assert self._file is not None, "only a file gives offsets"

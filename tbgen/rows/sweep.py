@@ -328,7 +328,7 @@ class Sweeper:
     def _run(self, ranges: int, sweep: Callable[[int, int, Scratch], int]) -> None:
         """Call `sweep(first lead, end, scratch)`, which returns rows read, on ranges of leads.
 
-        Adds the rows read to the meter.
+        Adds one sweep, and the rows read, to the meter.
         """
         rows_read = [0] * self._workers.threads
 

@@ -1,4 +1,4 @@
-"""Threads that process ranges of leads, and a meter of their work.
+"""Threads that process ranges of leads, chunks of leads, and a meter of the work.
 
 Kernels run without the GIL. A *lead* is a placement of the defenders, by its number; its rows are
 consecutive. Each lead is written by one thread only, so that the result is the same for any number
@@ -89,8 +89,8 @@ class Meter:
 class Workers:
     """Threads that process ranges of leads, with the storage of their arrays and their meter.
 
-    The threads exist within a `with` block. Outside, or if there is to be one thread, the calling
-    thread does all work.
+    The threads exist within a `with` block, which raises `MemoryError` if there is no room for
+    them. Outside, or if there is to be one thread, the calling thread does all work.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Workers:
         """Call `kernel(first, last, *arguments)` by threads, for ranges that divide [0, total).
 
         A call processes [first, last). There are at most `ranges` calls, or up to `DISK_RANGES` if
-        arrays are on disk.
+        arrays are on disk. Exceptions are raised as by `run`.
         """
         self.run(lambda first, last, _: kernel(first, last, *arguments), total, ranges)
 
@@ -128,7 +128,8 @@ class Workers:
 
         A call processes [first, last); `thread` is the thread's number, from 0. There are at most
         `ranges` calls, or up to `DISK_RANGES` if arrays are on disk. An exception in any thread
-        (`KeyboardInterrupt` too) stops the others at their next range, and is raised here.
+        (`KeyboardInterrupt` too) stops the others at their next range, and is raised here. After
+        each call, `Storage.release_if_large` may release the pages of arrays.
         """
         if self.storage.on_disk:
             ranges = max(ranges, DISK_RANGES)

@@ -96,7 +96,10 @@ def _find_node(row, square, victim, candidates):
 
 @by_pointer
 class PartialGraph(NamedTuple):
-    """Part of a graph. While a thread builds it, arrays are longer, and filled from the front."""
+    """Nodes and edges of consecutive candidates; or, joined (`_find_edges`), of all candidates.
+
+    While a thread fills it, arrays are longer than their contents, which are at the front.
+    """
 
     node_replies: NDArray[np.int64]
     """int64 (offence nodes,): the number of reply nodes of each offence node."""

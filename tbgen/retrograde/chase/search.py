@@ -3,8 +3,8 @@
 
 The *offender* can only chase one piece for ever, and so loses to the *winner* (`candidates.py`).
 
-initialise   win candidates are positions of the winner in which the offender attacks some piece
-             (`sieve.py`)
+initialise   win candidates are positions of the winner, not in check, in which the offender
+             attacks some piece (`sieve.py`)
 prune        sweeps to the greatest fixpoint; then loss candidates whose moves do not all chase one
              and the same piece are removed, and sweeps again: hardly any candidate is left
              (`victims.py`)
