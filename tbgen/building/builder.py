@@ -126,7 +126,7 @@ class Built:
     size: int | None = None
     """Bytes of the file; None if the table was already finished."""
     seconds: float = 0.0
-    """Wall seconds of the build; 0 if the table was already finished."""
+    """Wall seconds, interrupted builds included; 0 if the table was already finished."""
     resumed_at: tuple[int, int] | None = None
     """Order and plies of the checkpoint from which the build resumed; None if it began anew.
 

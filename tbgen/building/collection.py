@@ -4,9 +4,9 @@
                                                      |
                     a `Builder` of one table  <------+   in each of them
 
-The planned memory of each table is reserved for it. The fewer tables run at once, the more threads
-each has; the bytes of a table do not depend on that. Finished tables are checked in this process,
-so that workers start only for missing ones.
+The planned memory of each table, and a margin, are reserved for it. The fewer tables run at once,
+the more threads each has; the bytes of a table do not depend on that. Finished tables are checked
+in this process, so that workers start only for those missing or to be rebuilt.
 """
 
 from __future__ import annotations

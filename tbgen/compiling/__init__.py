@@ -12,9 +12,10 @@ Vocabulary
 
 numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory, both
 on import and when it compiles. Such settings can break the import, name modules to load, or disable
-compilation, and another user may own the directory. So this package imports numba at once if the
-file exists, in such a way that numba ignores the file. The programs `tbgen` and `tbgen-engine`
-remove the variables, except `_VARIABLES`, before they import numba (`ignore_environment`).
+compilation, and another user may own the directory. So, if the file exists and numba is not
+imported yet, this package imports numba at once, in such a way that numba ignores the file. The
+programs `tbgen` and `tbgen-engine` remove the variables, except `_VARIABLES`, before they import
+numba (`ignore_environment`).
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Phase 4: candidates for direct wins by the rules: initialise, prune, final phase.
+"""Phase 4: candidates for direct wins by the rules: initialise, prune, declare.
 
 The *offender* loses if it can only commit *offences* (checks, or chases of one piece) for ever; its
 opponent is the *winner* (the *defending* and the *attacking* side of Fang, Hsu & Hsu 2002, section
@@ -12,7 +12,7 @@ opponent is the *winner* (the *defending* and the *attacking* side of Fang, Hsu 
     prune        remove win candidates without a move into a loss candidate, and loss candidates
                  with an *escape*, a move to a position that is neither a win candidate nor won,
                  until nothing changes: the greatest fixpoint
-    declare      the final phase: the remaining win candidates are *direct wins*
+    declare      the final phase of section 5.1: the remaining win candidates are *direct wins*
 
 A position counts as won if its value is a win of a lower order, or if a capture wins at this order.
 In a search for checks, such a capture counts only in positions after a possible offence
@@ -367,7 +367,7 @@ class Search:
         self.sets.unite(self.loss_candidates.rows, self.possible_losses)
 
     def declare(self, wins: Frontier) -> None:
-        """Final phase: make the winner's positions `wins` direct wins, the seeds of this order.
+        """Make the winner's positions `wins` direct wins, the seeds of this order.
 
         They are removed from the sets `unknown` and `losable` of the propagation.
         """

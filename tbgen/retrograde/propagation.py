@@ -216,7 +216,7 @@ class Propagation:
         return settled
 
     def settle_draws(self) -> None:
-        """Record all positions that are still unknown as draws: the final phase."""
+        """Record all positions that are still unknown as draws: phase 5."""
         draw = self.code_space.draw
         for side in Side:
             self.sets.record(self.unknown[side], partial(self.journals[side].add, draw))

@@ -87,7 +87,7 @@ ALIGNED = np.zeros((SQUARES, SQUARES), np.bool_)
 
 
 def _fill_tables() -> None:
-    """Fill the tables above: `RAY` to `ALIGNED`."""
+    """Fill the arrays above: `RAY` to `ALIGNED`."""
 
     def square(rank: int, file: int) -> int:
         return 9 * rank + file if 0 <= rank < 10 and 0 <= file < 9 else -1

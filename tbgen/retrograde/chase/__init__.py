@@ -23,7 +23,7 @@ Parameters of kernels, unless a kernel says otherwise:
     key : int64, the slot as one number: row * 90 + square
     victim : int64, the square of the piece that is chased
     side : int64, side of the piece that attacks
-    kind : int64, type of that piece: ROOK, KNIGHT or CANNON, or ADVISOR for either kind of defender
+    kind : int64, type of that piece: ROOK, KNIGHT or CANNON, or ADVISOR for an advisor or elephant
     source, target : int64, squares; start and end of a move, or attacker and attacked piece
     lo, hi : uint64, the two words of a set of squares
     before, after : int8 (90,), the boards before and after a move

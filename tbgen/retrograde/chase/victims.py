@@ -56,7 +56,9 @@ def is_won(row, square, setting):
 def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
     """List the pieces that attack `victim` anew (`is_new_attack`) after a move; return how many.
 
-    before, after : int8 (90,), the boards before and after the move
+    If the move gives check, the list has no meaning.
+
+    before, after : int8 (90,), the boards before and after the move; changed meanwhile, restored
     squares, codes : int64 (pieces,), squares after the move, and piece codes, of all pieces
     source, target : int64, squares of the move
     victim : int64, the square of the victim
