@@ -116,8 +116,9 @@ class _Reporting(click.Command):
     ) -> Any:
         """Run the command line, and exit; overrides click's method.
 
-        Reports errors of the arguments, and errors while a command is loaded. If `standalone_mode`
-        is False, raises such errors, and returns the command's result or exit status.
+        Reports errors of the arguments, and errors while a command is loaded; bugs are raised. If
+        `standalone_mode` is False, raises all these errors, and returns the command's result or
+        exit status. Closed standard streams of the process are replaced.
         """
         _replace_closed_streams()
         never_fail_to_write()
@@ -164,8 +165,8 @@ class Command(_Reporting):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and report its errors; overrides click's method.
 
-        Usage errors are raised: `main` reports them. A broken pipe is not reported, but sets the
-        exit status.
+        Usage errors, which `main` reports, and bugs are raised. A broken pipe is not reported, but
+        sets the exit status.
         """
         try:
             answer = super().invoke(ctx)

@@ -39,7 +39,7 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
     Versions, processors, memory, the cache of compiled kernels, the tables directory and the
     space left there.
 
-    Exit status: 0 ok, 1 something is missing or not writable.
+    Exit status: 0 ok, 1 a problem: something is missing, not writable, or switched off.
     """
     allowance, total = usable_memory(), total_memory()
     answer: dict[str, Any] = {
@@ -74,8 +74,9 @@ def _kernel_cache() -> dict[str, Any]:
     """Describe as JSON the folder for compiled kernels, with the fields of `_directory`.
 
     It is the folder that kernels are kept in (`find_kernel_folder`). If there is none, it is the
-    usual folder (`usual_folder`), or for a user without a home directory the root directory; then
-    `writable` is False. `usual` is the path of the usual folder, null for a user without a home.
+    usual folder (`usual_folder`), or without a usual folder the root directory; then `writable` is
+    False. `usual` is the path of the usual folder. There is none, and `usual` is None, for a user
+    without a home directory if $NUMBA_CACHE_DIR and $XDG_CACHE_HOME are unset.
     """
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))
@@ -86,8 +87,9 @@ def _kernel_cache() -> dict[str, Any]:
 def _directory(path: Path) -> dict[str, Any]:
     """Describe a directory as JSON: path, existence, writability and free bytes.
 
-    The path is absolute unless the working directory has been removed. If the directory does not
-    exist, writability and free bytes are those of its nearest existing parent.
+    The path is absolute unless the working directory has been removed. If nothing has this path,
+    writability and free bytes are those of the nearest parent that exists. If that or the path is a
+    file, `writable` is False.
     """
     existing = path
     # Unlike `Path.exists`, `os.path.exists` raises no error in an unreadable folder.

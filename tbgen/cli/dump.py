@@ -52,7 +52,7 @@ def dump(
     file), outcome for the side to move (1, 0, -1), order, plies. --json describes what was
     written, on stdout; `tbgen find` writes FENs.
 
-    Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
+    Exit status: 0 ok, 1 missing table, 2 bad input or no space, 3 corrupt file.
     """
     style = style or _format_of(out)
     if out is None and (style != "csv" or as_json):

@@ -43,10 +43,12 @@ def fetch(
     """Fetch the tables of MATERIAL..., and those that captures lead to.
 
     A file gets its name only if its bytes have the SHA-256 in the index. A partial download is
-    continued, from the same source or the next. You must trust the source of the index: also a
-    certificate is its publisher's statement, which `verify --closure --force` proves here.
+    continued, from the same source or the next. You must trust the source of the index.
+    Certificates, too, are only statements of their publisher; `verify --closure --force` proves
+    the tables on this machine.
 
-    Exit status: 0 ok, 1 a file could not be fetched, 2 bad input or no space.
+    Exit status: 0 ok, 1 a file could not be fetched, or the index lacks a table, 2 bad input, no
+    valid index or no space.
     """
     from tbgen.publishing.fetching import FetchError, fetch_index, require_room
     from tbgen.publishing.index import read_index_file
@@ -112,8 +114,8 @@ def _fetch_one(
 ) -> tuple[str, failures.Failure | None]:
     """Fetch the file of an index entry unless it is present; `line` shows progress and errors.
 
-    Returns ("fetched", None), ("present", None), or ("failed", the failure). Other errors than of
-    the sources, such as a full disk, pass through.
+    Returns ("fetched", None), ("present", None), or ("failed", the failure): an error of the
+    sources, another file of that name, or a locked table. Others, as a full disk, pass through.
 
     label : beginning of the lines that report progress
     """

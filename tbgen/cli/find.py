@@ -1,4 +1,4 @@
-"""`tbgen find`: all positions of a table that meet conditions."""
+"""`tbgen find`: the positions of a table that meet conditions."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def find(
 ) -> None:  # fmt: skip
     """List all positions of a table that meet conditions.
 
-    Mirror images count once; Red has the stronger army, as in the table's name. Positions are
-    sorted by side to move and slot (docs/format.md): an interrupted search resumes with --after
-    and its last FEN. CSV has the columns fen, side, outcome for the side to move (1, 0, -1),
-    order, plies, slot; with --study also length, the plies of the unique line.
+    Mirror images count once; Red has the stronger army, as in the table's name. Without --sort,
+    positions are sorted by side to move and slot (docs/format.md): an interrupted search resumes
+    with --after and its last FEN. CSV has the columns fen, side, outcome for the side to move (1,
+    0, -1), order, plies, slot; with --study also length, the plies of the unique line.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """

@@ -40,7 +40,8 @@ def index(
 
     A server that serves the directory as files is then a source for `tbgen fetch`.
 
-    Exit status: 0 ok, 1 missing table, 2 no such directory or no space, 3 a corrupt file.
+    Exit status: 0 ok, 1 missing table, 2 bad input, no such directory or no space, 3 a corrupt
+    file.
     """
     # Imported here to keep `--help` fast.
     from tbgen.publishing.index import index_of, pack_all_densely, table_of, write_index

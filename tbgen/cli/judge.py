@@ -143,6 +143,9 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
     If any line begins with a tag, a move number or a move, the text is split into games of several
     lines, and the result is a list. Otherwise each line is a game, and the result is an iterator.
     Of standard input only the first line with more than comments is examined for this.
+
+    Raises `OSError` for an unreadable file, `InputError` for a file without a game, for UTF-16, and
+    for an overlong line of a text that is split.
     """
     lines: Iterator[Line] = iter(())
     if name == "-":

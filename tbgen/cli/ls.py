@@ -41,7 +41,7 @@ def ls(
     only a file that was modified since is read whole for it. A file that cannot be read is listed
     with its error. Win-draw-loss files are counted at the end; --json lists them in `wdl`.
 
-    Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
+    Exit status: 0 ok, 2 bad input, no such directory or an unreadable file, 3 a corrupt file.
     """
     entries: list[dict[str, Any]] = []
     shown: list[tuple[str, ProofStatus]] = []

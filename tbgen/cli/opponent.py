@@ -43,7 +43,8 @@ class Opponent:
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
         """Return the engine's move after `moves` from `start`.
 
-        Raises `NoReplyError` if the engine does not answer in time, or has no move.
+        Raises `NoReplyError` if the engine cannot be started, does not answer in time, or has no
+        move.
         """
         game = f"position fen {start.fen}"
         if moves:

@@ -92,7 +92,10 @@ class RulesName(click.Choice[str]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """Return the name of a rule set in `Rules`, or `CHINESE`; overrides click's method."""
+        """Return the name of a rule set in `Rules`, or `CHINESE`; overrides click's method.
+
+        Raises `click.BadParameter` for any other name.
+        """
         if value == CHINESE:
             if self.judges:
                 return CHINESE
@@ -169,7 +172,7 @@ threads_option = click.option(
     default=min(usable_cores(), MAX_THREADS),
     help="Number of threads. Default: all cores.",
 )  # fmt: skip
-"""Decorator that adds `--threads`, as the parameter `threads`; the default is all cores."""
+"""Decorator that adds `--threads`, as `threads`; default: all cores, at most `MAX_THREADS`."""
 
 memory_option = click.option(
     "--memory", type=size, default=0, metavar="SIZE",
@@ -219,7 +222,8 @@ class Selection:
     def open(self) -> GameTablebase:
         """Open the selected tables for probing; a missing directory counts as an empty one.
 
-        Raises `InputError` for a choice that no rule set satisfies.
+        Raises `InputError` for a choice that no rule set satisfies, and `OSError` for a directory
+        that cannot be listed.
         """
         from tbgen.play.tablebase import GameTablebase
 

@@ -1,4 +1,4 @@
-"""`tbgen plan`: the tables that a build would make, in order, with their costs."""
+"""`tbgen plan`: the tables that a build needs, in order, with their costs; present ones marked."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def plan(
     """Show what building MATERIAL... would take.
 
     Lists every table that is needed, supporting ones first: index slots, memory, and estimates of
-    its file and time. For large tables 95 % of the estimates are right within a factor of 1.5 in
-    time and 2 in bytes.
+    its file and time. A finished table has the size of its file, and is marked `present`. For large
+    tables 95 % of the estimates are right within a factor of 1.5 in time and 2 in bytes.
 
     Exit status: 0 ok, 2 bad input.
     """

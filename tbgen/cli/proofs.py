@@ -128,7 +128,10 @@ class ClosureProgress(Observer):
         self.waiting("")
 
     def finished(self, start: Start, result: ProvenTable) -> None:
-        """Record a table proven, in this run or by its certificate (`Observer.finished`)."""
+        """Record and print a table proven, now or by its certificate; prints the notes, too.
+
+        Overrides `Observer.finished`.
+        """
         self._remove_running(start)
         self._forecast.finished(start, result)
         self._record(start.job, result)
@@ -141,13 +144,16 @@ class ClosureProgress(Observer):
         self.waiting("")
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Report a job that is tried again, since its process was lost (`Observer.retried`)."""
+        """Print that a job is tried again, since its process was lost (`Observer.retried`)."""
         self._remove_running(start)
         self._forecast.retried(start, error)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Report a refuted table, or an error of a proof; overrides `Observer.failed`."""
+        """Record and print a refuted table, or an error of a proof; raises an unexpected error.
+
+        Overrides `Observer.failed`.
+        """
         from tbgen.verify.files import RefutedError
 
         self._remove_running(start)

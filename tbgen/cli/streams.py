@@ -9,8 +9,9 @@ is invalid in this encoding is decoded by another one, or gets replacement chara
 Python decodes invalid bytes of arguments to lone surrogates, which JSON must not contain. A live
 line is overwritten on a terminal.
 
-Input in UTF-16, and a text or line of more than `MAX_TEXT` bytes, are refused by `InputError`. In
-JSON a lone surrogate becomes U+FFFD, and all text is ASCII if stdout's encoding lacks a character.
+Input with the byte order mark of UTF-16, and a text or line of more than `MAX_TEXT` bytes, are
+refused by `InputError`. In JSON a lone surrogate becomes U+FFFD, and all text is ASCII if stdout's
+encoding lacks a character.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ class _Decoder:
         self.encoding = ""
 
     def choose(self, lines: Iterable[bytes]) -> None:
-        """Choose the encoding for `lines`; leave it open if none has more such characters."""
+        """Choose the encoding for `lines`; leave it open if GB 18030 and Big5 have equal counts."""
         from tbgen.notation.chinese import count_characters  # rarely needed
 
         counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""`tbgen verify`: prove finished tables from the rules, or compare their digests with a list."""
+"""`tbgen verify`: prove tables or win-draw-loss files, or compare tables with known digests."""
 
 from __future__ import annotations
 
@@ -82,9 +82,10 @@ def verify(
     perpetual check or chase follows from the rules, and no draw hides one. The proof rests on the
     supporting tables, to which captures lead; --closure proves those, too.
 
-    A proof leaves a certificate, a refutation removes it; `ls` and `stats` report certificates.
-    With --closure, tables with a certificate are read and not proven again. A certificate that
-    cannot be written is a note; the proof stands.
+    A proof leaves a certificate, a refutation removes it, except with --no-certificate; `ls` and
+    `stats` report certificates. With --closure, tables with a valid certificate are read and not
+    proven again, except with --force. A certificate that cannot be written is a note; the proof
+    stands.
 
     Within --memory, 300 MiB are left for each process; arrays that do not fit are in files without
     a name beside the tables. The system's cache of these files is not counted.
@@ -92,7 +93,8 @@ def verify(
     With --wdl, a file is proven if every outcome is the best of its moves, and equal to the table
     that the file names.
 
-    Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
+    Exit status: 0 ok, 1 a finding or a missing table, 2 bad input or not enough memory, 3 corrupt
+    file. With --closure the largest status of any table.
     """
     if not closure and (jobs is not None or force):
         raise click.UsageError("--jobs and --force need --closure")
@@ -175,6 +177,7 @@ def _prove_each(
     """Prove tables one by one; return the exit status and the entries of `--json`.
 
     Writes and removes certificates unless `prover.certificates` is False, and prints the reports.
+    A refuted table is an entry; an error, such as a corrupt file, ends the proofs (`verify_file`).
 
     memory : bytes, 0 for free memory
     quiet : whether to print nothing on stdout
@@ -210,6 +213,9 @@ def _prove_closure(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and their supporting tables; return exit status and entries of `--json`.
 
+    A table whose proof fails by an expected error is an entry, too, and so are the tables left out
+    since they rest on one that is not proven.
+
     jobs : number of tables proven at once; other arguments as in `_prove_each`
     """
     from tbgen.scheduling.forecast import Forecast
@@ -241,9 +247,9 @@ def _prove_closure(
 def _prove_outcomes(
     selection: options.Selection, materials: list[Material], threads: int, as_json: bool
 ) -> int:
-    """Prove win-draw-loss files, print the findings, and return the exit status.
+    """Prove win-draw-loss files, print the results, and return the exit status.
 
-    Raises `InputError` if the file of a material is missing.
+    Raises `InputError` if the file of a material is missing, and the errors of `verify_wdl`.
     """
     from tbgen.verify.wdl import verify_wdl
 
@@ -292,9 +298,12 @@ def _compare_digests(
     threads: int,
     as_json: bool,
 ) -> int:
-    """Compare the digests of tables with a list, print differences, and return the exit status.
+    """Compare the digests of tables with a list; return the exit status, 1 if values differ.
+
+    Prints the tables that differ, and the totals. Raises the errors of reading list and tables.
 
     against : CSV file of the list; None for the project's own list
+    as_json : whether to print one JSON object instead
     """
     from tbgen.building.packing import checked_digest
     from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing

@@ -1,9 +1,9 @@
 """Builds that the board's pages request: one at a time, in processes beside the server.
 
-    materials  ->  Collection  ->  Processes  ->  Progress, for the board
+    materials  ->  Collection  ->  Processes  ->  BuildProgress, for the board
 
-One core is left to the server. If a build is cancelled, or its server ends or is killed, finished
-tables are kept, and the next build resumes.
+One core of several is left to the server. If a build is cancelled, or its server ends or is killed,
+finished tables are kept, and the next build resumes.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class Workshop:
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of building materials and supporting tables; finished ones cost nothing.
 
-        Returns None if planning would take long, or fails.
+        Returns None if planning would take long (`_MAX_PLANNED`), or raises `InputError` or
+        `LimitExceededError`; its other errors pass through.
         """
         if any(closure_bound(material) > _MAX_PLANNED for material in materials):
             return None
@@ -119,7 +120,7 @@ class Workshop:
         self._current.thread.start()
 
     def cancel(self) -> None:
-        """Request cancellation; the build ends within seconds."""
+        """Request cancellation of a build, if there is one; it ends within seconds."""
         if self._current is not None:
             self._current.cancelled.set()
 
@@ -166,7 +167,10 @@ class _Build(Observer):
             )
 
     def _share(self) -> float:
-        """Return the share of the planned time that is done; a running job counts at most 90 %."""
+        """Return the done share of the planned time, 0 to 1; a running job counts at most 90 %.
+
+        The share is 0 if no time is planned.
+        """
         now = time.monotonic()
         # fsum does not depend on the order, so that the share is at most 1.
         whole = fsum(self._planned.values())
@@ -176,7 +180,7 @@ class _Build(Observer):
         return fsum(done) / whole if whole else 0.0
 
     def _run(self) -> None:
-        """Build all collections, and store the result; the function of the thread."""
+        """Build the collections, and store the result, also of an error; the thread's function."""
         try:
             outcome = self._build()
         except _CancelledError:
@@ -187,7 +191,7 @@ class _Build(Observer):
             self._store_result(*outcome)
 
     def _build(self) -> tuple[Stage, str]:
-        """Build all collections; return the last stage, and the reason of a failure or "".
+        """Build the collections up to the first failure; return (`BUILT`, "") or (`FAILED`, why).
 
         Raises `_CancelledError`, and the errors of planning and of starting processes.
         """
