@@ -3,9 +3,10 @@
     python scripts/docs/animation.py
 
 The board's own code (tbgen/board) draws the first position and makes the style sheets that move the
-pieces. Each scene adds marks and two lines of text. The moves are those of docs/tutorial.md; the
-referee gives the verdict. There is no script, so the picture moves wherever an SVG is shown; with
-reduced motion only the start is shown. `tests/docs/test_animation.py` compares the file.
+pieces. Each scene has two or three lines of text, and after the first one marks. The moves are
+those of docs/tutorial.md; the referee gives the verdict. There is no script, so the picture moves
+wherever an SVG is shown; with reduced motion only the start is shown.
+`tests/docs/test_animation.py` compares the file.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ STYLE = (
 
 
 class Scene(NamedTuple):
-    """Marks (SVG) on the board and two lines of text, shown from second `begin` to second `end`.
+    """Marks (SVG) on the board and lines of text (`words`), shown from second `begin` to `end`.
 
-    The text appears when the move begins, the marks when its piece has arrived.
+    The text appears at `begin`, when the move begins; the marks when the piece has arrived.
     """
 
     begin: float

@@ -1,6 +1,7 @@
-"""Description of every field that commands print with `--json`, as JSON Schema.
+"""Description of the fields that commands print with `--json`, as JSON Schema.
 
-`ANSWERS` maps each command to the schema of its output. Parts that the board uses too are in
+The fields of `plan --workers` and `doctor --numba` are not described. `ANSWERS` maps each command
+to the schema of its output, and `error` to that of an error. Parts that the board uses too are in
 `tbgen.answers.schema`. `python scripts/docs/schemas.py` writes the file and the page from these.
 """
 

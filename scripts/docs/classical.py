@@ -33,7 +33,7 @@ BOOKS = DOCS / "classical-books.csv"
 RULES = "wxf"
 
 LEAST_SHARE = 0.005
-"""Smallest share of positions that the page prints: 0.005 is half a percent."""
+"""Smallest share of wins, draws or losses that the page prints: 0.005 is half a percent."""
 
 RECORD_ROWS = 5
 """Number of rows in each list of records."""

@@ -2,8 +2,8 @@
 
     python scripts/docs/commands.py
 
-Details and examples are left to `tbgen COMMAND --help`. `tests/docs/test_generated.py` compares the
-file.
+Details and examples are left to `tbgen COMMAND --help`, the options of the commands in
+`DESCRIBED_ELSEWHERE` to their pages. `tests/docs/test_generated.py` compares the file.
 """
 
 from __future__ import annotations

@@ -103,8 +103,8 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
 def rules_compared(rows: Sequence[Fact]) -> str:
     """Return a Markdown table of the draws under each of `RULES`, and a sentence with counts.
 
-    The table has `LISTED_ROWS` materials: those in which `wxf` decides the largest share of the
-    draws under `none`.
+    The table has at most `LISTED_ROWS` materials: those in which `wxf` decides the largest share of
+    the draws under `none`.
     """
     by_name: dict[str, dict[str, Fact]] = {}
     for row in rows:

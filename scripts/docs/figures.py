@@ -1,4 +1,4 @@
-"""Figures of docs/facts.md: measure them from tables, and read and write their CSV files.
+"""Figures of docs/facts.md: measure all but facts-moves.csv, and read and write the CSV files.
 
     facts.csv             a row for each material and rule set: figures of `tbgen stats`
     facts-zugzwangs.csv   mutual zugzwangs of a material under `wxf`
@@ -7,7 +7,8 @@
     facts-moves.csv       under `wxf`, positions with exactly one winning move, and the longest
                           study: a line in which every move of the winner is the only winning one
 
-`facts.py` and `studies.py` write pages from these. Tables are read; nothing is built.
+`studies.py` measures facts-moves.csv; it and `facts.py` write pages from these files. Tables are
+read; nothing is built.
 """
 
 from __future__ import annotations

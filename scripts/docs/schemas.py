@@ -1,11 +1,12 @@
-"""Write docs/answers.schema.json and docs/json.md: every field of every answer with `--json`.
+"""Write docs/answers.schema.json, the fields of all answers with `--json`, and docs/json.md.
 
     python scripts/docs/schemas.py
 
 The fields are described in `scripts/docs/answers.py`; those shared with the board in
-`tbgen/answers/schema.py`. The schema is for programs, the page for people. Objects of the schema
-are open, so fields may be added. `tests/docs/test_schemas.py` compares what the commands print, and
-rejects a field without a description.
+`tbgen/answers/schema.py`. The schema is for programs. The page is for people, and describes the
+answers in `DESCRIBED_ANSWERS`. Objects of the schema are open, so fields may be added.
+`tests/docs/test_schemas.py` compares what the commands print, and rejects a field without a
+description.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def all_lines(source: str) -> int:
 def code_lines(source: str) -> int:
     """Return the number of lines of a source that are not blank, a comment or part of a docstring.
 
-    As docstrings count all strings that are statements.
+    As docstrings count all constants that are statements, such as strings and `...`.
     """
     tree = ast.parse(source)
     text = {

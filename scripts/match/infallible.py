@@ -93,7 +93,7 @@ class Trial:
         self.players = open_players((options.engine, settings), (options.opponent, {}))
 
     def play(self, kind: str, position: Position) -> Played:
-        """Play a game from a position of a kind, or return the next saved game.
+        """Play a game from a position of a kind, and save it; or return the next saved game.
 
         Raises `ValueError` if the saved game has another start.
         """

@@ -125,7 +125,7 @@ class Match:
         self.players = open_players(*self.engines)
 
     def play(self, opening: openings.Opening, first: Side) -> Played:
-        """Play a game with the first engine as side `first`, or return the next saved game.
+        """Play a game with the first engine as side `first`, and save it; or return a saved game.
 
         Raises `ValueError` if the saved game has another opening.
         """

@@ -28,11 +28,14 @@ from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.notation import format_move, parse_move
 
 REPLY_SECONDS = 60.0
-"""Seconds by which an engine may exceed its limit: it may have to compile kernels first."""
+"""Seconds by which an engine may exceed its limit: it may have to compile kernels first.
+
+An answer over CECP may take so many seconds in all.
+"""
 
 
 class PlayerError(Exception):
-    """Raised if an engine does not start or answer, has ended, or lacks an option."""
+    """Raised if an engine does not start or answer, or has ended, and for options of CECP."""
 
 
 class Clock(NamedTuple):
@@ -54,7 +57,8 @@ class Clock(NamedTuple):
 class Limit:
     """Limit of a search: seconds, nodes or plies (`depth`) for a move, or a clock for the game.
 
-    Of several, the engine gets only the first in the order clock, seconds, nodes, depth.
+    Of several, the engine gets only the first in the order clock, seconds, nodes, depth; over CECP
+    only seconds or depth.
     """
 
     seconds: float | None = None

@@ -144,7 +144,8 @@ class BuildBench:
     def measure(self, material: Material, repeat: int = 1) -> Measurement:
         """Build a table `repeat` times, each in a process of its own.
 
-        Returns the cost of the build with the least CPU seconds.
+        Before, compiles the kernels and builds missing supporting tables (`prepare`). Returns the
+        cost of the build with the least CPU seconds.
         """
         supporting = self.prepare(material)
         measurements = []

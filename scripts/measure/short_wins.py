@@ -1,9 +1,8 @@
 """Random samples of the short wins of a table, one per order, and shares estimated from them.
 
 The order of a win is 0 for mate or conversion, and above 0 for the rules of repetition. Every order
-gets a sample of its own, since rare orders would be missed in a sample of all wins. A share of all
-wins is the mean of the shares by order, weighted by the number of wins of each order
-(`weighted`).
+gets a sample of its own, since rare orders would be missed in a sample of all. A share of all short
+wins is the mean of the shares by order, weighted by the number of wins of each order (`weighted`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Digests of a hundred tables for each of `RULE_SETS`, to prove that a refactoring keeps them.
 
     python scripts/reproduce/digests.py            build them, and compare with docs/digests.csv
-    python scripts/reproduce/digests.py --write    write that file: if only the format changed
+    python scripts/reproduce/digests.py --write    write that file; after a change of the format
     python scripts/reproduce/digests.py KRKN ...   only these materials and their supporting tables
     python scripts/reproduce/digests.py --rules computer taiwan     only these rule sets
 

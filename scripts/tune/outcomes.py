@@ -1,4 +1,4 @@
-"""Write the shares of wins, draws and losses of every material of at most five men.
+"""Write the shares of wins, draws and losses of each table of at most five men in a directory.
 
     python scripts/tune/outcomes.py DIR [--rules wxf]
 
