@@ -64,9 +64,9 @@ def serve(folder: Path, *options: str) -> Demo:
 
 @cache
 def demo() -> Demo:
-    """Return a server of the small tables of `tbgen serve --demo`, started once per test process.
+    """Return a server of tables of `FIRST_SET`, started once per test process.
 
-    The tables are built first.
+    The tables, with their supporting ones, are built first, under the default rules.
     """
     folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -39,9 +39,9 @@ if os.getuid() == 0:
 
 
 ENDS_WITH_PARENT: list[Any] = []
-"""Command prefix that runs a command until the thread that starts it ends, on Linux.
+"""Command prefix that runs a command until the thread that starts it ends.
 
-A server then also ends if its test process is killed.
+A server then also ends if its test process is killed. Empty except on Linux with setpriv.
 """
 
 if sys.platform == "linux" and shutil.which("setpriv"):

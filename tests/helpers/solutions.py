@@ -1,4 +1,4 @@
-"""Materials solved in memory, each once per process."""
+"""Materials solved in memory, once per process for equal arguments."""
 
 from functools import cache
 

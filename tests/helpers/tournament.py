@@ -54,6 +54,8 @@ def play_all(
 ) -> Tally:
     """Play every defence against best_move, from decided and from drawn positions of a material.
 
+    Games with a wrong result, and positions whose replies were not all tried, are in `failures`.
+
     Decided positions are those that the rules of repetition decide. An endangered draw is one that
     only checks and attacks hold.
 
@@ -61,8 +63,8 @@ def play_all(
     limit : maximum number of considered positions to play; direct wins are also played against
         every reply
     draws : maximum number of draws, for each side to move, in which a check keeps the draw; up to
-        twice this number of endangered draws are added. Each is played once with either side
-        following best_move
+        twice this number of endangered draws are added. Each is played against each defence and
+        against `hunter`, once with either side following best_move
     dangers : maximum number of endangered draws, for each side to move, to play against every reply
     """
     rng = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Solved materials by name, each solved once per process."""
+"""Solved materials by name, solved once per process for equal arguments, until `forget`."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ def decide(
     """Return the verdict of every node, for its side to move.
 
     checks_lose : True if perpetual check loses; False if every endless play is a draw
-    orders : maximum number of rounds after round 0; None to go on until nothing changes
+    orders : maximum number of rounds after round 0; None to go on until a round changes nothing and
+        no exit has a higher order
     chases : searches for perpetual chases, one for each winner; empty if chases do not lose
     """
     solver = _Propagation(game)
