@@ -124,7 +124,8 @@ def install(command: list[str], wanted: list[str]) -> None:
 def build_a_table(tally: Tally, folder: Path, python: str) -> None:
     """Build a table, compare its digest with the known one, and run three wrong command lines.
 
-    Each wrong command line must end with a one-line error and exit status 2.
+    Each wrong command line must end with a one-line error and exit status 2. If the build fails,
+    nothing else is tried.
 
     tally : gets a finding for each violation
     folder : for the table and compiled kernels

@@ -44,7 +44,7 @@ class Tried:
         )  # fmt: skip
 
     def run(self, *arguments: str, expected: str, typed: str = "") -> None:
-        """Run a command with some input; its output must contain `expected`."""
+        """Run a command with some input; end the script if its output lacks `expected`."""
         started = time.monotonic()
         output, _ = self.start(*arguments).communicate(typed, timeout=STEP_SECONDS)
         if expected not in output:
@@ -62,7 +62,7 @@ class Tried:
         print(f"          tbgen {shlex.join(arguments)}: killed", flush=True)
 
     def serve(self, *arguments: str) -> None:
-        """Start the board, ask it for a position, and end it."""
+        """Start the board, ask it for a position, and end it; a wrong answer ends the script."""
         with self.start("serve", "--port", "0", "--no-open", *arguments) as process:
             assert process.stdout is not None
             try:

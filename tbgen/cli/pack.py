@@ -42,7 +42,7 @@ def pack(
 
     They contain outcomes without distances, in a sixth to a fiftieth of the bytes, for engines that
     probe inside their search. If such a file is present, outcomes are read from it. A file that was
-    derived from the same table is kept.
+    derived from the same table, with blocks of the same kind, is kept, except with --force.
 
     Materials must be named, or selected by --men or --attackers.
 

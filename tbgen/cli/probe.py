@@ -54,8 +54,8 @@ def probe(
     conversion at order 0, 255 minus plies at order 1 and above, where the repetition rules decide.
     A move shows the value of the position after it.
 
-    Where the repetition rules decide, best play is followed to the loop, for 80 plies at most, to
-    name the offence.
+    Where the repetition rules decide, --explain, the default for a single position, follows best
+    play to the loop, for 80 plies at most, to name the offence.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """

@@ -38,7 +38,10 @@ class NaiveSearch:
         self._states = np.zeros(1, STATE)
 
     def value(self, depth: int) -> int:
-        """Return the root's score for its side to move; `depth` is in plies, at least 1."""
+        """Return the root's score for its side to move; `depth` is in plies, at least 1.
+
+        The score is `-scores.INFINITE` if there is no legal move.
+        """
         best = -scores.INFINITE
         for move in legal_moves(self._game.last):
             self._game.push(move)
