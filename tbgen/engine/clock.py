@@ -14,18 +14,18 @@ from typing import NamedTuple
 from tbgen.indexing import Move
 
 OVERHEAD_SECONDS = 0.03
-"""Seconds of each move reserved for communication between GUI and engine. If `go` fixes the time of
-the move, at most half of it is reserved.
+"""Seconds reserved for communication between GUI and engine, of the remaining time on the clock. If
+`go` fixes the time of the move, they are reserved of that, but at most half of it.
 """
 
 MAX_SECONDS = 1e6
 """Maximum seconds for one move, about 11 days; longer delays overflow timers on some systems."""
 
 DEFAULT_SECONDS = 1.0
-"""Seconds for a `go` command without any limit."""
+"""Seconds for a `go` command without `infinite` and without a limit (`EngineProtocol.limits`)."""
 
 _MOVES_LEFT = 30
-"""Number of moves that the remaining time must last for, unless `go` gives fewer (`movestogo`)."""
+"""Number of moves that the remaining time must last for, unless `movestogo` is less, but not 0."""
 
 
 class Budget(NamedTuple):
@@ -39,11 +39,12 @@ class Budget(NamedTuple):
 class Limits:
     """Arguments of a `go` command; an argument that is not given has its default.
 
-    `depth` is in plies. Times are seconds: `remaining` on the clock of the side to move,
-    `increment` per move, `move_time` for this move alone. `mate`: stop once the side to move has a
-    mate in at most this many moves. `moves_to_go`: moves up to the next time control. `ponder`:
-    search on the opponent's time until `ponderhit`. `infinite`: give no answer before `stop`.
-    `only`: the moves that may be played, None for all. `draw_offered`: the opponent offers a draw.
+    `depth` is in plies, `nodes` for each thread of the search. Times are seconds: `remaining` on
+    the clock of the side to move, `increment` per move, `move_time` for this move alone. `mate`:
+    stop once the side to move has a mate in at most this many moves. `moves_to_go`: moves up to the
+    next time control; None or 0 if unknown. `ponder`: search on the opponent's time until
+    `ponderhit`. `infinite`: give no answer before `stop`. `only`: the moves that may be played,
+    None for all. `draw_offered`: the opponent offers a draw.
     """
 
     depth: int | None = None

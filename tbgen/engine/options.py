@@ -57,8 +57,9 @@ class Options:
     def set(self, name: str, value: str) -> bool:
         """Set an option, and return True; returns False for an unknown name.
 
-        An empty value of `SyzygyPath` or `XiangqiTablePath`, options of other engines, changes
-        nothing. Raises `ValueError` for an invalid value, and changes nothing then.
+        An empty value (also `<empty>` or `null`) of `SyzygyPath` or `XiangqiTablePath`, options of
+        other engines, changes nothing. Raises `ValueError` for an invalid value, and changes
+        nothing then.
         """
         key = "".join(name.lower().replace("_", " ").split())
         if key not in _PARSERS:
@@ -89,7 +90,7 @@ def _flag(name: str, value: str) -> bool:
 
 
 def _paths(name: str, value: str) -> tuple[Path, ...]:
-    """Parse directories that are separated as in PATH or by semicolons."""
+    """Parse directories that are separated as in PATH or by semicolons; `_EMPTY` texts are none."""
     if "\0" in value:
         raise ValueError("a path has no NUL character")
     parts = [] if value in _EMPTY else value.replace(os.pathsep, ";").split(";")

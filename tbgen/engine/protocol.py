@@ -100,14 +100,17 @@ class EngineProtocol:
         self.note(reason)
 
     def do_isready(self, words: Sequence[str]) -> None:
-        """Answer `readyok`: at once during a search, else when kernels and tables are ready."""
+        """Answer `readyok` when kernels and tables are ready, or cannot be used.
+
+        During a search nothing is prepared: it is answered at once, or after an earlier `isready`.
+        """
         self.thinker.get_ready(replace(self.options), lambda: self.write("readyok"))
 
     def do_setoption(self, words: Sequence[str]) -> None:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
 
-        An option has effect from the next search on, which also finds new tables. The buttons
-        `Clear Hash` and `newgame` clear the hash table and the histories before it. Raises
+        A running search keeps its options. The next search also finds new tables. The buttons
+        `Clear Hash` and `newgame` have the hash table and the histories cleared before it. Raises
         `ValueError` for an invalid value.
         """
         words = list(words)
@@ -132,7 +135,10 @@ class EngineProtocol:
         self._refused = False
 
     def do_go(self, words: Sequence[str]) -> None:
-        """Start a search; if the last `position` was invalid, answer without a move."""
+        """End a running search, and start one; after `refuse` or an invalid `position`, start none.
+
+        Then the answer has no move.
+        """
         if self._refused:
             self.thinker.finish()
             self.note("go: no position, as the last one was refused")

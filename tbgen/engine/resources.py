@@ -1,6 +1,7 @@
 """Tables, search kernels and hash table of the engine, as the options set them.
 
-    kernels      loaded, or compiled once on a machine, in a thread that starts with the program
+    kernels      loaded, or compiled once on a machine, in a thread that starts after the first
+                 command
     tables       opened for a search or for readiness; one that cannot be read is left out
     hash table   resized when the option changes; made smaller, with a note, if memory is short
 
@@ -91,7 +92,7 @@ class Resources:
         self._loaded_proofs.set()
 
     def stop(self) -> None:
-        """Stop the searcher at its next node."""
+        """Stop the searcher, if there is one, at its next node; its stop flag stays set."""
         if self._searcher is not None:
             self._searcher.stop()
 
@@ -105,11 +106,12 @@ class Resources:
         self._tables.is_current = False
 
     def with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Return the result of `act()`, after opening the tables if options or directories changed.
+        """Return the result of `act()`, after opening the tables if the options have changed.
 
-        After an error of a table, a file or memory in `act`, the table that the error names is left
-        out, or all tables if it names none, and `act` is called again. Without open tables the
-        error is raised.
+        After `find_tables` they are also opened if a directory has changed. After an error of a
+        table, a file or memory in `act`, the table that the error names is left out, or all tables
+        if it names none, with a note, and `act` is called again. Without open tables the error is
+        raised.
         """
         with self._opening:
             if self._tables.use(options.directories, options.rules):
@@ -132,6 +134,7 @@ class Resources:
         """Wait for the kernels; return the searcher with options and tables applied.
 
         Returns None if `ended` is set before the kernels are loaded, or if they cannot be loaded.
+        Raises the errors of `NumbaTables`.
         """
         searcher = self._wait_for(self._loaded, ended)
         if searcher is not None:
@@ -141,8 +144,8 @@ class Resources:
     def get_ready(self, options: Options, ended: threading.Event) -> None:
         """Wait for all kernels, open the tables and allocate the hash table.
 
-        Does no more if `ended` is set before the kernels are loaded, or if those of the search
-        cannot be loaded.
+        Only waits if `ended` is set before the kernels are loaded, or if those of the search cannot
+        be loaded. Without open tables, an error is raised as by `with_tables`.
         """
         # Compiling would delay the first answers: wait for the proofs, too.
         searcher = self._wait_for(self._loaded_proofs, ended)
@@ -165,8 +168,9 @@ class Resources:
     def _set_up(self, searcher: Searcher, options: Options) -> None:
         """Apply the options and the open tables to the searcher.
 
-        A hash table that does not fit into the available memory is halved until it does. The
-        searcher is cleared if `forget` was called or the tables have changed.
+        A hash table that does not fit into the available memory is halved until it does, or has
+        1 MiB, and a note tells the user. The searcher is cleared if `forget` was called or the
+        tables have changed. Raises the errors of `NumbaTables`.
         """
         if options.hash != self._hash:
             searcher.resize(0)  # frees the former table's memory

@@ -3,7 +3,7 @@
 The answer comes from the first of these that is available:
 
     tables at the root     an answer at once, without numba
-    the search             once its kernels are loaded; loading starts with the program
+    the search             once its kernels are loaded; loading starts after the first command
     choice without search  if time is up before the kernels are loaded, if they cannot be compiled,
                            or after an unexpected error
 
@@ -192,7 +192,10 @@ class Thinker:
         self._resources.find_tables()
 
     def _start_clock(self) -> None:
-        """Start the clock now, and, unless pondering, a timer that stops at the hard time limit."""
+        """Start the clock now, and a timer that stops the search at the hard time limit.
+
+        While pondering, or without a time limit, there is no timer.
+        """
         self._clock_start = time.monotonic()
         if self._timer is not None:
             self._timer.cancel()
@@ -212,8 +215,8 @@ class Thinker:
         """Find the answer, wait until it may be written, and write it: body of the search thread.
 
         `preparation` is the thread of `get_ready`, or None if it does not run; the clock starts
-        after its end. With `infinite` an answer is written only after `stop`, with `ponder` only
-        after `stop` or `ponder_hit`.
+        after its end, or once the search is stopped. With `infinite` an answer is written only
+        after `stop`, with `ponder` only after `stop` or `ponder_hit`.
         """
         if preparation is not None:
             while preparation.is_alive() and not self._stopped.is_set():
@@ -314,10 +317,11 @@ class Thinker:
 
 
 def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:
-    """Return a legal move, one of `only` unless that is None, chosen without search, or None.
+    """Return a legal move, one of `only` unless that is None, chosen without search.
 
-    A move that ends the game is preferred, else the move with the largest gain. The gain is the
-    value of the captured piece, minus that of the moved piece if the opponent attacks the target.
+    Returns None if there is no such move. A move that ends the game is preferred, else the move
+    with the largest gain. The gain is the value of the captured piece, minus that of the moved
+    piece if the opponent attacks the target.
     """
 
     def gain(move: Move) -> int:

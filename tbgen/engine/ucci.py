@@ -2,7 +2,7 @@
 
 Squares are a0 to i9, and scores are plain numbers. Times of `go` are seconds, or milliseconds if
 `usemillisec` is set. Times in `info` are always milliseconds. The standard option `egtbpaths` lists
-table directories, separated by semicolons.
+table directories, separated by semicolons or as in PATH.
 """
 
 from __future__ import annotations

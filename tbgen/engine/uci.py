@@ -58,7 +58,10 @@ class Uci(EngineProtocol):
             self.write(line)
 
     def do_ucinewgame(self, words: Sequence[str]) -> None:
-        """Stop the search; the hash table and histories are cleared before the next one."""
+        """Stop the search; before the next one, hash table and histories are cleared.
+
+        New tables are found then, too.
+        """
         self.thinker.finish()
         self.thinker.forget()
 
@@ -85,7 +88,7 @@ class Uci(EngineProtocol):
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
         """Return the legal moves after `searchmoves`; None, for all moves, if there is none.
 
-        Writes a note for a word that is no legal move.
+        They end at the next argument of `go`. Writes a note for a word that is no legal move.
         """
         if "searchmoves" not in words:
             return None
