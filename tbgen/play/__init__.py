@@ -3,7 +3,7 @@
     prober       probing of legal positions and of all their moves
     preference   order of preference of values, and sets of equally good moves
     repetition   verdicts of the referee on a game
-    streaks      unbroken runs of checks or chases of one side
+    streaks      runs of checks or chases of one side with a common victim
     safety       moves by which a side avoids losing by its own perpetual check or chase
     choice       the move to play
     mainline     best play of both sides to the end

@@ -44,11 +44,12 @@ def choose(
     moves: Sequence[RootMove],
     history: Sequence[Position],
 ) -> RootMove | None:
-    """Return the move to play; None if there is no legal move.
+    """Return the move to play; None if `moves` is empty.
 
-    `root` is the value of the position, `moves` are its legal moves, best first. `history` is the
-    positions of the game before this one, oldest first. `GameTablebase.best_move` describes the
-    choice. Raises `MissingTableError` if the best move cannot be found for lack of tables.
+    `root` is the value of the position. `moves` are its legal moves, or those that may be played,
+    best first. `history` is the positions of the game before this one, oldest first.
+    `GameTablebase.best_move` describes the choice. Raises `MissingTableError` if the best move
+    cannot be found for lack of tables, and the errors of `Prober.probe`.
     """
     if not moves:
         return None

@@ -44,7 +44,8 @@ class Environment:
 
     The player has `side`, by default the side to move at the start. A game without result after
     `plies` plies is a draw. The constructor, `reset` and `step` raise the errors of
-    `GameTablebase.probe`, and `MissingTableError` if a capture leads to a material without a table.
+    `GameTablebase.best_move`, such as `MissingTableError` if the player's capture leads to a
+    material without a table; the constructor also `InputError` for another `side`.
 
     >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
     >>> game.step("a0a8").result  # doctest: +SKIP
@@ -94,7 +95,8 @@ class Environment:
     def reset(self, start: Position | str | None = None) -> Position:
         """Start a new game, at `start` or again at the last start, and return its position.
 
-        If the table is to move at the start, the returned position is the one after its move.
+        If the table is to move at the start, and the game is not over there, the returned position
+        is the one after its move.
         """
         start = self._start if start is None else as_position(start)
         self._tables.probe(start)  # raises for an illegal position or a missing table

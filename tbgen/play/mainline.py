@@ -54,9 +54,9 @@ class Mainline:
     """A line of best play.
 
     `result` is the value of its first position. `loop_start` is the index in `moves` of the first
-    move of the loop, which lasts to the end of the line; `verdict` is the referee's verdict on the
-    loop. `missing` names the materials, separated by blanks, whose missing tables end the line. All
-    three are None if they do not apply.
+    move of the loop, which lasts to the end of the line; `verdict` is the referee's judgement of
+    the loop. `missing` names the materials, separated by blanks, whose missing tables end the line.
+    All three are None if they do not apply.
     """
 
     start: Position
@@ -96,7 +96,7 @@ class Mainline:
 def follow_best_moves(tables: Prober, start: Position, plies: int | None = None) -> Mainline:
     """Return best play from `start` to the end, or for at most `plies` plies.
 
-    Raises like `Prober.probe` for `start`. A table that is missing later ends the line.
+    Raises like `Prober.probe`; but a table that is missing after `start` ends the line.
     """
     moves: list[LineMove] = []
     game = [start]

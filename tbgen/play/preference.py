@@ -46,7 +46,7 @@ def worth_of_move(child: Value, converts: bool) -> Value:
     """Return the worth of a move to the side that makes it.
 
     `child` is the opponent's value of the position after the move. The worth has the opposite
-    outcome, the same order, and one ply more.
+    outcome, the same order, and one ply more; a draw has order 0 and 0 plies.
 
     With `converts`, the move is a capture, and the table of the position before it counts distances
     to conversion. The capture is the conversion: a win is worth 1 ply and a loss 2, whatever the
@@ -153,7 +153,8 @@ def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]
 
     `moves` are sorted, best first, and `root` is the value of the position. The best moves are the
     known ones of the highest worth. But if some moves are unknown for lack of a table, and all
-    known ones are worth less than the position, the best move is unknown: if there is just one
+    known ones are worth less than the position (a direct win counts as a win in 2 plies), the best
+    move is unknown: if there is just one
     unknown move, it is returned, otherwise the list is empty.
     """
     known = [move for move in moves if move.result is not None]

@@ -53,10 +53,10 @@ class Prober(Tablebase):
     def probe_root(self, position: Position | str) -> list[RootMove]:
         """Return every legal move with the value of the position it leads to, best first.
 
-        If the table of a position after a move is missing, the outcome of that move is None. Then
-        it is possible that no move is marked as best (docs/values.md, "Best moves"). The table of
-        the position itself is required. An empty list means that the side to move has no legal
-        move, and has lost. Raises like `probe`.
+        If the table of a position after a move is missing, the outcome of that move is None, unless
+        it ends the game. Then it is possible that no move is marked as best (docs/values.md, "Best
+        moves"). The table of the position itself is required if it has a legal move. An empty list
+        means that the side to move has no legal move, and has lost. Raises like `probe`.
         """
         return self.probe_with_moves(position)[1]
 

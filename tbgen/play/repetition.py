@@ -21,7 +21,8 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
     """Return the referee's verdict on the last position of a game if it has occurred before.
 
     `game` is the positions, oldest first. If two neighbours are not one legal move apart, all
-    positions before that gap are left out. Returns None if the last position has not occurred since
+    positions before that gap are left out. The judged game begins with the first occurrence after
+    it, from which the `span` is counted. Returns None if the last position has not occurred since
     then, or if the rules have no repetition rule or are unknown.
     """
     rules = rule_set.rules
@@ -55,8 +56,8 @@ class TrialMoves:
     def verdict(self, *moves: Move) -> Verdict:
         """Return the verdict after playing `moves` at the end of the game, which is then restored.
 
-        `UNDECIDED` if the last position is not a repetition. The moves must be legal, and the rule
-        set known (`RuleSet.known_rules`).
+        It is `UNDECIDED` if the last position is not a repetition. The moves must be legal, and the
+        rule set known (`RuleSet.known_rules`).
         """
         for move in moves:
             self._game.push(move)

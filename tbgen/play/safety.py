@@ -1,14 +1,15 @@
 """Safety: moves by which a side avoids losing by its own perpetual check or chase.
 
-An *idle* move neither checks nor chases. A *streak* is an unbroken run of checks or chases of one
-side (`tbgen.play.streaks`). If play goes on for ever, the side with the graver endless streak
-loses; check is graver than chase. The *own* side plays by this module, the *rival* is its opponent.
+An *idle* move neither checks nor chases. A *streak* is a run of checks, or of chases of a common
+victim, by one side; an idle move or another offence breaks it (`tbgen.play.streaks`). If play goes
+on for ever, the side with the graver endless streak loses; check is graver than chase. The *own*
+side plays by this module, the *rival* is its opponent.
 
     Node    a position with the own side to move, the streaks of both sides, and the threats of the
             rival's last move
-    Edge    a move of the own side and a reply, to the next node Graph   reachable nodes, at most
-    `MAX_NODES`; few, because in a drawn position an idle move, which
-            is safe, has no edge
+    Edge    a move of the own side and a reply, to the next node
+    Graph   reachable nodes, at most `MAX_NODES`; few, because in a drawn position an idle move,
+            which is safe, has no edge
     Rank    distance of a node from the edges that must recur (`solve`)
 
 A side that draws is safe once it makes an idle move: the position after it is drawn in the table,
@@ -177,7 +178,7 @@ def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
 
 
 class Aim(Enum):
-    """Goal of the own side with regard to the streaks (unbroken runs of offences) of both sides."""
+    """Goal of the own side with regard to the streaks of both sides (`tbgen.play.streaks`)."""
 
     IDLE = auto()
     """Make an idle move; streaks do not matter."""

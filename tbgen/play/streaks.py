@@ -1,14 +1,16 @@
-"""Offences of single moves, and streaks: the victims that all latest moves of a side share.
+"""Offences of single moves, and streaks: runs of offences of one side with a common victim.
 
     move   ->  threats    pairs (attacker, victim): the move's check, or else its new attacks
     reply  ->  offence    victims of the threats that count after the opponent's reply: a check, or
                           chases (under most rules, the attacks that the reply removes)
-    moves  ->  streak     victims shared by the offences of these moves, followed as they move
+    moves  ->  streak     victims shared by all offences of a run up to the side's last move
 
-A move whose offence is empty is idle. Victims are stored as squares, which are updated when the
-victims move. The king is the victim `KING`, chased by checks. A side whose last move was idle has
-an empty streak. A streak that goes on for ever is a perpetual check or chase. A side that breaks
-its streak again and again commits neither.
+A streak is stored as the set of its shared victims; they are squares, updated when the victims
+move. The king is the victim `KING`, chased by checks. A streak is broken by an idle move (one
+without offence), which leaves it empty, and by an offence against none of its victims, which begins
+the next streak. A capture or a pawn's advance of either side ends the streaks of both, which are
+empty after it. A streak that goes on for ever is a perpetual check or chase. A side that breaks its
+streak again and again commits neither.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ KING = -1
 """Victim of checks, in place of the king's square."""
 
 Victims = frozenset[int]
-"""Squares of pieces of one side, and `KING`."""
+"""Squares of pieces of one side, or `KING`."""
 Threats = frozenset[tuple[int, int]]
 """Checks and attacks of one move: pairs of squares (attacker, victim); `CHECK` for a check."""
 
@@ -84,8 +86,9 @@ class Offences:
     def streak(self, game: Sequence[Position]) -> Victims:
         """Return the current streak of the side that is to move at the end of a game.
 
-        The streak starts after that side's last idle move, a capture or pawn's advance of either
-        side, or a gap in the game; and again where it is broken (`extend_streak`).
+        The game is its positions, oldest first; a gap is two that no single move joins. The streak
+        starts after that side's last idle move, a capture or pawn's advance of either side, or a
+        gap in the game; and again where it is broken (`extend_streak`).
         """
         offences: list[tuple[Victims, Move]] = []
         for number in range(len(game) - 1, 1, -2):

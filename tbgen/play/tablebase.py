@@ -21,7 +21,7 @@ class GameTablebase(Prober):
     def best_move(
         self, position: Position | str, history: Sequence[Position | str] = ()
     ) -> RootMove | None:
-        """Return a move that keeps the value of the position; None if there is no legal move.
+        """Return a move that keeps the outcome of the position; None if there is no legal move.
 
         `history` is the positions of the game before this one, oldest first. The move depends on
         the value:
@@ -41,9 +41,10 @@ class GameTablebase(Prober):
         return choose(self, position, root, moves, list(map(as_position, history)))
 
     def mainline(self, position: Position | str, plies: int | None = None) -> Mainline:
-        """Return best play of both sides to the end, or for `plies` plies; raises like `probe`.
+        """Return best play of both sides to the end, or for at most `plies` plies.
 
-        A table that is missing after the first move ends the line without an error.
+        Raises like `probe`; but a table that is missing after the first position ends the line
+        without an error.
         """
         return follow_best_moves(self, as_position(position), plies)
 
@@ -71,8 +72,10 @@ def open_tablebase(
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs
     'a0a8'
 
-    Raises `OSError` if there is no such directory, and `InputError` for unknown rules or an unknown
-    metric. All methods may be called from several threads.
+    Raises `OSError` if there is no such directory, and `InputError` for unknown rules, an unknown
+    metric, an impossible limit on orders, or `minor_chases` False under rules without this choice.
+    If several rule sets are admitted, probing raises `RulesMismatchError`. All methods may be
+    called from several threads.
     """
     return GameTablebase.open(
         path,
