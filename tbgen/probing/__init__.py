@@ -1,4 +1,4 @@
-"""Probing from compiled code: tables as arrays, for kernels of other programs.
+"""Tables as arrays: probing from compiled code, and columns of positions with their values.
 
     Tablebase  ->  NumbaTables.buffers  ->  probe(buffers, pieces, squares, count, side)
                    arrays, no objects       probe_board(buffers, board, side)

@@ -125,19 +125,21 @@ class NumbaTables:
     def load_wanted(self) -> int:
         """Load the blocks that probes have marked as wanted, as many as fit in the cache.
 
-        Loading may evict blocks that earlier probes have used. Returns the number of blocks loaded
-        by this call, 0 if no cold block is wanted any more. Raises `CorruptTableError`, `OSError`,
-        and `MissingTableError` for a table that has been removed.
+        Clears their marks. Loading may evict blocks that earlier probes have used. Returns the
+        number of blocks loaded by this call, 0 if no cold block is wanted any more. Raises the
+        errors of `Tablebase.table`, such as `MissingTableError` for a table that has been removed,
+        `CorruptTableError` and `OSError`; blocks loaded before the error stay loaded.
         """
         with self._lock:
             # numpy searches booleans ten times as fast as integers.
             return self._load(np.flatnonzero(self.buffers.wanted.view(np.bool_)))
 
     def preload(self, *materials: Material | str) -> int:
-        """Load all blocks of `materials`, by default of all tables.
+        """Load the blocks of `materials`, by default of all tables, as many as fit in the cache.
 
-        Returns the number of blocks that are still cold, because the cache is full. Raises like
-        `load_wanted`, and `KeyError` for a material that this object lacks.
+        Loading may evict blocks of other materials. Returns the number of blocks that are still
+        cold, because the cache is full. Raises like `load_wanted`, `MaterialError` for a text that
+        is no material, and `KeyError` for a material that this object lacks.
         """
         names = [material.name for material in self.materials]
         asked = [Material.parse(str(material)).name for material in materials] or names
@@ -157,7 +159,8 @@ class NumbaTables:
         """Return statuses and scores (n,) of legal positions, as defined in `kernels`.
 
         boards: uint8 (n, 90), piece codes; sides: (n,), 0 Red, 1 Black to move. Blocks are loaded
-        as needed, so that no status is `COLD`. Raises like `load_wanted` and `batches.checked`.
+        as needed, so that no status is `COLD`. Raises like `load_wanted` and
+        `tbgen.tables.batches.checked`.
         """
         checked_boards, sides = checked(boards, sides)
         boards = checked_boards.view(np.int8)  # the dtype of kernels
@@ -175,12 +178,14 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load the blocks that are cold; stop when this call has filled every frame.
+        """Load those of the given blocks that are cold, in their order.
 
         blocks : indices in `Buffers.blocks`, int64 (n,)
 
-        Clears the flags `wanted` of these blocks, and of those that were loaded before. Returns the
-        number of blocks newly loaded. Raises like `load_wanted`.
+        Stops at the first block that needs a frame after this call has filled every frame: that
+        block and those after it are neither loaded nor changed. Clears the flag `wanted` of every
+        block before, also of those that had been loaded already. Returns the number of blocks newly
+        loaded. Raises like `load_wanted`.
         """
         buffers = self.buffers
         loaded: set[int] = set()
@@ -243,7 +248,8 @@ def chosen_materials(
     """Return the requested materials, each once; for None, those of the files `names`.
 
     Files of other rule sets than the tablebase's are ignored. Materials that need no file, because
-    all positions are draws, are left out.
+    all positions are draws, are left out. Raises `MaterialError` for a text that is no material,
+    and for None the errors of `Tablebase.rule_set`.
     """
     if materials is None:
         rule_set = tablebase.rule_set

@@ -10,7 +10,7 @@
     plies         distance; 0 for a draw
     legal         False for a slot without a legal position; only if all slots are read
 
-Mirror images count once. Rows are sorted by side and slot.
+Mirror images count once: only one of two is legal. Rows are read in order of side and slot.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TableColumns(dict[str, NDArray[Any]]):
     """Rows of a table as a dictionary of arrays (rows,), by column name.
 
     It can be passed to `pandas.DataFrame`, `pyarrow.table` and `numpy.savez`. `layout` is the index
-    of the material; positions and FENs are computed from a row's squares.
+    of the material; boards and positions are computed from a row's squares.
     """
 
     def __init__(self, layout: Layout, columns: dict[str, NDArray[Any]]) -> None:
@@ -62,12 +62,12 @@ class TableColumns(dict[str, NDArray[Any]]):
         return self.layout.boards_of_squares(self.squares)
 
     def positions(self) -> Iterator[Position]:
-        """Yield the position of each row."""
+        """Yield the position of each row; a row that is not legal may raise `PositionError`."""
         for board, side in zip(self.boards(), self["side"].tolist(), strict=True):
             yield Position(board.tobytes(), SIDES[side])
 
     def take(self, chosen: NDArray[Any] | Sequence[int] | slice | int) -> Self:
-        """Return some rows, chosen by a mask, by row numbers, or by the number of a single row."""
+        """Return some rows, chosen by a mask, row numbers, a slice, or a single row number."""
         taken = {name: np.atleast_1d(column[chosen]) for name, column in self.items()}
         return type(self)(self.layout, taken)
 
@@ -155,7 +155,8 @@ def all_columns(
     """Yield a table in parts: its legal positions, or without `legal_only` all slots, as columns.
 
     A part covers up to `chunk` slots with one side to move. Raises `CorruptTableError`, after the
-    parts of a side, if the statistics of the table state another number of positions.
+    parts of a side, if the statistics of the table state another number of positions. Raises it
+    also for a damaged block, and `OSError`.
     """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
@@ -175,8 +176,8 @@ def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
     """Return the columns of `count` different legal positions, in order of side and slot.
 
     The positions are chosen at random by `seed`. If fewer exist, all are returned. Raises
-    `CorruptTableError` like `all_columns` if it reads the whole table: for more than half of the
-    positions, or if the statistics state too many.
+    `CorruptTableError` for a damaged block, and `OSError`. Raises like `all_columns` if it reads
+    the whole table: for more than half of the positions, or if the statistics state too many.
     """
     rng = np.random.default_rng(seed)
     slots = file.header.slots
@@ -214,8 +215,7 @@ def read_table(
     `tables` is a tablebase, or a directory with tables of one rule set, by default $TBGEN_TABLES or
     `egtb`. `side` is `Side.RED`, `Side.BLACK`, "red" or "black", None for both. With `legal_only`
     False every slot has a row, and a column `legal` marks the legal positions. Raises `InputError`
-    for another `side`, `CorruptTableError` for a damaged table, and the errors of `Tablebase.open`
-    and `Tablebase.table`.
+    for another `side`, and the errors of `all_columns`, `Tablebase.open` and `Tablebase.table`.
 
     >>> import pandas  # doctest: +SKIP
     >>> pandas.DataFrame(tbgen.read_table("KRKN", "egtb"))  # doctest: +SKIP
@@ -233,7 +233,7 @@ def read_chunks(
 ) -> Iterator[TableColumns]:
     """Yield the columns of `read_table` in parts of at most `chunk` slots; parts may have no rows.
 
-    Raises `InputError` if `chunk` is below 1, and the errors of `read_table`.
+    While it is iterated, raises `InputError` if `chunk` is below 1, and the errors of `read_table`.
     """
     if chunk < 1:
         raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")

@@ -120,6 +120,8 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out: BinaryIO) -> None:
     """Write parts of a table as Parquet; raises `InputError` without pyarrow.
 
+    Nothing is written without parts.
+
     described : the `description` of all parts together
     """
     try:

@@ -32,7 +32,8 @@ Integer = int | np.integer[Any]
 
 OK, COLD, MISSING, INVALID = 0, 1, 2, 3
 """Statuses of a probe. `OK`: the score is valid. `COLD`: the block is not loaded; it is now marked
-as wanted. `MISSING`: there is no table. `INVALID`: the placement is impossible.
+as wanted. `MISSING`: there is no table. `INVALID`: pieces, squares or side to move are
+impossible (`probe`).
 """
 
 NOT_FOUND, ALL_DRAWN = -1, -2
@@ -209,9 +210,10 @@ def _score_of_code(code, width, span):
 
 @kernel
 def _probe_counted(buffers, counts, pieces, squares, count, side):
-    """Return status and score of pieces[:count] on squares[:count], no two of which are equal.
+    """Return status and score of pieces[:count] on squares[:count]; no two squares are equal.
 
-    The status is `INVALID` unless each side has one king, and for a piece off its squares.
+    The status is `INVALID` unless each side has one king, and, if the material has a table, for a
+    piece that cannot stand on its square. A probe of a cold block marks it as wanted.
 
     counts : int64, number of pieces of each code, four bits for each code (`count_of`)
     """

@@ -7,8 +7,8 @@ images counted once. Each side's outcomes are stored lead by lead, in tiles of s
 keys, numbers    open-addressed hash table: a material's number of pieces of each code (four bits
                  each), in either colouring  ->  2 * index of the file, plus 1 if the colours of the
                  position must be exchanged
-tables           a row of words for each file: factors of each piece in the two sums of a probe,
-                 an index into `joint` and the index of an outcome (`wdl_kernels`)
+tables           a row of words for each file: factors of each piece in the two sums of a probe
+                 (`wdl_kernels`): an index into `joint`, and the index of an outcome
 joint            for each pair of defences (advisors and elephants of both sides): lead of each
                  placement, with flags for mirroring
 starts           for each side of each file: where a lead's outcomes begin, flag of the last tile
@@ -46,11 +46,11 @@ class WdlTables:
     """Win-draw-loss files of a `Tablebase` in memory, for compiled probes through `buffers`.
 
     `materials` (names or `Material`s) default to all files of the tablebase under its rules. A file
-    takes a fifth of a byte for each slot and side to move, and nothing for a side whose outcomes
-    are all equal. All files are read by the constructor; then any number of threads may probe.
-    Raises `InputError` if all outcomes take more than `max_bytes`, `MissingTableError`, which names
-    all materials without a file, the other errors of `Tablebase.wdl_file`, and `CorruptTableError`
-    or `OSError` for outcomes that cannot be read.
+    takes about a fifth of a byte for each slot and side to move, and nothing for a side whose
+    outcomes are all equal. All files are read by the constructor; then any number of threads may
+    probe. Raises `InputError` if all outcomes take more than `max_bytes`, `MissingTableError`,
+    which names all materials without a file, the other errors of `Tablebase.wdl_file`, and
+    `CorruptTableError` or `OSError` for outcomes that cannot be read.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
     """Write the words of a row of `WdlBuffers.tables` that do not depend on the side to move.
 
     These words are the number of pieces of each kind, the code of the inner piece (the last in the
-    index), and the factors of each piece in the index into `joint` and in the slot of a lead.
+    index), and the factors of each piece in the index into `joint` and in the slot within a lead.
     """
     for side in Side:
         for kind in PieceType:

@@ -12,6 +12,9 @@ is sorted, and no index is divided into digits.
                                    once), whether mirrored, whether it is its own mirror image
     attackers  ->  starts[lead] + sum  ->  one of five outcomes in a byte of `data`
 
+If the defenders' placement is its own mirror image, the attackers are summed in both images of the
+position, and the outcome of the image with the smaller slot is read.
+
 `counts` has four bits for each piece code, the number of such pieces: an engine adds and subtracts
 `1 << 4 * code` as pieces come and go. The arrays are described in `wdl`.
 
@@ -134,9 +137,9 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 def _attacker_sums(number, flip, mirrored, row, pieces, squares, count, buffers):
     """Return two sums over the attackers (rooks, knights, cannons, pawns).
 
-    The first is the slot within the lead (placement of the defenders), or -1 if an attacker is on a
-    square that it cannot enter. The second, added to the start of the lead, is the index of the
-    outcome among those of the side to move.
+    The first is the slot within the lead (placement of the defenders), or -1, with 0 as second sum,
+    if an attacker is on a square that it cannot enter. The second, added to the start of the lead,
+    is the index of the outcome among those of the side to move.
 
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
@@ -180,7 +183,8 @@ def probe_wdl_found(
     """Return status and outcome of a legal position, given the result of `find_wdl`.
 
     The result is `OK` and 1 win, 0 draw, -1 loss for the side to move; `MISSING` without a file;
-    `INVALID` for a piece outside its area. The outcome is 0 unless the status is `OK`. Pieces may
+    `INVALID` for a piece outside its area, but where all outcomes of the material or of the side to
+    move are equal, attackers are not tested. The outcome is 0 unless the status is `OK`. Pieces may
     be listed in any order, and must be those of the material, on different squares: neither this
     nor legality is checked.
 
