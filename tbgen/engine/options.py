@@ -90,7 +90,7 @@ def _flag(name: str, value: str) -> bool:
 
 
 def _paths(name: str, value: str) -> tuple[Path, ...]:
-    """Parse directories that are separated as in PATH or by semicolons; `_EMPTY` texts are none."""
+    """Parse directories that are separated as in PATH or by semicolons; none for `_EMPTY`."""
     if "\0" in value:
         raise ValueError("a path has no NUL character")
     parts = [] if value in _EMPTY else value.replace(os.pathsep, ";").split(";")

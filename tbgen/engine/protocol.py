@@ -135,10 +135,7 @@ class EngineProtocol:
         self._refused = False
 
     def do_go(self, words: Sequence[str]) -> None:
-        """End a running search, and start one; after `refuse` or an invalid `position`, start none.
-
-        Then the answer has no move.
-        """
+        """End a running search, and start one; without a valid position, answer without a move."""
         if self._refused:
             self.thinker.finish()
             self.note("go: no position, as the last one was refused")

@@ -2,7 +2,7 @@
 
 Tables are opened again when the options name other directories or rules. After a new game or a
 `setoption`, they are also opened again if a directory has changed, as by a build. A table that
-cannot be read is left out; the other tables stay open.
+cannot be read is left out; the other tables stay open if the error names that table.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class EngineTables:
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
         """Open the tables of directories, and return True, also if none can be used.
 
-        `rules` names their rule set. Sets `tables` and `problems`.
+        `rules` names their rule set. Closes the former tables. Sets `tables` and `problems`.
 
         Returns False, and keeps the open tables, if both arguments are those of the last call, and
         `is_current` is true or no directory has changed.

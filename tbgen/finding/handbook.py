@@ -31,7 +31,7 @@ class HandbookEntry:
 
     `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares (0 to 1) of the legal
     positions with the attacker to move. `longest` is the number of plies of the attacker's longest
-    win of order 0, whoever is to move; 0 without wins. `by_rules` is the share of both sides'
+    win of order 0, whoever is to move; 0 without such wins. `by_rules` is the share of both sides'
     positions that the rules of repetition decide. `other_kind` and `other_wins` are the class and
     the share of wins under other rules; None if there is no such table.
     """

@@ -156,8 +156,8 @@ def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
     """Parse texts such as `R@e5`, `R@e5,k@d9` or `红车e5`; return pairs (piece code, square).
 
     Black's letters are in lower case. Other letters that a FEN may have are accepted, as in `h@E5`.
-    Raises `InputError` for any other text, a square where the piece cannot stand, and two pieces on
-    one square.
+    Raises `InputError` for any other text, a square where the piece cannot stand, and two
+    different pieces on one square.
     """
     found: dict[int, int] = {}
     for text in re.split(r"[\s,，、]+", ",".join(texts)):
@@ -192,7 +192,8 @@ def _letter(piece: str) -> str:
 def read_query(fields: Mapping[str, str]) -> Query:
     """Return the query of a form's fields (text by name); raises `InputError`.
 
-    Names that are no condition, such as `sort`, are ignored. An empty text is no condition.
+    Names that are no condition, such as `sort`, are ignored. An empty text is no condition. There
+    is no field for `quiet`.
     """
 
     def choice(name: str, *known: str) -> str:

@@ -96,7 +96,7 @@ class Search:
     positions, None for all. `threads` chunks (ranges of slots) are searched at a time; with a
     `seed`, in a random order that depends only on the seed. `cache_bytes` limits each of two caches
     (`CACHE_BYTES`). A pickled search begins anew in another process, on the same files. Raises
-    `InputError`, and the errors of `Tablebase.table`, also while it is iterated.
+    `InputError`, and the errors of `Tablebase.table`, also while it is iterated or counted.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class Search:
         return self._slots / (sides * self._file.header.slots) if sides else 1.0
 
     def __iter__(self) -> Iterator[Found]:
-        """Yield the positions one by one."""
+        """Yield the positions one by one, up to the limit."""
         for part in self.chunks():
             values = [part[name].tolist() for name in ("outcome", "order", "plies", "slot")]
             values.append(part["length"].tolist() if self.query.study else [None] * part.rows)
@@ -179,7 +179,7 @@ class Search:
                 yield Found(position, Outcome(outcome), order, distance, slot, length)
 
     def columns(self) -> TableColumns:
-        """Return the rows of all positions as one table in memory."""
+        """Return the rows of the positions, up to the limit, as arrays in memory."""
         return TableColumns.concatenate([self.nothing(), *self.chunks()])
 
     def count(self) -> int:
@@ -187,7 +187,7 @@ class Search:
         return sum(part.rows for part in self.chunks())
 
     def chunks(self) -> Iterator[TableColumns]:
-        """Yield the rows of the positions in parts, some of which are empty."""
+        """Yield the rows of the positions, up to the limit, in parts, some empty; sorted, in one."""
         if self._sort is not None:
             yield self._sorted(self._sort)
             return
@@ -213,7 +213,7 @@ class Search:
         return first_rows(TableColumns.concatenate(kept), sort, self._limit)
 
     def nothing(self) -> TableColumns:
-        """Return an empty table with the columns of this search's rows."""
+        """Return the columns of this search's rows, without a row."""
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
@@ -412,20 +412,20 @@ def find(
     after: Position | str | None = None,
     threads: int = 2,
 ) -> Search:
-    """Search for all positions of a table that match; mirror images count once.
+    """Return a search for all positions of a table that match; mirror images count once.
 
     `tables` is a tablebase or a directory, by default $TBGEN_TABLES or `egtb`. `turn` is the side
     to move ("red", "black"), `outcome` its outcome ("win", "draw", "loss"). `orders` and `plies`
     are a number or an inclusive range. `only`: exactly one move, of several, keeps the win or the
     draw. `zugzwang`: each side has a worse outcome if it is to move than if the opponent is.
     `differs`: the outcome in a table of another rule set in the same directory is different.
-    `study`: the winning move is unique, and again after every longest defence, until mate, a
-    capture or a loop that the rules decide; `length` counts those plies. `loop` (`check` or
-    `chase`): the loser by repetition has just committed that offence, and the winner is to move.
-    `pieces`: such as `R@e5`, and `r@e5` for Black's, in the position or its mirror image.
+    `study`: the winning move is unique, and again after every longest defence, until mate or
+    stalemate, a capture or a loop that the rules decide; `length` counts those plies. `loop`
+    (`check` or `chase`): the loser by repetition has just committed that offence, and the winner is
+    to move. `pieces`: such as `R@e5`, and `r@e5` for Black's, in the position or its mirror image.
     `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first. `limit`
     and `threads`: as for `Search`. `after`: a position of an unsorted search, to resume behind it.
-    Raises `InputError`, and the errors of `Tablebase.table`.
+    Raises `InputError`, and the errors of `open_tablebase` and `Tablebase.table`.
 
     >>> for found in tbgen.find("KNKP", zugzwang=True, limit=3):  # doctest: +SKIP
     ...     print(found.fen, found.outcome.name)

@@ -125,10 +125,10 @@ class NumbaTables:
     def load_wanted(self) -> int:
         """Load the blocks that probes have marked as wanted, as many as fit in the cache.
 
-        Clears their marks. Loading may evict blocks that earlier probes have used. Returns the
-        number of blocks loaded by this call, 0 if no cold block is wanted any more. Raises the
-        errors of `Tablebase.table`, such as `MissingTableError` for a table that has been removed,
-        `CorruptTableError` and `OSError`; blocks loaded before the error stay loaded.
+        Clears the marks of loaded blocks. Loading may evict blocks that earlier probes have used.
+        Returns the number of blocks loaded by this call, 0 if no cold block is wanted any more.
+        Raises the errors of `Tablebase.table`, such as `MissingTableError` for a table that has
+        been removed, `CorruptTableError` and `OSError`; blocks loaded before the error stay loaded.
         """
         with self._lock:
             # numpy searches booleans ten times as fast as integers.
@@ -183,9 +183,9 @@ class NumbaTables:
         blocks : indices in `Buffers.blocks`, int64 (n,)
 
         Stops at the first block that needs a frame after this call has filled every frame: that
-        block and those after it are neither loaded nor changed. Clears the flag `wanted` of every
-        block before, also of those that had been loaded already. Returns the number of blocks newly
-        loaded. Raises like `load_wanted`.
+        block and those after it are not loaded, and keep their flags. Clears the flag `wanted` of
+        every block before, also of those that had been loaded already. Returns the number of blocks
+        newly loaded. Raises like `load_wanted`.
         """
         buffers = self.buffers
         loaded: set[int] = set()

@@ -41,7 +41,7 @@ def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
     codes : uint8 (pieces,), `Layout.piece_codes`
     board : int8 (90,), empty; scratch
     places : int64 (pieces,), scratch
-    squares : uint8 (n, pieces), out
+    squares : uint8 (n, pieces), out; arbitrary for holes
     legal : uint8 (n,), out: bit 0 set if legal with Red to move, bit 1 with Black; 0 for holes and
         mirror images
     """
@@ -92,7 +92,8 @@ def squares_and_legality(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return squares, uint8 (n, pieces), and legality bits, uint8 (n,), of slots.
 
-    Bit 0 is set if the position is legal with Red to move, bit 1 with Black.
+    Bit 0 is set if the position is legal with Red to move, bit 1 with Black. The squares of a hole
+    are arbitrary.
     """
     slots = np.ascontiguousarray(slots, np.int64)
     codes = np.array(layout.piece_codes, np.uint8)

@@ -143,7 +143,7 @@ def _attacker_sums(number, flip, mirrored, row, pieces, squares, count, buffers)
 
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
-    row : int64, selects one of four factors: 2 * side to move, plus 1 in the file's last tile
+    row : int64, selects one of a piece's four factors: 2 * side to move, plus 1 in the last tile
     """
     tables = buffers.tables
     within, place_in_file = np.int64(0), np.int64(0)
@@ -183,10 +183,10 @@ def probe_wdl_found(
     """Return status and outcome of a legal position, given the result of `find_wdl`.
 
     The result is `OK` and 1 win, 0 draw, -1 loss for the side to move; `MISSING` without a file;
-    `INVALID` for a piece outside its area, but where all outcomes of the material or of the side to
-    move are equal, attackers are not tested. The outcome is 0 unless the status is `OK`. Pieces may
-    be listed in any order, and must be those of the material, on different squares: neither this
-    nor legality is checked.
+    `INVALID` for a piece outside its area. Not tested for this are pieces of materials without
+    attackers, and attackers if all outcomes of the side to move are equal. The outcome is 0 unless
+    the status is `OK`. Pieces may be listed in any order, and must be those of the material, on
+    different squares: neither this nor legality is checked.
 
     found : int64, result of `find_wdl`
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15

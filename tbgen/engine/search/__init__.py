@@ -16,7 +16,7 @@
     transposition  the hash table (transposition table)
     geometry       look-up tables of lines, leaps and legs; piece codes and the game phase
     state          memory of one search as one record, and making a move
-    scores         bands of scores: mates, tables, verdicts, evaluation
+    scores         bands of scores: mates, tables, verdicts, proofs, evaluation
 
 Each module above `state` imports only modules below it. All modules but `scores` import numba;
 `tbgen.engine.resources` loads them in the background. The search is one kernel with its parts, so

@@ -64,7 +64,8 @@ class Prover:
 
         Returns None while the win is not proven, or without a proof; a failed proof is dropped. The
         proof may use several times the nodes of the search (`_SHARE`). `node_limit` of `state`
-        limits the sum of both.
+        limits the sum of both. Returns None, without a try, before the search has `_LEAST_SEARCHED`
+        nodes.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _LEAST_SEARCHED:
@@ -82,7 +83,10 @@ class Prover:
         return None
 
     def least_to_prove(self) -> Move | None:
-        """Return the root move with the smallest proof number; None without a proof or on a tie."""
+        """Return the root move with the smallest proof number; None on a tie.
+
+        Also None without a proof, or before its root is expanded.
+        """
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
             return None

@@ -108,7 +108,8 @@ class Searcher:
     def allocate(self, ended: Callable[[], bool]) -> None:
         """Write to every page of a new hash table, so that the system allocates it.
 
-        Otherwise the next search would wait for each page. Stops early once `ended()` is true.
+        Otherwise the next search would wait for each page. Stops early once `ended()` is true. Does
+        nothing once a search has used the table.
         """
         if not self._is_allocated:
             for first in range(0, len(self._table), _ALLOCATED_ENTRIES):
@@ -167,10 +168,11 @@ class Searcher:
         `positions` is the game, oldest first, and `moves` the moves between them. `rule_set`
         decides repetitions. `lines` is the number of best lines (MultiPV), `only` the moves that
         may be played (None: all legal moves). `depth` and `nodes` are limits, `nodes` for each
-        thread. `full_width` switches reductions and pruning off. Yields nothing if there is no
-        legal move. A search that is stopped, by `stop` or by `nodes`, yields the lines of its
-        unfinished iteration last, if there are any, and leaves the flag set (`clear_stop`). A win
-        proven by the `prover` ends the search; its line is one move with the score `PROVEN_WIN`.
+        thread. `full_width` switches reductions and pruning off. Yields nothing if no legal move
+        may be played. Raises the errors of `NumbaTables.load_wanted`. A search that is stopped, by
+        `stop` or by `nodes`, yields the lines of its unfinished iteration last, if there are any,
+        and leaves the flag set (`clear_stop`). A win proven by the `prover` ends the search; its
+        line is one move with the score `PROVEN_WIN`.
         """
         legal = legal_moves(positions[-1])
         if only is not None:
@@ -237,8 +239,9 @@ class Searcher:
     ) -> NDArray[np.void]:
         """Set up the records of all threads for a search; return them, an array (threads,).
 
-        They hold the last `GAME_PLIES` plies of the game, a new generation of hash entries, and the
-        histories and the stop flag of the first thread. All other fields are cleared.
+        They hold the last `GAME_PLIES` plies of the game, the rules, the maximum pieces of the
+        tables, a new generation of hash entries, and the histories and the stop flag of the first
+        thread. All other fields are cleared.
         """
         state = self._states[:1]
         for name in STATE.names or ():

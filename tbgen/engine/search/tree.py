@@ -278,7 +278,8 @@ def search_root(states, shared, moves, first, depth, low, high):
     low, high : int64; the aspiration window
 
     A move that raises the score above `low` stores a line; without such a move `pv_length[0]` is 0.
-    A stopped search returns the best score of the moves that were searched to the end.
+    A stopped search returns the best score of the moves that were searched to the end, `-INFINITE`
+    without any.
     """
     state = states[0]
     row, side = state.root, state.root_side
