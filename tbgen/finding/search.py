@@ -187,7 +187,7 @@ class Search:
         return sum(part.rows for part in self.chunks())
 
     def chunks(self) -> Iterator[TableColumns]:
-        """Yield the rows of the positions, up to the limit, in parts, some empty; sorted, in one."""
+        """Yield the rows, up to the limit, in parts, some of them empty; if sorted, in one part."""
         if self._sort is not None:
             yield self._sorted(self._sort)
             return

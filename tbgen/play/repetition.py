@@ -21,9 +21,9 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
     """Return the referee's verdict on the last position of a game if it has occurred before.
 
     `game` is the positions, oldest first. If two neighbours are not one legal move apart, all
-    positions before that gap are left out. The judged game begins with the first occurrence after
-    it, from which the `span` is counted. Returns None if the last position has not occurred since
-    then, or if the rules have no repetition rule or are unknown.
+    positions before that gap are left out. The judged game begins with the first occurrence that is
+    left, from which the `span` is counted. Returns None if the last position has not occurred since
+    the last gap, or if the rules have no repetition rule or are unknown.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:
