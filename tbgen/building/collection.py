@@ -270,7 +270,7 @@ class ProcessLimits:
     jobs: int
     """Number of processes that run at once."""
     memory: int
-    """Bytes that all tables share; 0 for no limit."""
+    """Bytes that all tables share; 0 for a single process that builds by its own limits."""
     floor: int
     """Least bytes that each table is given, even if its planned memory is less."""
 

@@ -12,5 +12,6 @@ A job has a key, the keys of its prerequisites, and estimates of its memory (byt
 A job is a build or a proof of a table; only that function depends on the kind.
 
 A job is *lost* if its worker has ended without an answer. A job is *postponed* if it cannot run
-now: another process is doing it, or the scheduler of its cluster was lost. Both are retried.
+now: another process is doing it, or the scheduler of its cluster was lost. A postponed job is
+retried without limit, a lost one until `queue.MAX_TRIES` workers were lost.
 """

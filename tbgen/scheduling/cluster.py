@@ -1,14 +1,16 @@
 """Executor with the workers of a dask cluster, on this machine or others.
 
-    local:N                a cluster of N processes on this machine, for the time of this process;
+    local:N                a cluster of N processes on this machine, which the executor ends;
                            TLS with its own certificate excludes other users
     tcp://scheduler:8786   a running scheduler with its workers
 
 A job is one future. The queue decides which jobs may start, as for any executor; dask chooses the
 workers, by priority. A worker must have the job's bytes free in the resource `memory`, with which
-workers are started; a worker without that resource gets no jobs. If a worker is killed, dask runs
-its jobs elsewhere. A job that kills several workers ends with `LostError`. If the scheduler itself
-is lost, all running jobs are postponed, and then submitted to a new scheduler at the same address.
+workers are started; a worker without that resource gets no jobs. A job of more bytes than any
+worker has declared at the start is given as many as the largest one. If a worker is killed, dask
+runs its jobs elsewhere. A job that kills several workers ends with `LostError`. If the scheduler
+itself is lost, all running jobs are postponed, and then submitted to a new scheduler at the same
+address, if one is started within `_RECONNECT_SECONDS`.
 
 The package `distributed` belongs to the extra `cluster`, and is loaded when a cluster is used.
 """
@@ -67,7 +69,8 @@ class Cluster(Executor):
     """Executor that calls `function(start)` on workers of dask; use as a `with` block.
 
     address : of a scheduler, or `local:N`
-    memory : bytes that the workers of a local cluster share; other workers declare theirs
+    memory : bytes of a local cluster, divided equally among its workers; other workers declare
+        theirs
     floor : least bytes that a job is given, if a worker has them
 
     Raises `InputError` for a malformed address, if dask is missing, if a local cluster does not
@@ -175,7 +178,8 @@ class Cluster(Executor):
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Wait until a future is done, or `timeout` seconds; return the futures that are done.
 
-        Implements `Executor.wait`, but waits at most `_CHECK_SECONDS`. If the scheduler is lost,
+        Implements `Executor.wait`, but waits at most `_CHECK_SECONDS`. If the scheduler is lost, no
+        future is returned, a new scheduler is connected to (at most `_RECONNECT_SECONDS`), and then
         all futures get a `PostponedError`, so that their jobs are retried. Raises `OSError` if no
         new scheduler is reached, and `InputError` for a new worker of another version.
         """
@@ -252,9 +256,10 @@ def _complete(local: Future[Any], remote: Any) -> None:
 
 
 def _local_cluster(address: str, memory: int) -> Any:
-    """Start the cluster of an address `local:N`: N processes, which share `memory` bytes.
+    """Start the cluster of an address `local:N`: N processes, each with an N-th of `memory` bytes.
 
-    Raises `InputError` for another address, and if the processes do not start.
+    Raises `InputError` for another address, if dask or the package cryptography is missing, and if
+    the processes do not start.
     """
     match = _LOCAL.fullmatch(address)
     if match is None:

@@ -4,7 +4,8 @@
     Forecast    events of a run      ->  remaining time, by simulating the remaining jobs
 
 Simulated and real executors share the loop and the queue. The *slowdown* is the time that finished
-jobs took, divided by their estimates; a forecast multiplies the remaining estimates by it.
+jobs took, divided by their estimates, both with an addition (`_PLAN_SHARE`); a forecast multiplies
+the remaining estimates by it.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class Simulated(InProcess):
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Advance the clock to the next end of a job, but at most by `timeout` seconds.
 
-        Implements `Executor.wait`: the job that ends first is returned, whatever `futures` has.
+        Implements `Executor.wait`, but returns the future of the job that ends first, whatever
+        `futures` has; an empty set if no job ends in time. Without a timeout, a job must be
+        running.
         """
         if timeout is not None and (not self._ends or self._ends[0][0] > self._now + timeout):
             self._now += timeout
@@ -80,9 +83,9 @@ class Simulation:
     seconds: float
     """Time until the last job is done."""
     longest_path: float
-    """Longest remaining path of any job: the lower bound of `seconds` for any number of slots."""
+    """Longest remaining path of any job: a lower bound of `seconds` for any number of slots."""
     busy: float
-    """Share of the slots' total time in which jobs run, 0 to 1."""
+    """Share of the slots' total time in which jobs run, 0 to 1; 1 if `seconds` is 0."""
 
 
 def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simulation:
@@ -90,6 +93,8 @@ def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simu
 
     slots : number of jobs that may run at once
     memory : bytes that the running jobs share, None for no limit
+
+    Raises `graphlib.CycleError` if prerequisites form a cycle.
     """
     jobs = list(jobs)
     executor = Simulated(slots, memory)
@@ -140,7 +145,10 @@ class Forecast(Observer):
         self._running.pop(start.job.key, None)
 
     def seconds_left(self) -> float:
-        """Return the estimated seconds until all jobs of the run are done or have failed."""
+        """Return the estimated seconds until all jobs of the run are done or have failed.
+
+        Jobs that cannot start, because one that they need has failed, are counted, too.
+        """
         factor, now = self._taken / self._planned, self._clock()
         rest = []
         for key, job in self._left.items():

@@ -77,7 +77,10 @@ class Processes(Executor):
         self._workers = []
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job in an idle or new process; return its future (`Executor.submit`)."""
+        """Run a job in an idle or new process; return its future (`Executor.submit`).
+
+        Raises `OSError` if no process can be started, and the errors of pickling the function.
+        """
         self._workers = [worker for worker in self._workers if worker.alive]
         message = pickle.dumps((self._function, start))
         future: Future[Any] = Future()
@@ -116,10 +119,10 @@ class _Worker:
         self._thread.start()
 
     def take(self, message: bytes, future: Future[Any]) -> bool:
-        """Send a job to the process if it is idle; return whether it was sent.
+        """Send a job to the process if it is alive and idle; return whether it is.
 
-        The future of a sent job is always completed: by the answer, or by an error if the process
-        ends. `message` is the job as `_call` unpacks it.
+        If so, the future is always completed: by the answer, or by an error if the process ends.
+        `message` is the job as `_call` unpacks it.
         """
         with self._lock:
             if not self.alive or self._future is not None:
@@ -186,7 +189,9 @@ def _describe_exit(status: int) -> str:
 
 
 def work(number: int) -> None:
-    """Run the jobs from an inherited connection until it ends: main function of a worker process.
+    """Run the jobs from an inherited connection: main function of a worker process.
+
+    Returns after an empty message, and when the connection ends.
 
     number : the connection's `fileno`, for `inherited`
     """

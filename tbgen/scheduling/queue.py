@@ -11,9 +11,9 @@ into free memory waits. Others may start before it if they do not delay it (back
 before its memory becomes free, or leave enough of it. So small jobs do not starve large ones.
 
 A job may lose its worker, usually because the system killed it for lack of memory. The job is
-retried with twice the memory reserved, and the last time with all the memory if that is limited, so
-that fewer jobs run beside it. A job that cannot run now is postponed. The queue itself starts
-nothing and does not wait: the caller passes times as numbers.
+retried with twice the memory reserved, and the last time (`MAX_TRIES`) with all the memory if that
+is limited, so that fewer jobs run beside it. A job that cannot run now is postponed. The queue
+itself starts nothing and does not wait: the caller passes times as numbers.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Start:
     job: Job
     memory: int
     """Reserved bytes: the job's estimate, or more after a worker of this job was lost; at most the
-    memory of all jobs.
+    memory of all jobs, if that is limited.
     """
     jobs_at_once: int
-    """Number of jobs that can run at once now, including this one. This job's share of the cores is
-    1 / `jobs_at_once`.
+    """Number of jobs that run or are ready now, including this one, but at most the number of
+    slots. This job may use 1 / `jobs_at_once` of the cores.
     """
     remaining_path: float
     """Longest remaining path in seconds, including the job's own; longer paths are more urgent."""

@@ -2,10 +2,12 @@
 
     queue.next  ->  executor.submit  ->  a future  ->  result           done
                                                        PostponedError   postponed, retried soon
-                                                       LostError        retried, with more memory
+                                                       LostError        retried, with more memory;
+                                                                        failed at the last try
                                                        any other        failed
 
-All executors share the loop: this process, processes of this machine, a cluster, a simulation.
+All executors share the loop: this process, processes of this machine, a cluster, a simulation. The
+base class of executors is here, and the executor of this process.
 """
 
 from __future__ import annotations
@@ -90,7 +92,10 @@ class Executor:
         raise NotImplementedError
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait until a future is done, or `timeout` seconds (None: no limit); return those done."""
+        """Wait until a future is done, or `timeout` seconds (None: no limit); return those done.
+
+        Without futures, waits `timeout` seconds, or not at all if it is None.
+        """
         if not futures:
             time.sleep(timeout or 0)
             return set()
@@ -146,7 +151,7 @@ class Observer:
         """
 
     def started(self, start: Start) -> None:
-        """Called when a job begins; it may begin again after `retried`."""
+        """Called just before a job begins; it may begin again after `retried`."""
 
     def finished(self, start: Start, result: Any) -> None:
         """Called when a job is done."""
@@ -177,7 +182,8 @@ def run(
 ) -> Outcome:
     """Run all jobs in the order of a `ReadyQueue`, and return their results and errors.
 
-    Raises `graphlib.CycleError` if prerequisites form a cycle, and the errors of the executor.
+    Raises `graphlib.CycleError` if prerequisites form a cycle, and the errors of the executor and
+    the observer.
 
     keep_going : whether to continue after a failure with jobs that do not depend on it; else no
         further job is started, and running jobs are finished

@@ -9,7 +9,7 @@
 
 `tbgen.retrograde.memory` computes the memory that a table needs. All limits are read on Linux. On
 macOS, total memory takes the place of free memory, and there are no control groups. On Windows,
-only free memory counts.
+the only limit is free memory, or `--memory`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
 
 
 def _groups(root: Path) -> Iterator[Path]:
-    """Yield the folders of this process's control groups for memory, innermost first."""
+    """Yield the folders of this process's control groups, of each hierarchy the innermost first.
+
+    The hierarchies are those of version 2, and of version 1 with the controller `memory`.
+    """
     for line in _read(root / "proc/self/mountinfo").splitlines():
         mount, _, system = line.partition(" - ")
         kind, _, controllers = [*system.split(), "", "", ""][:3]
@@ -100,8 +103,8 @@ def _membership(root: Path, controller: str) -> str:
 def _room(group: Path) -> int | None:
     """Return the bytes that a control group may still allocate.
 
-    Cached file pages count as free, since the system can drop them. None if the group has no limit,
-    or its usage cannot be read.
+    Cached file pages count as free, since the system can drop them. Negative if the group exceeds
+    `memory.high`; None if it has no limit, or its usage cannot be read.
     """
     limits = [number for name in _GROUP_LIMITS if (number := _number(group / name)) is not None]
     used = [number for name in _GROUP_USAGES if (number := _number(group / name)) is not None]

@@ -81,8 +81,8 @@ def require_regular(descriptor: int, path: Path) -> int:
 def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
     """Open or create a file of this program, such as a lock file, to read and write.
 
-    `flags` are further flags of `os.open`. Raises `OSError` if `path` is something else than a
-    regular file, or a symbolic link (on systems with `O_NOFOLLOW`).
+    `flags` are further flags of `os.open`. Raises `OSError`, also if `path` is something else than
+    a regular file, or a symbolic link (on systems with `O_NOFOLLOW`).
     """
     try:
         descriptor = os.open(path, _WRITE_FLAGS | flags, 0o666)
@@ -96,8 +96,9 @@ def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
 def lock(file: BinaryIO, *, wait: bool) -> None:
     """Lock an open file against other processes, until it is closed.
 
-    On POSIX systems, also against this process if it opens the file again. If the lock is held,
-    waits for it, or raises `BlockingIOError` if `wait` is False.
+    Also against this process if it opens the file again. If the file is locked already, waits for
+    its release, or raises `BlockingIOError` if `wait` is False. Raises `OSError` if the file system
+    has no locks.
     """
     if not WINDOWS:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -109,7 +110,7 @@ def lock(file: BinaryIO, *, wait: bool) -> None:
 
 
 def _lock_byte(descriptor: int) -> bool:
-    """Lock the byte at `_LOCKED_BYTE`, on Windows; return False if another process holds it."""
+    """Lock the byte at `_LOCKED_BYTE`, on Windows; return False if it is locked already."""
     position = os.lseek(descriptor, 0, os.SEEK_CUR)
     os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
     try:
@@ -126,7 +127,8 @@ def _lock_byte(descriptor: int) -> bool:
 def rename_and_close(file: BinaryIO, path: Path, to: Path) -> None:
     """Rename an open file, replacing a file `to`, and close it; a lock lasts until then.
 
-    On Windows the file is closed first.
+    On Windows the file is closed first, which ends the lock. Raises `OSError`, on Windows also if
+    `to` is open.
     """
     if WINDOWS:
         file.close()
@@ -137,7 +139,7 @@ def rename_and_close(file: BinaryIO, path: Path, to: Path) -> None:
 def remove_and_close(file: BinaryIO, path: Path) -> None:
     """Remove an open file and close it; a lock lasts until then.
 
-    On Windows the file is closed first, and stays if another process has opened it.
+    On Windows the file is closed first, which ends the lock, and stays if it is open elsewhere.
     """
     if WINDOWS:
         file.close()
@@ -154,7 +156,10 @@ def is_own(status: os.stat_result) -> bool:
 
 
 def read_at(descriptor: int, length: int, offset: int) -> bytes:
-    """Read at most `length` bytes of an open file at `offset`, like `os.pread`."""
+    """Read at most `length` bytes of an open file at `offset`, like `os.pread`.
+
+    Without `os.pread` (Windows), this moves the position of the file.
+    """
     if hasattr(os, "pread"):
         return os.pread(descriptor, length, offset)
     with _seeking:
@@ -228,7 +233,8 @@ def anonymous_pages(size: int) -> mmap.mmap:
 def allocate(descriptor: int, size: int) -> None:
     """Give an empty file its size, with all its room on the disk where the system can reserve it.
 
-    Raises `OSError` if the disk is full; a page written later without room would end the process.
+    Raises `OSError` if the disk is full. Where no room can be reserved (macOS), a page that is
+    written later to a full disk ends the process.
     """
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, size)
@@ -239,7 +245,8 @@ def allocate(descriptor: int, size: int) -> None:
 def release_pages(pages: mmap.mmap) -> None:
     """Return mapped pages to the system, where possible.
 
-    Anonymous pages become 0, pages of a file keep their contents. On Windows nothing changes.
+    On Linux, anonymous pages become 0; pages of a file keep their contents. On Windows nothing
+    changes.
     """
     if not WINDOWS:
         pages.madvise(mmap.MADV_DONTNEED)
@@ -278,9 +285,9 @@ def trim_process() -> None:
     """Return idle memory to the system, where possible; call again after loading kernels.
 
     The code pages of numba's compiler, 30 MiB and more, are dropped; the system reads them again if
-    needed. After the call, each array of a MiB or more that numpy allocates gets pages of its own,
-    which return to the system when the array is freed. By default glibc raises this threshold with
-    each freed array, up to 32 MiB. Does nothing on Windows.
+    needed. After the call, with glibc, each array of a MiB or more that numpy allocates gets pages
+    of its own, which return to the system when the array is freed. By default glibc raises this
+    threshold with each freed array, up to 32 MiB. Does nothing on Windows.
     """
     if WINDOWS:
         return
@@ -313,7 +320,10 @@ OWN_GROUP: dict[str, Any] = (
 
 
 def inherit(connection: Connection) -> dict[str, Any]:
-    """Return options of `subprocess.Popen` for a process that uses a connection (`inherited`)."""
+    """Return options of `subprocess.Popen` for a process that uses a connection (`inherited`).
+
+    On Windows, the handle of the connection becomes inheritable.
+    """
     if not WINDOWS:
         return {"pass_fds": (connection.fileno(),)}
     import subprocess  # late: only those who start a process need it
@@ -361,7 +371,8 @@ def lower_priority(niceness: int) -> None:
 def safe_path() -> Iterator[None]:
     """Context manager: Python processes started inside import nothing from the current directory.
 
-    For processes that a library starts; `python_command` does the same for our own.
+    For processes that a library starts; `python_command` does the same for our own. Sets the
+    environment variable `PYTHONSAFEPATH` of this process, and restores it at the end.
     """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
@@ -384,7 +395,8 @@ def usable_cores() -> int:
 def import_permanently(name: str) -> ModuleType:
     """Import a large module, and exempt all objects that exist then from garbage collection.
 
-    Garbage collection during such an import would take a tenth of the time of starting the program.
+    Garbage collection is off during the import: it would take a tenth of the time of starting the
+    program. A second call with the same name returns the module, and exempts nothing more.
     """
     collecting = gc.isenabled()
     gc.disable()

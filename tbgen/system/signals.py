@@ -27,7 +27,8 @@ def take_signals() -> None:
     """Handle the signals of `_STOPS` like Ctrl-C, unless ignored; called also in worker processes.
 
     Python drops an exception raised in a destructor or callback. A `KeyboardInterrupt` that was
-    dropped is raised again soon after (`_raise_later`).
+    dropped is raised again soon after (`_raise_later`): for this, `sys.unraisablehook` is replaced,
+    and the handler of SIGALRM. Must be called in the main thread.
     """
     sys.unraisablehook = _raise_later
     if hasattr(signal, "SIGALRM"):
@@ -40,7 +41,8 @@ def take_signals() -> None:
 def leave_signals() -> None:
     """Restore the default handlers before the exit, so that a further signal ends the process.
 
-    Signals that are ignored stay ignored.
+    Signals that are ignored stay ignored. A dropped `KeyboardInterrupt` is not raised again, except
+    on Windows if its time is running.
     """
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -54,6 +56,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     """Handle SIGALRM or a signal of `_STOPS`: call the current handler of SIGINT (Ctrl-C).
 
     By default that handler raises `KeyboardInterrupt`; that of a web server shuts the server down.
+    If SIGINT has no handler in Python, as in workers, `KeyboardInterrupt` is raised.
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):
