@@ -1,4 +1,4 @@
-"""A game as the record that the referee's scalar functions read."""
+"""A game as the record that the referee's scalar functions read; positions as books print them."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ class Game:
     """A game as lists `boards`, `ids` and `log`, which the scalar functions of `record` read.
 
     Moves are pushed and popped at its end; `positions` has one position more than there are moves.
-    The chases of a ply are cached. They depend on `chase_rules` (bits of the rule set, from
-    `Rules.chase_rules`; by default those of `wxf`), so these are fixed for a game.
+    The chases of a ply are cached, except those of the last one. They depend on `chase_rules` (bits
+    of the rule set, from `Rules.chase_rules`; by default those of `wxf`), so these are fixed for a
+    game.
 
     Raises `PositionError` if the first position is illegal.
     """

@@ -69,9 +69,10 @@ def _compile() -> None:
 class History:
     """A game with push and pop, and the verdict on its last position.
 
-    The options are as for `tbgen.referee.judge`, but `rules` must be a `Rules`. A search pushes and
-    pops moves along its line and calls `verdict` after each push. Raises `PositionError` if the
-    position is illegal, and `ValueError` if `occurrences` is less than 2.
+    The options are as for `tbgen.referee.judge`, but `position` must be a `Position`, and `rules` a
+    `Rules`. A search pushes and pops moves along its line and calls `verdict` after each push.
+    Raises `PositionError` if the position is illegal, and `ValueError` if `occurrences` is less
+    than 2.
 
     >>> from tbgen.referee.history import History
     >>> history = History(Position.from_fen("3k5/9/9/9/9/9/4r4/9/9/4K4 w"))

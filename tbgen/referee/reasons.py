@@ -45,9 +45,10 @@ class Conduct:
 
     `level` is the gravity of its offence (`record.ALLOWED`). `plies`, `checks` and `chasing` count
     the side's plies, its plies that give check, and those that chase. `pairs` are the pairs
-    (chaser, victim) whose victim is chased by every ply of the side, sorted by the victim's square;
-    empty if the side has given a check. `is_voided`: by the rules no chase of the span counts,
-    because it contains a check of either side (`CHECK_VOIDS`).
+    (chaser, victim) whose victim is chased by every ply of the side, however often the span is
+    repeated (`record.common_victims`), sorted by the victim's square; empty if the side has given a
+    check. `is_voided`: by the rules no chase of the span counts, because it contains a check of
+    either side (`CHECK_VOIDS`).
     """
 
     side: Side
@@ -160,8 +161,8 @@ class Conduct:
 def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     """Return one sentence: the conduct of both sides, the verdict, and the article that decides.
 
-    `conducts` are Red's and Black's. `verdict` is their `Verdict.text`: `draw`, `red wins` or
-    `black wins`.
+    Without repetition rules it names no conduct, and for some draws no article. `conducts` are
+    Red's and Black's. `verdict` is their `Verdict.text`: `draw`, `red wins` or `black wins`.
     """
     red, black = conducts
     if not rules.judges_checks:

@@ -108,7 +108,8 @@ def append_ply(
 ) -> None:
     """Play `source`-`target` by `side` from position `ply`, and write position `ply + 1`.
 
-    The move must be legal, and row `ply + 1` must exist in all three arrays.
+    The move must be legal, and row `ply + 1` must exist in all three arrays. The cached victims of
+    ply `ply - 1` are dropped, since they depend on this reply.
     """
     append_unchecked(boards, ids, log, ply, source, target)
     log[ply + 1][CHECKED] = int(in_check(boards[ply + 1], 1 - side))

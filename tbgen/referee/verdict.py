@@ -60,9 +60,9 @@ class Ply:
 
     `chased` and `by` are the squares, after the ply, of the chased pieces and of the pieces that
     chase them; both ascend, and their entries are not paired. A ply that gives check chases
-    nothing. An attack is a chase if it is new and the reply answers it (docs/referee.md, section
-    2). The reply to the last ply is the first ply of the loop. Without a repetition there is none,
-    and all new attacks of the last ply are chases.
+    nothing. An attack is a chase if it is new and the reply answers it, or under `computer` if it
+    is new (docs/referee.md, section 2). The reply to the last ply is the first ply of the loop.
+    Without a repetition there is none, and all new attacks of the last ply are chases.
     """
 
     move: Move

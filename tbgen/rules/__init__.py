@@ -6,10 +6,10 @@
     chases     attacks that count as chases
     positions  the rules on `Position` and `Move`; exported here
 
-All but `positions` are scalar functions over a board of ninety piece codes: one source for plain
-Python and for kernels. Nothing here imports numba. Values, tables and verdicts on repetitions
-(`tbgen.referee`) are outside this package. A *pseudo-legal* move may leave the mover's king
-attacked.
+The functions of all modules but `positions` are scalar: of integers and of boards of ninety piece
+codes, one source for plain Python and for kernels. Nothing here imports numba. Values, tables and
+verdicts on repetitions (`tbgen.referee`) are outside this package. A *pseudo-legal* move may leave
+the mover's king attacked, or facing the other king.
 
 Parameters of kernels, unless a kernel says otherwise:
     board : Board (90,), piece codes; a `MutableBoard` is changed to try a move and then restored

@@ -4,8 +4,8 @@
     is_attacked(board, square, side)   any piece of that side, searched outward from the square
     in_check(board, side)              the king attacked, or facing the other king
 
-All are scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. Moves
-that do not capture are in `moves`; the side to move does not matter here.
+All are scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. Moves are
+in `moves`; the side to move does not matter here.
 """
 
 from __future__ import annotations
@@ -178,7 +178,8 @@ def kings_face(board: Board) -> bool:
 def in_check(board: Board, side: int) -> bool:
     """Return whether the side's king is attacked, or faces the other king on an open file.
 
-    In a legal position the kings do not face each other, so True means check in the usual sense.
-    After a pseudo-legal move of the side, True means that the move was illegal.
+    Both kings must be on the board. In a legal position the kings do not face each other, so True
+    means check in the usual sense. After a pseudo-legal move of the side, True means that the move
+    was illegal.
     """
     return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)

@@ -5,12 +5,12 @@
              ->  is_answered(replied, ..)          point 7:    the reply removed this threat
 
 A move *chases* a piece V, the victim, if it gives no check and creates a threat of a piece Q, the
-attacker, to capture V, and if the reply removes this threat. Points are those of section 2 of the
-specification of the repetition rules (docs/referee.md, after WXF 2018 and the articles of the Asian
-rules). A *root* of V is a piece of V's side that can legally recapture after Q x V. The functions
-are scalar (`tbgen.system.scalar`); they try moves on the given board and restore it. `chase_rules`
-has the definition of a chase under a rule set as bits (`rulesets.Chases.word`). Loops and levels of
-offence are in `tbgen.referee`.
+attacker, to capture V, and if the reply removes this threat (not required under the bit
+`UNANSWERED`). Points are those of section 2 of the specification of the repetition rules
+(docs/referee.md, after WXF 2018 and the articles of the Asian rules). A *root* of V is a piece of
+V's side that can legally recapture after Q x V. The functions are scalar (`tbgen.system.scalar`);
+they try moves on the given board and restore it. `chase_rules` has the definition of a chase under
+a rule set as bits (`rulesets.Chases.word`). Loops and levels of offence are in `tbgen.referee`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Nothing computed by the builder is trusted, and none of its code is imported. Th
 index, the rules and the coding of values, but neither rows nor phases of the solver. A proof holds
 if the supporting tables are right, so a closure is proven bottom-up. Both planes of the table, and
 the planes of supporting tables that captures lead to, are in memory at once, or in unnamed files.
-Only certificates are written.
+The only named files that change are certificates.
 
 Vocabulary
     innermost attacker  the attacker whose square varies fastest in the index; others are *outer*

@@ -5,8 +5,9 @@
     best_of_row    best number (rank or mark) that a side's moves lead to, for each place
 
 A *place* is one slot of a row, and so one square of the innermost attacker, which alone varies in a
-row. A move of another piece leads from every place of a row to the same place of another row. So
-`best` is an element-wise maximum of rows. To *include* a row is to replace each number of `best` by
+row. A move of another piece leads from every place of a row to the same place of another row; but
+to the mirrored place if a step of a defender leads to a lead with the mirror image. So `best` is an
+element-wise maximum of rows. To *include* a row is to replace each number of `best` by
 that of the row if this is larger. The row of a move is not included at the places where the
 innermost attacker blocks the move; `kept` holds the numbers there. The innermost attacker's own
 moves along lines are a running maximum. `--plain` takes one place at a time (`complete`, `passes`).
@@ -53,7 +54,7 @@ of those of pawns, advisors and elephants.
 def _end_of_line(square, step):
     """Return the end of the line from a square to the edge of the board.
 
-    The squares after it in this direction are `range(square + step, end, step)`.
+    The squares of the line are `range(square + step, end, step)`.
     """
     if step == 1 or step == -1:
         return square - square % 9 + (9 if step == 1 else -1)
@@ -233,7 +234,7 @@ def _include_place(square, start, best, numbers, index):
 def _include_steps(side, plane, within, image, best, numbers, state, index):
     """Include in `best` the rows that moves of a side's king, advisors and elephants lead to.
 
-    Places where the innermost attacker stands on an elephant's eye are left unchanged.
+    An elephant's move leaves the place unchanged where the innermost attacker stands on its eye.
     """
     board, steps = state.board, state.steps
     for n in range(state.step_counts[side]):

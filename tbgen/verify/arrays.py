@@ -127,7 +127,7 @@ class Palette(NamedTuple):
         return np.where(self.codes[at] == codes, self.ranks[at], self.ranks[-1])
 
     def count_codes(self, counts: Numbers) -> dict[int, int]:
-        """Return a map from each code that occurs to its number of positions.
+        """Return a map from each listed code that occurs to its number of positions.
 
         counts : (ranks,), the number of positions of each rank
         """
@@ -309,7 +309,8 @@ def gather(
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` if the rules are None (unknown), `LimitExceededError` for more values than
-    16-bit ranks can tell apart, `OSError` if the disk is full, and the errors of `supporting`.
+    16-bit ranks can tell apart, `OSError` if the disk is full, and the errors of `supporting` and
+    of reading the tables.
     """
     layout, rules = table.layout, rule_set.known_rules
     allocator = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)

@@ -249,7 +249,8 @@ def _find_for_side(
     """Find candidates for patterns by which `winner` would win and the other side offends.
 
     The marks of the offender and of the winner are updated in turn until none changes, or `_ROUNDS`
-    times. During this, `held` draws of the offender are marked CHECKING_DRAW.
+    times. During this, `held` draws of the offender are marked CHECKING_DRAW; on return they have
+    marks of positions of a winner, CHECKED_DRAW or QUIET_DRAW.
 
     held : draws in which every move that keeps the draw is a check, with either side to move
 

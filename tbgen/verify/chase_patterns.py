@@ -11,9 +11,8 @@ The pattern of order k is found anew among all positions that are undecided befo
     order k  chasers of the pattern  ->  positions after their due chases  =  claims
 
 A claim is a position that the table stores as a direct win of this order, of a side that is not in
-check. A position after a chase
-by another chaser is no direct win, even if an answer leads into the pattern: the winner wins in 2
-plies there.
+check. A position after a chase by a chaser outside the pattern is no direct win, even if an answer
+leads into the pattern: the winner wins in 2 plies there.
 
     chaser  --chase-->  the winner answers  --edge-->  chaser  --chase-->  ...
 

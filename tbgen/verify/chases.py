@@ -2,7 +2,8 @@
 """Chases, answers and victims: the edges of possible chase patterns.
 
     chase    a chaser's move that attacks the victim anew, with the attacking pieces
-    answer   a reply that removes one of these attacks and leads to a chaser of the same victim
+    answer   a quiet reply that removes one of these attacks and leads to a chaser of the same
+             victim; no check under rules by which a check voids all chases
     victims  of an answer: the pieces that it attacks anew, if the next chase removes that attack
 
 An *edge* is an answer together with the chaser that it leads to. Victims of answers are computed
@@ -42,7 +43,7 @@ CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
 CHASER : index of the chaser
 NODE_AFTER : the node after the move
 CHASING_MOVE : the move, piece * 90 + target square, with pieces as in the chaser's slot
-LOSES_FROM : the order from which the move loses
+LOSES_FROM : the order from which the move loses; NEVER + 1 for a move that does not lose
 """
 
 CHASE_OF_EDGE, CHASER_AFTER, ANSWER, IS_CHECK, EDGE_COLUMNS = range(5)
@@ -157,6 +158,8 @@ def _may_be_answered(node, listed, state, index, arrays):
 @borrowing_kernel
 def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers with index in [first, last), and the answers to each chase.
+
+    Chases that lose by the first order of their chaser are left out: they are never due.
 
     first, last : int, indices in `chasers`
     first_orders : int64 (chasers,): the order from which every move of a chaser loses or attacks

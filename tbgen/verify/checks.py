@@ -13,7 +13,7 @@ the greatest set of the following positions. O is the side that checks for ever,
 
 Its checked sides must be exactly the direct wins of order k of sides in check (docs/values.md,
 "Patterns, exactly"). At one order more than the table has, the set must be empty: then no draw
-hides a pattern.
+hides a pattern. If the rule set limits the orders, those up to the limit are compared instead.
 
 The graph is small: its offenders are the candidates of the passes over rows, and a few others that
 these lead to (`_add_reached`). A position of W in check is left out if the repetition rules do not

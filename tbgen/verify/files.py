@@ -7,16 +7,16 @@
 
 Supporting tables are trusted, but their digests are computed from the bytes read, so a proof can
 name them as its premises. A table that counts to mate needs supporting tables that count to mate; a
-table that counts to conversion may use any. Only `certify` writes files. A directory without write
-permission does not make a proof fail; the missing certificate is reported.
+table that counts to conversion may use any. Only `certify` writes or removes files. A directory
+without write permission does not make a proof fail; the missing certificate is reported.
 
     names  ->  plan   ->  Job, Job, ...  ->  tbgen.scheduling  ->  TableProver, in some process
                           supporting tables first                  ProvenTable, RefutedError
 
-A table with a valid certificate is not proven again. Its bytes are read, its digest is computed,
-and the digests in the headers of its supporting tables are compared. A missing table is an error of
-`plan`. Tables above a refuted or damaged table are skipped. Each proof writes its certificate at
-once, so an interrupted run resumes there.
+A table with a valid certificate is not proven again, unless `force` is set. Its bytes are read, its
+digest is computed, and the digests in the headers of its supporting tables are compared. A missing
+table is an error of `plan`. Tables above a refuted or damaged table are skipped. Each proof writes
+its certificate at once, if at all, so an interrupted run resumes there.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FileTable(TableFile):
     """Table file as a `Table` for `verify`; its digest is computed from the bytes proven."""
 
     def __init__(self, path: Path, *, name: TableName) -> None:
-        """Open the file; only the header is checked."""
+        """Open the file; only the header is checked. Raises the errors of `TableFile`."""
         self.modified = path.stat().st_mtime_ns
         super().__init__(path, name=name)
         self._digests = [b""] * sum(self.header.blocks)
@@ -75,7 +75,7 @@ class FileTable(TableFile):
 
         The digests of the tile's blocks are written to `digests`, by default the object's own list.
         After the last tile of a side, the digest of the file is checked if all blocks have been
-        read. Raises `CorruptTableError`.
+        read. Raises `CorruptTableError` and `OSError`.
         """
         kept = self._digests if digests is None else digests
         runs = super().tile(side, number, numbers_of, kept)
@@ -88,7 +88,7 @@ class FileTable(TableFile):
     def check_rest(self) -> None:
         """Read and check the blocks not read so far, such as a side to which no capture leads.
 
-        Raises `CorruptTableError`.
+        Then checks the digest of the file. Raises `CorruptTableError` and `OSError`.
         """
         if not self._is_checked:
             self.check_blocks(self._digests)
@@ -123,8 +123,8 @@ def verify_file(
     """Prove a table file, given its supporting tables; `find` returns a table's path or None.
 
     plain : as for `verify`
-    memory : bytes for the process, of which 300 MiB are left for all but planes; planes that do
-        not fit are kept in unnamed files beside the table
+    memory : bytes for the process, None for no limit; 300 MiB of them are left for all but planes,
+        and planes that do not fit are kept in unnamed files beside the table
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` if the table or a supporting
     one is missing, and the errors of `supporting_names`, `TableFile` and `verify`.
@@ -193,7 +193,10 @@ def supporting_names(
 
 
 def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
-    """Return the differences between stored and recounted statistics, as lines of text."""
+    """Return the differences between stored and recounted statistics, as lines of text.
+
+    Also lists stored longest positions that are none, and orders without one.
+    """
     spec, stored = file.header.spec, file.statistics
     # Tables of older versions do not record the number of patterns.
     recorded = any(order.chase_patterns is not None for order in stored.orders)
@@ -248,9 +251,10 @@ def _shorten(figure: object) -> str:
 def certify(proof: FileProof) -> list[str]:
     """Write the certificate of a proven table, or remove that of a refuted table.
 
-    A certificate that states the same is kept, so that published copies of it stay equal; so is
-    one for other contents if the table is refuted. Returns notes for the user, as lines, if a
-    certificate was removed, or could not be written or removed.
+    A certificate that states the same, but for version and seconds, is kept, so that published
+    copies of it stay equal; its file only gets the modification time of the table. If the table is
+    refuted, an invalid certificate, or one for other contents, is kept. Returns notes for the user,
+    as lines, if a certificate was removed, or could not be written or removed.
     """
     path = certificate_path(proof.path)
     try:
@@ -279,7 +283,7 @@ def certify(proof: FileProof) -> list[str]:
 
 
 def _certificate_of(proof: FileProof) -> Certificate | None:
-    """Return the certificate beside a table if it names the digest that this proof computed."""
+    """Return the certificate beside a table; None if missing, invalid or of other contents."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:
@@ -328,7 +332,7 @@ class TableProver:
     directory : of the table and its supporting tables; threads : of all processes together
     plain : as for `verify`
     force : whether to prove certified tables again
-    certificates : whether to write certificates
+    certificates : whether to write, update and remove certificates
     """
 
     directory: Path
@@ -340,8 +344,8 @@ class TableProver:
     def __call__(self, start: Start) -> ProvenTable:
         """Prove the table of a job, or accept its valid certificate; return the `ProvenTable`.
 
-        Raises `RefutedError`, and the errors of `verify_file`. Where certificates are written,
-        that of an accepted table gets the table's modification time.
+        Raises `RefutedError`, and the errors of `verify_file`. With `certificates`, calls `certify`
+        after a proof, and gives an accepted certificate the table's modification time.
         """
         name, find = start.job.payload, find_in_directory(self.directory)
         assert isinstance(name, TableName)
@@ -359,9 +363,10 @@ class TableProver:
     def _by_certificate(self, find: Find, name: TableName, threads: int) -> ProvenTable | None:
         """Return the table without a new proof if its certificate is valid; else None.
 
-        The certificate must state the digest of the file's bytes, and the digests in the headers of
-        the supporting tables. Raises the errors of `open_table` and `supporting_names`, and
-        `CorruptTableError` for a damaged file.
+        The certificate must name this table and its digest, which is checked by reading the whole
+        file, and the digests in the headers of the supporting tables. With `certificates`, a valid
+        certificate gets the file's modification time. Raises the errors of `open_table` and
+        `supporting_names`, and `CorruptTableError` for a damaged file.
         """
         with open_table(find, name) as file:
             try:

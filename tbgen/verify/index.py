@@ -102,10 +102,10 @@ class Index(NamedTuple):
     piece of a placement.
     """
     mirrored: NDArray[np.int64]
-    """int64 (placements,): the term (share of the slot) of the mirror image of each placement."""
+    """int64 (placements,): the term of the mirror image of each placement."""
     term_after: NDArray[np.int64]
-    """int64 (lines, 90): the term of a group, its share of the slot, after one of its pieces moves
-    to a square; NOWHERE if it cannot.
+    """int64 (lines, 90): the term of a group after one of its pieces moves to a square; NOWHERE if
+    it may not stand there.
     """
     lead_ranks: NDArray[np.int64]
     """int64 (2, L): the placement of Red's and of Black's defenders in each lead."""
@@ -124,8 +124,9 @@ class Index(NamedTuple):
     steps: NDArray[np.int64]
     """int64 (steps, STEP_WORDS): steps of defenders of all placements."""
     able_to_chase: NDArray[np.int64]
-    """int64 (pieces, pieces + 1): for each piece, the opponent's pieces of the types that may
-    chase, then NOWHERE; empty for kings. Pieces are indices of `Layout.piece_codes`.
+    """int64 (pieces, pieces + 1): for each piece, the opponent's pieces of the types that may chase
+    under some rules (`ABLE_TO_CHASE`), then NOWHERE; empty for kings. Pieces are indices of
+    `Layout.piece_codes`.
     """
     square_of_place: NDArray[np.int64]
     """int64 (places,): the square of each place in a row."""

@@ -147,7 +147,7 @@ ascend within the result of a function and from function to function.
 """
 
 _NODES = 1 << 14
-"""Largest number of nodes that one function of `Ranges` returns."""
+"""Largest number of nodes that one function of `split_nodes` returns."""
 
 
 def split_nodes(nodes: NodeList) -> Ranges:

@@ -2,7 +2,8 @@
 
     gather the tables  ->  passes over all positions  ->  patterns, order by order  ->  report
 
-Tasks and their order do not depend on the number of threads, so neither does the report.
+Tasks and their order do not depend on the number of threads, so neither does the report, except its
+`seconds`.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ def verify(
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` if the rules are None (unknown), `LimitExceededError` for more values than
-    16-bit ranks can tell apart, `OSError` if the disk is full, and the errors of `supporting` and
-    of the tables.
+    16-bit ranks can tell apart, `OSError` if the disk is full, `MemoryError` if the limits of the
+    process leave too little for the threads, and the errors of `supporting` and of the tables.
     """
     start, start_compiling = time.monotonic(), compiling_seconds()
     progress("load", 0, 1)

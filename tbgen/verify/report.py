@@ -111,9 +111,10 @@ class VerifyReport:
     `offenders_examined` counts the positions in which the side to move may be checking for ever:
     all its moves but checks lose. `chasers_examined` counts pairs of a position and a piece that
     the side to move may be chasing for ever: its moves chase the piece or lose. Either is 0 if the
-    rules do not judge the offence. `histograms` map each stored code to its number of positions,
-    for Red and for Black to move. `chase_patterns` maps each order to its number of direct wins by
-    perpetual chase. `seconds` excludes compiling.
+    rules do not judge the offence. `histograms` map each code that the table lists to its number of
+    positions, for Red and for Black to move; positions of other codes are findings, and counted
+    neither there nor in the totals of a side. `chase_patterns` maps each order to its number of
+    direct wins by perpetual chase. `seconds` excludes compiling.
     """
 
     material: str
@@ -146,7 +147,7 @@ class VerifyReport:
         return not self.findings and not self.file_problems
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `tbgen verify --json` prints for a material."""
+        """Return what `tbgen verify --json` prints for a material, but no digest, status, notes."""
         shown = {"ok": self.ok, "by": "proof", "positions": self.positions, **asdict(self)}
         del shown["histograms"], shown["chase_patterns"]
         if self.first is not None:

@@ -85,9 +85,9 @@ class WdlReport:
 
     `source` names the file of the table that the outcomes were derived from. `inconsistent` counts
     positions whose outcome is not the best of their moves. `differing` counts positions whose
-    outcome differs from that of the source table; `compared` is False if that table is missing.
-    `first` is the FEN of the first position of either kind. `problems` are disagreements between
-    the file and its statistics.
+    outcome differs from that of the source table; `compared` is False if that table is missing or
+    has another digest. `first` is the FEN of the first inconsistent position, else of the first
+    that differs, else None. `problems` are disagreements between the file and its statistics.
     """
 
     material: str
@@ -118,7 +118,8 @@ def verify_wdl(
     """Prove the win-draw-loss file of a material; return None if there is no file.
 
     Captures lead into win-draw-loss files, or into tables where those are missing. Raises
-    `CorruptTableError` for a damaged file, and `MissingTableError` if a capture leads to neither.
+    `CorruptTableError` for a damaged file, `MissingTableError` if a capture leads to neither, and
+    the other errors of `Tablebase.table`.
     """
     file = tablebase.wdl_file(material)
     if file is None:
