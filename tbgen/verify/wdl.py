@@ -171,7 +171,10 @@ def verify_wdl(
 
 
 def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
-    """Open the source table of a file name; None if it is missing or has another digest (hex)."""
+    """Open the source table of a file name; None if it is missing or has another digest (hex).
+
+    Raises the other errors of `TableFile`.
+    """
     wanted = TableName.parse(file)
     if wanted is None or wanted not in tablebase.available():
         return None
