@@ -21,7 +21,8 @@ Vocabulary
     placement    the squares of some pieces
     slot         number of a position in the index; of a single piece: index of its square in its
                  area (`squares.area`)
-    lead         number of a placement of both sides' defenders; mirror images share one number
+    lead         number of a placement of both sides' defenders; mirror images share one number,
+                 except in some layouts of the solver (`Layout.reduced`)
     mid          number of a placement of all attackers except the inner piece
     inner piece  the attacker whose square is the last part of a slot (`layout.choose_inner`)
     twin         another piece of the inner piece's side and type

@@ -2,13 +2,14 @@
 
     slots  ->  leads in the order of  ->  tiles: a number of  ->  axes of a tile  ->  blocks of
                Red's defenders,           consecutive leads       in any order        one size, the
-               or of Black's                                                          last shorter
+               or of Black's                                                          last may be
+                                                                                      shorter
 
 A slot consists of a *lead* (placement of the defenders), a rank in each *mid group* of attackers,
 and the place of the *inner piece* (`layout`). These are the axes of a tile, which may be stored in
 any order. Blocks are compressed one by one, and neighbours with similar values compress well. Which
-slots have similar values differs between materials, so each file has its own order. No block
-crosses the end of a tile: tables are written and read tile by tile.
+slots have similar values differs between materials and sides to move, so each side of a file has
+its own order. No block crosses the end of a tile: tables are written and read tile by tile.
 
 `block_of_slot` reads a descriptor, its parameter `d`, of 64-bit integers:
 

@@ -112,8 +112,8 @@ def decode(code: Sequence[int]) -> bytes:
     """Return the board (90 piece codes) that six integers encode; kings may be absent.
 
     The coordinate numbers of a type may have any order. Raises `PositionError` unless `code` has
-    six integers of at most nine digits, for invalid case and coordinate numbers, and for two pieces
-    on one square. Whether each piece is in its area is not checked.
+    six integers of at most nine digits, none negative; for invalid case and coordinate numbers; and
+    for two pieces on one square. Whether attackers are in their areas is not checked.
     """
     if len(code) != _INTEGERS:
         raise PositionError(f"the board code has {len(code)} integers", _RANGE_HINT)

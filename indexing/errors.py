@@ -1,8 +1,9 @@
-"""Errors that a user can correct: invalid text, options, numbers, a missing extra, a full disk.
+"""Errors that a user can correct; functions that raise them, or quote text in their messages.
 
-Three subclasses of `InputError` are for text that names a material, a position or a move. `message`
-is one line that states the fault. `hint` is the remedy, or empty; `str` of an error has both. The
-command line prints one below the other and exits with status 2.
+An `InputError` is about invalid text, options or numbers, a missing extra, or too little space.
+Three subclasses are for text that names a material, a position or a move. `message` is one line
+that states the fault. `hint` is the remedy, or empty; `str` of an error has both. The command line
+prints one below the other and exits with status 2.
 """
 
 from enum import Enum
@@ -44,8 +45,8 @@ def excerpt(text: str, length: int = 40) -> str:
     """Return `text` in quotes, on one line, for error messages.
 
     Each run of blanks and line breaks becomes one blank, and is removed at both ends. Of a text of
-    blanks alone, the first is quoted. Other characters are escaped as by `printable`. If the result
-    has more than `length` characters, it is cut to `length`, and ends in `...`.
+    blanks alone, the first is quoted. Other characters are escaped as by `printable`. A result of
+    more than `length` characters, without its quotes, is cut to `length`, and ends in `...`.
     """
     line = printable((" ".join(text.split()) or text[:1])[: length + 1])
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
@@ -55,7 +56,7 @@ def enum_member(kind: type[Named], name: str | int) -> Named:
     """Return the member of `kind` whose value, or whose name in lower case, is `name`.
 
     For example, the member RED of `Side` is returned for 0 and for `red`. Synonyms that `kind`
-    accepts as values count, too. Raises `InputError` with all names if there is no such member.
+    accepts as values count, too. Raises `InputError`, which lists the members, if there is none.
     """
     try:
         return kind(name)

@@ -6,7 +6,8 @@
             mirror images only one has a lead
     mid     number of a placement of the attackers except one: mixed radix over their groups of
             identical pieces, first group slowest
-    inner   slot of the one attacker left, the inner piece: 0 to 89, or 0 to 54 for a pawn
+    inner   slot of the one attacker left, the inner piece: 0 to 89, or 0 to 54 for a pawn; 0 if
+            there is no attacker
 
 A *row* is a (lead, mid): all positions that differ in the inner piece alone. Retrograde kernels
 work on rows. One slot number serves both sides to move; Red is the side that the material names
@@ -418,7 +419,7 @@ class Layout:
 
 @lru_cache(maxsize=1024)  # bounded: servers get requests for any material
 def _layout_of(material: Material) -> Layout:
-    """Return `Layout.of(material)`, of which the last 1024 are kept."""
+    """Return `Layout.of(material)`; the 1024 layouts used last are kept."""
     layout = Layout(material.armies, choose_inner(material.armies))
     if layout.slots > MAX_SLOTS:
         raise MaterialError(

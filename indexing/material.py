@@ -4,7 +4,8 @@
 
 A `Material` is always canonical: the side named first has more rooks; if equal, more knights, then
 cannons, pawns, advisors, elephants. Each capture removes a piece, so materials form a directed
-acyclic graph, which `Material.closure` lists bottom-up.
+acyclic graph. `Material.closure` lists the part of it below one material, bottom-up, without
+materials that need no table.
 """
 
 from __future__ import annotations
@@ -169,7 +170,10 @@ class Material:
         return list(dict.fromkeys(m for m in self.captures().values() if m.needs_table))
 
     def closure(self) -> list[Material]:
-        """List `needed_materials` of this one: itself and all that captures lead to, bottom-up."""
+        """List this material and all that captures lead to, bottom-up, as `needed_materials` does.
+
+        Materials that need no table are left out, even this one.
+        """
         return needed_materials([self])
 
 

@@ -1,8 +1,8 @@
 """A position: a board with a side to move, and its FEN.
 
 All packages share `Position`. It has ninety square contents and the side to move, one king a side,
-at most the pieces of a xiangqi set, and each piece in its area. Legality (no side left in check) is
-checked by `tbgen.rules`, not here.
+at most the pieces of a xiangqi set, and each piece in its area. Legality is checked by
+`tbgen.rules`, not here: kings do not face each other, and the side not to move is not in check.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Position:
         """Convert `board` to bytes and `side` to a `Side`, and check them; raises `PositionError`.
 
         A board needs 90 known codes, one king a side, at most the pieces of a set, and each piece
-        in its area.
+        in its area. For a code that no byte holds, `bytes` raises `ValueError`.
         """
         if type(self.board) is not bytes:
             object.__setattr__(self, "board", bytes(self.board))

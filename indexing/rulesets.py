@@ -69,7 +69,7 @@ class Chases:
     unanswered : whether a chase counts even if the reply does not answer it (point 7)
     check_voids : whether one check by either side in a loop voids all chases in the loop
 
-    Raises `ValueError` for kings, and for pawns among `chasers`.
+    Raises `ValueError` for kings or pawns among `chasers`, and for kings among `chased`.
     """
 
     chasers: Kinds = ABLE_TO_CHASE
@@ -85,7 +85,7 @@ class Chases:
     check_voids: bool = False
 
     def __post_init__(self) -> None:
-        """Reject kings, and pawns as chasers, which solver and proof do not examine."""
+        """Reject chasers and chased pieces that solver and proof do not examine."""
         if not set(self.chasers) <= set(ABLE_TO_CHASE) or PieceType.KING in self.chased:
             raise ValueError("kings and pawns cannot chase, and kings cannot be chased")
 

@@ -209,8 +209,8 @@ def slot_of_squares(squares: Integers, d: Integers) -> int:
 def squares_of_slot(slot: int, d: Integers, squares: Integers) -> None:
     """Write the squares of a slot into `squares`, in the order of `Layout.piece_codes`.
 
-    Holes get squares, too: if two squares are equal, the slot is a hole. Of the other holes,
-    `slot_of_squares` returns another slot.
+    Holes get squares, too: if two squares are equal, the slot is a hole. For the squares of other
+    holes, `slot_of_squares` returns another slot.
 
     squares : Integers (pieces,), out
     """

@@ -5,8 +5,8 @@
     rank 0   0  1  2  3  4  5  6  7  8     Red's back rank
     file     a  b  c  d  e  f  g  h  i     square = 9 * rank + file
 
-This module defines the numbering, the two symmetries of the board, and the *areas* (squares where
-a piece can ever stand). Moves of pieces are in `tbgen.rules`.
+This module defines the numbering and names of squares, the two symmetries of the board, the codes
+of pieces, and their *areas* (squares where a piece can ever stand). Moves are in `tbgen.rules`.
 """
 
 from __future__ import annotations
