@@ -35,8 +35,8 @@ def look_up(
     boards, sides : boards, and the side to move of each, 0 Red or 1 Black
     file_of : returns the open file of a material
 
-    Raises like `checked`, and `InputError` for boards that are no positions (`Position`). Errors of
-    `file_of`, and of reading a file, pass through.
+    Raises like `checked`, and `InputError` for boards that are no positions (`Position`), also of
+    materials without table. Errors of `file_of`, and of reading a file, pass through.
     """
     boards, sides = checked(boards, sides)
     occupied = np.flatnonzero(boards != 0)  # numpy scans booleans faster than integers

@@ -1,4 +1,4 @@
-"""Reading a file of blocks: single codes, many codes, or a whole side.
+"""Reading and checking a file of blocks: single codes, many codes, or a whole side.
 
     slot  ->  block, index in it  ->  cache, or read + checksum + zstd  ->  code
 
@@ -48,7 +48,7 @@ _thread = threading.local()
 _BLOCKS_PER_TASK = 16
 
 READ_BYTES = 1 << 26
-"""Most bytes of one read, apart from a larger block; Linux reads at most 2 GiB at once."""
+"""Most bytes of blocks that are read at once, unless one block has more; Linux reads 2 GiB."""
 
 
 class _Descriptor:
@@ -72,8 +72,9 @@ class BlockFile(Generic[Spec]):
 
     Opening reads and checks the header and the block table. It raises `OSError`,
     `CorruptTableError` and `FormatVersionError`. Reading raises `OSError` and `CorruptTableError`,
-    `IndexError` for a number that is no slot, and `ValueError` if bytes are needed after `close`. A
-    pickled file opens the same path in another process, with a cache of its own.
+    `IndexError` for a number that is no slot, `ValueError` if bytes are needed after `close`, and
+    with several threads `MemoryError` (`thread_pool`). A pickled file opens the same path in
+    another process, with a cache of its own.
     """
 
     _kind: ClassVar[type]
@@ -241,7 +242,8 @@ class BlockFile(Generic[Spec]):
         digests : inout, SHA-256 of the content of each block, b"" for a block not yet read by
             `tile`; missing entries are added
 
-        Raises `CorruptTableError` and `OSError`.
+        Blocks are verified in groups: a group that lacks an entry is read whole, and all its
+        entries are written again. Raises `CorruptTableError` and `OSError`.
         """
 
         def verify(first: int) -> None:
@@ -259,6 +261,8 @@ class BlockFile(Generic[Spec]):
         """Raise `CorruptTableError` unless the header's digest follows from blocks and metadata.
 
         digests : SHA-256 of the content of every block, in file order
+
+        Reads the metadata: raises `CorruptTableError` if they are damaged, and `OSError`.
         """
         header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
@@ -361,7 +365,9 @@ class BlockFile(Generic[Spec]):
     def _content(self, number: int, data: bytes) -> bytes:
         """Return the content of block `number`, whose bytes in the file are `data`.
 
-        Raises `CorruptTableError` for a wrong checksum or size.
+        Raises `CorruptTableError` for a wrong checksum or size, for data that cannot be unpacked,
+        for an impossible code of a block without bytes, and for a byte that is not five outcomes.
+        `_decode` finds other faults of the content.
         """
         length, check = self._entries[number].tolist()
         codec, slots = self._codec, self._slots_in(number)
@@ -419,7 +425,10 @@ class BlockFile(Generic[Spec]):
 
 
 def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:
-    """Call `task(number)` for every number in `threads` threads; return after the last call."""
+    """Call `task(number)` for every number in `threads` threads; return after the last call.
+
+    The first error of a call passes through. Raises `MemoryError` like `thread_pool`.
+    """
     with thread_pool(threads) if threads > 1 else contextlib.nullcontext() as pool:
         for _ in (pool.map if pool else map)(task, numbers):
             pass

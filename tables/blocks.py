@@ -8,9 +8,9 @@
 Slots without a position (code 0) are filled before encoding: no block contains code 0.
 
 Contents are compressed with zstd, with these parameters: `FAST` when a table is built, `DENSE` when
-it is published, `SMALLEST` for win-draw-loss files, `COMPARING` to compare samples. No digest
-depends on the parameters. A zstd frame states the size of its content. Checksums are in the block
-table, not in frames (docs/format.md, decision 14).
+it is published, `SMALLEST` for win-draw-loss files (unless they are stored uncompressed),
+`COMPARING` to compare samples. No digest depends on the parameters. A zstd frame states the size of
+its content. Checksums are in the block table, not in frames (docs/format.md, decision 14).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
 """Most bytes of a block's content: a single probe unpacks at most this many."""
 BLOCK_SLOTS = 48600
-"""Slots per block, 540 rows of ninety squares, which zstd unpacks in 60 microseconds."""
+"""Slots per block of a table: 540 rows of ninety squares, which zstd unpacks in 60 microseconds."""
 _COUNT_BYTES = 2
 
 

@@ -89,9 +89,10 @@ class Certificate:
     def from_text(cls, text: str) -> Certificate:
         """Parse the JSON text of a certificate; unknown members are ignored.
 
-        Raises `SchemaError` for a text that is too long, for values of another type or range, and
-        unless `supporting` has one table, of the same rule set and a sufficient metric, for each
-        material that a capture leads to and that needs a table.
+        Raises `SchemaError` for a text that is too long or no JSON object, for another `FORM`, for
+        missing values and those of another type or range, and unless `supporting` has one table, of
+        the same rule set and a sufficient metric, for each material that a capture leads to and
+        that needs a table.
         """
         if len(text) > MAX_CERTIFICATE:
             raise checked_json.SchemaError(f"longer than {MAX_CERTIFICATE} characters")

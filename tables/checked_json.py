@@ -1,4 +1,4 @@
-"""Checked reading of untrusted JSON: every value has a required type and range.
+"""Reading of untrusted JSON, with checks of the types and ranges of values.
 
     text   ->  `parse_record`  ->  object of a dataclass, every field checked
     text   ->  `parse_object`  ->  {name: unchecked value, name: (checked entry, ...)}
@@ -92,7 +92,7 @@ def optional(check: Check) -> Check:
 
 
 DIGEST = text(r"[0-9a-f]{32}", "digest")
-"""Check for the digest of a table: 32 hexadecimal digits."""
+"""Check for the digest of a table: 32 hexadecimal digits, in lower case."""
 
 
 def record(kind: type) -> Check:
@@ -152,7 +152,8 @@ def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
 
     lists : for each member that is a list, the check of its entries; the result has a tuple
 
-    All other members are returned unchecked. Raises `SchemaError`.
+    All other members are returned unchecked; of members with one name, the last one. Raises
+    `SchemaError`, also for more than `MAX_MEMBERS` members.
     """
     reader = _Reader(text)
     found: dict[str, Any] = {}

@@ -2,15 +2,18 @@
 
 An *arrangement* is an order of the slots of one side (`tbgen.indexing.arrangement`). It has two
 parts: the order of the leads (placements of the defenders), which determines the leads of each
-tile, and the order of the axes within a tile. Two rounds compare arrangements:
+tile, and the order of the axes within a tile. Two rounds compare arrangements. A round is skipped
+if all arrangements that it would compare remain anyway:
 
     a few blocks    of each possible arrangement
     more blocks     of the best few arrangements
 
-The sample is spread over all tiles, and over all places in a tile. Arrangements with the same order
+The sample is spread over the tiles, and over the places in a tile. Arrangements with the same order
 of leads have the same leads in each tile, and are compared on the same tiles. Under the other order
-of leads, tiles contain other leads, which may be easier to compress. So each size is divided by the
-size of the sampled leads, each compressed by itself.
+of leads, tiles contain other leads, which may be easier to compress. So if both orders compete, and
+the sample does not have all blocks, each size is divided by the size of the sampled leads. These
+are all leads of the sampled tiles; each, or its first slots up to one block, is compressed by
+itself.
 
 Each thread compresses a few lists of blocks, since handing over a single block takes about as long
 as compressing it. The choice does not depend on the number of threads.
@@ -54,7 +57,8 @@ def choose_arrangement(
 ) -> Arrangement:
     """Return the arrangement (order of the slots) with which one side of a table compresses best.
 
-    All possible arrangements are compared by the compressed size of a sample of blocks.
+    All possible arrangements are compared by the compressed size of a sample of blocks. Errors of
+    `read` and `encode` pass through; raises `MemoryError` like `thread_pool`.
 
     read : returns the codes of a tile, in the order of `BlockMap.runs`
     encode : returns the content of a block, the bytes before compression; called from any thread
@@ -91,8 +95,8 @@ def _compare(
 ) -> dict[Arrangement, float]:
     """Return a measure of the compressed size of a sample of `blocks` blocks, by arrangement.
 
-    The measure is the size in bytes. If the two orders of leads have different leads in their
-    samples, the size is divided by that of these leads, each compressed by itself.
+    The measure is the size in bytes. If both orders of leads compete and have different leads in
+    their samples, the size is divided by that of the sampled leads (module's docstring).
 
     maps : one for each arrangement to compare
     read : returns the codes of a tile, in the order of `BlockMap.runs`

@@ -10,7 +10,8 @@ section 6.4), so that the best of several values is the largest code:
     1 ...    losses    order 0 first, the longer the better; then order 1, 2, ...: a loser
                        prefers a high order, and within it a long resistance
     middle   draw
-    ... top  wins      top is immediate mate; order 0 by distance, then order 1 by distance, ...
+    ... top  wins      top is a win in one ply; down from it order 0, the shorter the better,
+                       then order 1, ...
 
         rank = order * span + plies // 2          (parity follows from outcome and order)
         loss = 1 + rank        win = top - rank
@@ -116,7 +117,8 @@ class CodeSpace:
         """Return the code of a value.
 
         Raises `LimitExceededError` if the value has no code here, and `ValueError` for an
-        impossible value such as an order 0 win in an even number of plies.
+        impossible value such as an order 0 win in an even number of plies. Order and plies of a
+        draw are ignored.
         """
         if value.outcome == Outcome.DRAW:
             return self.draw

@@ -84,7 +84,7 @@ class IllegalPositionError(TablebaseError):
 
 
 class UnsupportedMaterialError(TablebaseError):
-    """A material that no table can hold."""
+    """A material that needs no table, is too large for one, or has too long distances to read."""
 
     def __init__(self, material: str, reason: str) -> None:
         self.material = material

@@ -1,7 +1,8 @@
 """Files: safe opening of untrusted files; writing that leaves no incomplete file under its name.
 
 Names in a directory of tables can be guessed, and another user with write access can create a link
-or a pipe with such a name. A table that is read may be a link. Writing never follows a link.
+or a pipe with such a name. A table that is read may be a link. Writing follows no link, on systems
+with O_NOFOLLOW (not on Windows).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def open_to_read(path: Path, *, links: bool = True) -> int:
     """Open a regular file, or with `links` a symbolic link to one, and return its file descriptor.
 
     The caller closes the descriptor. Raises `OSError`, also for a pipe, a device or a directory,
-    none of which it waits for.
+    none of which it waits for. A system without O_NOFOLLOW follows links in any case.
     """
     return require_regular(os.open(path, _READ_FLAGS if links else _READ_FLAGS | _NO_LINK), path)
 
@@ -54,8 +55,8 @@ def is_full_disk(error: OSError) -> bool:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock on the file `path`, against other processes, and remove the file afterwards.
 
-    The lock file of a killed process is taken over. Raises `OSError`, and `BlockingIOError` if
-    another process holds the lock.
+    The lock file of a killed process is taken over. Raises `OSError`, which names `path` if there
+    are no locks, and `BlockingIOError` if the lock is held, even by this process (`lock`).
     """
     while True:
         file = open_to_write(path)
@@ -193,7 +194,10 @@ def _is_private(state: os.stat_result) -> bool:
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:
-    """Remove temporary files for `names` that no writer has locked: their writers have ended."""
+    """Remove temporary files for `names` that no writer has locked: their writers have ended.
+
+    Errors are ignored. Nothing is removed where the file system has no locks.
+    """
     try:
         found = os.listdir(directory)
     except OSError:

@@ -45,7 +45,7 @@ _HEADER = struct.Struct(
     "<"
     "8s"  # 0    magic
     "H"  # 8    format version
-    "B"  # 10   bytes per code: 1, 2 or 4
+    "B"  # 10   bytes per code: 1, 2 or 4; 0 in win-draw-loss files
     "B"  # 11   rules
     "B"  # 12   metric
     "x"  # 13   0

@@ -25,7 +25,7 @@ DEFAULT_TABLES = "egtb"
 """Directory of tables if neither a program nor $TBGEN_TABLES names one."""
 
 SUFFIX = ".xqt"
-"""End of a table's file name."""
+"""End of the file name of a table or a win-draw-loss file."""
 
 
 class Metric(StrEnum):

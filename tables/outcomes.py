@@ -4,8 +4,8 @@
     byte = sum of (code - 1) * 3^k, k = 0 to 4       k is the slot's index among the five
 
 A row, of slots that differ in one attacker's square alone, has 90 or 55 slots: multiples of five.
-So rows begin at a byte, and equal rows have equal bytes. After zstd this takes half the size of two
-bits a slot.
+So a row whose slots are neighbours in the file begins at a byte, and equal rows have equal bytes.
+After zstd this takes half the size of two bits a slot.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class OutcomeBlock:
         """Check and keep the content of a block of `slots` slots; raises `BlockError`."""
         self._content = content
         self.constant = OUTCOMES.constant_code(content)
-        """Outcome of all slots if the block was stored as one outcome, else None."""
+        """Outcome code of all slots if the block was stored as one outcome, else None."""
         self.nbytes = len(content) + 128
         if self.constant is not None:
             return

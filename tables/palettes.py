@@ -5,7 +5,7 @@
 
 A *plane* is an array with a code, or its number, for each slot of one side to move. Numbers keep
 the order of codes: the best of several values is also the largest number. A table with repetition
-rules has codes of two bytes, and usually fewer than 256 different ones. A block in a file has a
+rules usually has codes of two bytes, and fewer than 256 different ones. A block in a file has a
 palette of its own (`blocks`): if numbers have been encoded, only this palette needs conversion.
 """
 
@@ -62,7 +62,8 @@ class Palette:
     def encoder(self, encode: Encode) -> Encode:
         """Return an encoder of numbers: its result is that of `encode` for their codes.
 
-        The parameter `otherwise` of the function is a code, not a number.
+        `encode` must be `encode_filled` or an equivalent. The parameter `otherwise` of the returned
+        function is a code, not a number.
         """
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:

@@ -118,7 +118,8 @@ class Proofs:
     def status(self, name: TableName) -> ProofStatus:
         """Return the status of a table's proof.
 
-        Raises `CorruptTableError`, `FormatVersionError` and `OSError` if its file cannot be read.
+        Raises `CorruptTableError`, `FormatVersionError` and `OSError` if its file cannot be read,
+        `FileNotFoundError` if it is missing. Like a status, the error is kept.
         """
         own = self._digest_and_status(name)
         if isinstance(own, Exception):
@@ -129,7 +130,10 @@ class Proofs:
         return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
-        """Return `status`, or None if it might read a whole file, modified since its proof."""
+        """Return `status`, or None if it might read a whole file, modified since its proof.
+
+        Raises like `status`.
+        """
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:

@@ -21,8 +21,9 @@ class RuleSet:
 
     `rules` is None if unknown. `orders` limits the number of orders; None is no limit.
     `minor_chases` is whether an advisor or elephant chases a protected rook, knight or cannon that
-    it attacks; only `wxf` leaves this choice. Raises `InputError` if `minor_chases` is False under
-    other known rules, and for a limit that no file can store.
+    it attacks. Only `wxf` leaves this choice; under other known rules it is True and has no effect.
+    Raises `InputError` if it is False under these, for unknown names of rules, and for a limit that
+    no file can store.
     """
 
     rules: Rules | None
@@ -80,13 +81,13 @@ class RuleSet:
         return f"{type(self).__name__}({str(self)!r})"
 
     def __str__(self) -> str:
-        """Return `wxf`, `check-o1`, `wxf-nominor-o2`: as in file names; `None` for no rules."""
+        """Return `wxf`, `check-o1`, `wxf-nominor-o2`, as in file names; `None` if rules is None."""
         limit = f"-o{self.orders}" if self.orders else ""
         return f"{self.rules}{'' if self.minor_chases else '-nominor'}{limit}"
 
 
 UNKNOWN_RULES = RuleSet(None)
-"""Rule set of a tablebase without tables, if none was chosen."""
+"""Rule set if it is unknown, as of a tablebase without tables for which none was chosen."""
 
 
 @dataclass(frozen=True, slots=True)

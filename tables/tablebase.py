@@ -62,10 +62,11 @@ class Tablebase:
     `ProbeResult.metric` states. Probes of outcomes alone (`probe_wdl`) read win-draw-loss files, or
     the table of a material without such a file.
 
-    All methods may be called from several threads at once. At most `max_open` files are open,
-    beside those that `hold_wdl` keeps in memory; each takes a file descriptor. To open a file again
-    takes 0.25 ms, ten times as long as a probe. Blocks in the cache take at most `cache_bytes`. A
-    pickled tablebase opens the same files in another process, with an empty cache.
+    All methods may be called from several threads at once. At most `max_open` files are open (one
+    at least), beside those that `hold_wdl` keeps in memory or a caller still uses; each takes a
+    file descriptor. To open a file again takes 0.25 ms, ten times as long as a probe. Blocks in the
+    cache take about `cache_bytes` at most. A pickled tablebase opens the same files in another
+    process, with an empty cache.
     """
 
     def __init__(
@@ -254,7 +255,8 @@ class Tablebase:
     def _opened(self, name: TableName | WdlName) -> TableFile | WdlFile:
         """Return a file that has been added, opened if necessary; the caller holds the lock.
 
-        Raises `MissingTableError` if the file has been removed since, and errors of opening.
+        Raises `MissingTableError` if the file has been removed since, and then forgets it; raises
+        errors of opening.
         """
         file = self._open.get(name)
         if file is not None:
@@ -329,7 +331,8 @@ class Tablebase:
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
         """Return the values of legal positions, in their order; raises like `probe`.
 
-        Each block that is not in the cache is read once.
+        A block that is not in the cache is read once for all positions of one material, colouring
+        and side to move.
         """
         parsed = list(map(as_position, positions))
         boards = np.frombuffer(b"".join(position.board for position in parsed), np.uint8)
@@ -350,7 +353,8 @@ class Tablebase:
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
 
-        Raises like `probe`, and `InputError` for boards that are no positions and for other sides.
+        Raises like `probe`, `InputError` for boards that are no positions and for another number or
+        other values of sides, and `ValueError` if the number of squares is no multiple of 90.
         """
         outcomes = np.zeros(np.size(sides), np.int8)
         for numbers, file, codes in look_up(
@@ -389,8 +393,8 @@ class Tablebase:
 
         `probe_wdl_boards` then reads no block of them. Such a file takes at most 0.4 bytes a slot,
         rounded up to whole blocks. A file that is missing, or does not fit into the rest of
-        `max_bytes`, is skipped. Returns the materials of the files kept. Raises like `wdl_file`,
-        and errors of reading.
+        `max_bytes`, the limit of this call, is skipped. Returns the materials of the files kept,
+        also of those kept before. Raises like `wdl_file`, and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

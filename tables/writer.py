@@ -55,8 +55,9 @@ CodeSource = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
 (Black) to move. The dtype is that of the table's codes, or of their numbers in a palette; 0 marks
 slots without a position. Called by one thread at a time for runs of whole leads, one side after the
-other: first for the sample by which the arrangement is chosen, then for all slots in the order of
-the arrangement. Black may come first. If a block is too large, both sides are read again.
+other: first for the sample by which the arrangement is chosen (unless it is given), then for all
+slots in the order of the arrangement. Black may come first. If a block is too large, both sides are
+read again.
 """
 
 _BLOCKS_AT_ONCE = 4
@@ -76,7 +77,7 @@ class Packing:
     """Most slots per tile, unless a single lead (one placement of the defenders) has more."""
     compression: Parameters = FAST
     uncompressed: bool = False
-    """Whether blocks are stored uncompressed; only codecs with `may_be_plain` allow it."""
+    """Whether blocks are stored uncompressed; ignored by codecs without `may_be_plain`."""
 
 
 class PackedBlock(NamedTuple):
@@ -140,9 +141,10 @@ def write_table(
     encode : for a table `encode_filled` or a faster equivalent, for a win-draw-loss file
         `encode_outcomes`
 
-    Raises `ValueError` if `source` returns another dtype or shape, for impossible `packing`, and
-    for statistics above `MAX_METADATA`; and `OSError`. Errors of `source` pass through. On any
-    error nothing is left behind, and an existing file stays unchanged.
+    Raises `ValueError` if `source` returns another dtype or shape, for impossible `block_slots`,
+    and for statistics above `MAX_METADATA`; `OSError`; and `MemoryError` like `thread_pool`. Errors
+    of the functions that are parameters pass through. On any error nothing is left behind, and an
+    existing file stays unchanged.
     """
     if not 1 <= packing.block_slots <= spec.codec.max_slots:
         raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.codec.max_slots}")
@@ -353,8 +355,10 @@ def pack_densely(
     threads : number of blocks packed at once; the bytes do not depend on it
     report : called as report(blocks done, all blocks)
 
-    `file` is closed before it is replaced, since Windows replaces no open file. Raises
-    `CorruptTableError` for a damaged table, and `OSError`; the file on disk is then unchanged.
+    `file` is closed before it is replaced, since Windows replaces no open file. The new file has
+    another modification time than the certificate, so `proofs` reads it whole. Raises
+    `CorruptTableError` for a damaged table, `OSError`, and `MemoryError` like `thread_pool`; the
+    file on disk is then unchanged.
     """
     header = file.header
     with replacing(file.path) as out:
