@@ -94,7 +94,7 @@ class Words:
 
         For a known chase the phrase names the victim and the chasers. If the kind of the offence is
         unknown, the phrase is `perpetual check or chase` under rules that judge chases, and
-        `perpetual check` under other rules.
+        `perpetual check` under other rules or if `reason.rules` is None.
         """
         found = reason.mechanism
         if found is not None and found.victim is not None:

@@ -5,6 +5,8 @@
     text  ->  parse_material  ->  Material
     text  ->  read_game       ->  GameText
 
+(`POSITION_STYLES` and `MOVE_NOTATIONS`; zh-hant is zh with traditional characters.)
+
     positions       FEN, Pai's string, six integers, boards of ten lines
     materials       letters, English and Chinese names of endgames
     games           PGN, lists of moves, Chinese records, UCI, DhtmlXQ; one game or several

@@ -9,9 +9,10 @@
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
 Passed over are comments, variations in brackets, lines that begin with % or with a Chinese label
-(标题:), marks of praise, other words without a letter or digit, and move numbers unless one comes
-again. Any other text that is no move is an invalid move (`GameText.fault`). Moves are read by
-`parse_move`; the tag `[Format "fairy"]` names their notation.
+(标题:), marks of praise, other words without a letter or digit (but not single brackets and
+semicolons), and move numbers unless one comes again. Any other text that is no move is an invalid
+move (`GameText.fault`). Moves are read by `parse_move`, except the digits of DhtmlXQ; the tag
+`[Format "fairy"]` names their notation.
 """
 
 from __future__ import annotations

@@ -91,8 +91,9 @@ def read_position(text: str, side: Side | None = None) -> PositionText:
 def format_position(
     position: Position | str, style: str = "fen", viewpoint: Side = Side.RED
 ) -> str:
-    """Return the text of a position in one of `POSITION_STYLES`; raises `InputError` for others.
+    """Return the text of a position in one of `POSITION_STYLES`.
 
+    Raises `InputError` for other styles, and `PositionError` for a malformed FEN.
     `viewpoint` is the side at the bottom of a diagram; if it is Black, Pai's string ends with `:`.
     FEN and the six-integer code have no viewpoint, and the six-integer code no side to move.
     """

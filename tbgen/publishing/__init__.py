@@ -6,8 +6,9 @@
     known      known digests of tables, and comparison of tables with them
     bundle     directory and archive of win-draw-loss files
 
-Sources are not trusted. Only files with names of tables or certificates (records of their proofs)
-are fetched, up to the size in the index. A file gets its name if its bytes have the index's
-SHA-256. The user decides which index to trust. A *digest* is a hash of what a table contains before
-compression: of its values alone, or with arrangement and statistics (docs/format.md).
+Sources are not trusted. Apart from an index, only files with names of tables or certificates
+(records of their proofs) are fetched, up to the size in the index. A file gets its name if its
+bytes have the index's SHA-256. The user decides which index to trust. A *digest* is a hash of what
+a table contains before compression: of its values alone, or with arrangement and statistics
+(docs/format.md).
 """

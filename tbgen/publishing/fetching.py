@@ -5,7 +5,8 @@
 An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. A
 complete file with a wrong hash is emptied. If it had bytes of an earlier download, the same source
 is tried once more; else the next source. If all sources fail, but have added `RETRY_BYTES` to the
-file, they are tried again. The table is locked during a download, as during a build.
+file, they are tried again, up to `TRIES` times in all. The table is locked during a download, as during
+a build.
 """
 
 from __future__ import annotations
@@ -137,7 +138,8 @@ def fetch(
 def require_room(entries: Iterable[Entry], directory: Path) -> None:
     """Raise `InputError` if a directory has less free space than the entries' missing bytes.
 
-    Bytes of partial files are not missing. Raises `OSError` if there is no such directory.
+    Bytes of existing files and of partial ones are not missing. Raises `OSError` if there is no
+    such directory.
     """
     missing = 0
     for entry in entries:
@@ -157,6 +159,7 @@ def _may_stay(path: Path, entry: Entry) -> bool:
     """Return whether an existing file can be kept in place of the file of an index entry.
 
     True for equal bytes, for an undamaged table with equal contents, and for any certificate.
+    Raises `OSError`.
     """
     if path.name.endswith(PROOF_SUFFIX) or hash_of(path) == (entry.bytes, entry.sha256):
         return True
@@ -193,8 +196,9 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
 
     A wrong hash may be due to bytes of earlier downloads, even from other sources. Then the whole
     file is downloaded once more. Raises `SourceError` for a wrong hash of bytes of this source
-    alone, if the source sends fewer or more bytes than the index says, and like `Source.reading`.
-    A file that is too long or has a wrong hash is truncated to 0 bytes.
+    alone, if the source sends fewer or more bytes than the index says, and like `Source.reading`;
+    and `OSError` if the file cannot be written. A file that is too long or has a wrong hash is
+    truncated to 0 bytes.
     """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:

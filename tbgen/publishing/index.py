@@ -4,10 +4,10 @@
                              "digest": "...", "values": "..."}, ...]}
 
 `digest` covers the table's values, arrangement and statistics, as printed by `tbgen ls`; `values`
-covers the values alone (docs/format.md). A certificate (`KRK.wxf.dtm.proof.json`), the record of a
-table's proof, has neither. The index is `index.json` in the directory of the tables. It lists only
-exact names of tables and certificates. A name with a folder, which could refer to a file outside
-the directory, is none of these.
+covers the values alone (docs/format.md), null if not computed. For a certificate
+(`KRK.wxf.dtm.proof.json`), the record of a table's proof, both are null. The index is `index.json`
+in the directory of the tables. It lists only exact names of tables and certificates. A name with a
+folder, which could refer to a file outside the directory, is none of these.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def pack_all_densely(
     report : called with the name of each table and its progress, such as `KRK.wxf.dtm.xqt: 40%`
     only : materials whose tables are packed; None for all
 
-    Raises `OSError`, and the errors of `TableFile` for a damaged table.
+    Packed tables have another modification time than their certificates (`pack_densely`). Raises
+    `OSError`, and the errors of `TableFile` for a damaged table.
     """
     for path, name in _files_of(directory, only):
         if path.is_symlink() or not path.name.endswith(SUFFIX):

@@ -3,9 +3,9 @@
     https://example.org/egtb   any server of files; with range requests, downloads are resumed
     /mnt/egtb                  a directory
 
-Only http and https are supported, also after redirections. A slow server that sends a byte now and
-then never causes the timeout of a single read, in TLS handshakes, headers and contents. So a thread
-shuts down connections below a minimal rate, from connecting to the last byte.
+Of addresses, only http and https are supported, also after redirections. A slow server that sends a
+byte now and then never causes the timeout of a single read, in TLS handshakes, headers and
+contents. So a thread shuts down connections below a minimal rate, from connecting to the last byte.
 """
 
 from __future__ import annotations
@@ -210,7 +210,11 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 
 
 class WebSource:
-    """Folder of a web server, at an http or https `address`; serves one transfer at a time."""
+    """Folder of a web server, at an http or https `address`.
+
+    A caller must end one transfer (`reading`) before the next one, also of other threads: all use
+    one handler, and nothing excludes a second transfer.
+    """
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")
@@ -235,7 +239,7 @@ class WebSource:
 
         The stream begins at `offset`, or at 0 if the server ignores ranges. Raises `SourceError`,
         also while the stream is read. It is also raised if the whole transfer takes more than
-        `seconds`, or is slower than `LEAST_RATE`.
+        `seconds`, or is slower than `LEAST_RATE` for an interval of `WINDOW_SECONDS`.
         """
         address = f"{self._address}/{urllib.parse.quote(file)}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
