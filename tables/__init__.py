@@ -19,7 +19,8 @@
 
 A *slot* is the number of a position in the index. A *side* of a file has the codes of all slots
 with Red to move, or with Black to move. Each side is cut into *tiles*, and each tile into *blocks*
-(`tbgen.indexing.arrangement`). A *table* has distances, a *win-draw-loss file* outcomes alone.
+(`tbgen.indexing.arrangement`); a side of one code has no blocks. A *table* has distances, a
+*win-draw-loss file* outcomes alone.
 
 Vocabulary
     code         integer that encodes a value; 0 for a slot without a position (files replace it)

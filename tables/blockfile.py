@@ -336,7 +336,10 @@ class BlockFile(Generic[Spec]):
         return False
 
     def close(self) -> None:
-        """Drop the file's blocks from the cache; the file is closed once no thread reads it."""
+        """Drop the file's blocks from the cache, and close it once no thread reads it.
+
+        Blocks that another object for the same file has put into the cache are dropped, too.
+        """
         self._descriptor = None
         self._cache.drop(self._identity)
 

@@ -16,8 +16,10 @@ section 6.4), so that the best of several values is the largest code:
         rank = order * span + plies // 2          (parity follows from outcome and order)
         loss = 1 + rank        win = top - rank
 
+
 One byte holds order 0 alone, up to 253 plies; two bytes hold 258 orders of the same span. Tables
-with longer distances have `LONG_SPAN`, with two bytes if only order 0 is searched, else with four.
+with longer distances than these have `LONG_SPAN`, with two bytes if only order 0 is searched, else
+with four.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ BYTE_SPAN = 127
 """Number of distances per order in most tables: at order 0, losses to 252 plies, wins to 253."""
 
 LONG_SPAN = 16383
-"""Number of distances per order in tables with longer distances, whose codes are wider."""
+"""Number of distances per order in tables with distances that `BYTE_SPAN` excludes."""
 
 DIRECT_WIN = 255
 """Printed number (`Value.number`) of a direct win: a win in 0 plies by the repetition

@@ -107,7 +107,7 @@ class PackedBlock(NamedTuple):
 
 
 class _BlockTooLargeError(Exception):
-    """A block longer than `MAX_BLOCK_BYTES`: too many different codes for its palette.
+    """A content longer than `MAX_BLOCK_BYTES`: too many different codes for a palette.
 
     The file is then written again with smaller blocks.
     """

@@ -170,8 +170,8 @@ def read_game(
     from_fen : returns the position of a FEN, or raises `PositionError`
     most : maximum number of moves; None for no limit
 
-    Raises `PositionError` for an impossible first position, and `InputError` for a text without a
-    game or with several, for too many moves, and for a malformed DhtmlXQ board.
+    Raises `PositionError` for an impossible or illegal first position, and `InputError` for a text
+    without a game or with several, for too many moves, and for a malformed DhtmlXQ board.
     """
     games = _split(text)
     if not games:

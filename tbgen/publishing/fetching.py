@@ -5,8 +5,8 @@
 An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. A
 complete file with a wrong hash is emptied. If it had bytes of an earlier download, the same source
 is tried once more; else the next source. If all sources fail, but have added `RETRY_BYTES` to the
-file, they are tried again, up to `TRIES` times in all. The table is locked during a download, as during
-a build.
+file, they are tried again, up to `TRIES` times in all. The table is locked during a download, as
+during a build.
 """
 
 from __future__ import annotations
