@@ -16,7 +16,6 @@ section 6.4), so that the best of several values is the largest code:
         rank = order * span + plies // 2          (parity follows from outcome and order)
         loss = 1 + rank        win = top - rank
 
-
 One byte holds order 0 alone, up to 253 plies; two bytes hold 258 orders of the same span. Tables
 with longer distances than these have `LONG_SPAN`, with two bytes if only order 0 is searched, else
 with four.
@@ -136,7 +135,10 @@ class CodeSpace:
         return 1 + rank if value.outcome == Outcome.LOSS else self.top - rank
 
     def decode(self, code: int) -> Value:
-        """Return the value of a code; raises `ValueError` for 0 and for codes above `top`."""
+        """Return the value of a code; raises `ValueError` for 0 and for codes above `top`.
+
+        Codes beside that of a draw that `encode` never returns get an order above `max_order`.
+        """
         if not 0 < code <= self.top:
             raise ValueError(f"{code} is no code of {self.width} bytes")
         if code == self.draw:

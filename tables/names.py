@@ -139,7 +139,7 @@ class WdlName(_Name):
 
 
 def tables_directory() -> Path:
-    """Return the default directory of tables: $TBGEN_TABLES, else `egtb`."""
+    """Return the default directory of tables: $TBGEN_TABLES, or `egtb` if unset or empty."""
     return Path(os.environ.get("TBGEN_TABLES") or DEFAULT_TABLES)
 
 

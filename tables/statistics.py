@@ -74,7 +74,10 @@ class OrderCounts:
 
 @dataclass(frozen=True, slots=True)
 class LongestPosition:
-    """A position with the longest distance of its order and side; `value` is its `Value.number`."""
+    """A position with the longest distance of its order and side to move.
+
+    `value` is its `Value.number`.
+    """
 
     order: Annotated[int, _ORDER]
     side: Annotated[Side, _SIDE]
@@ -84,7 +87,10 @@ class LongestPosition:
 
 @dataclass(frozen=True, slots=True)
 class HistogramLine:
-    """Number of positions of a side with one value (`Value.number`); `plies` is None for draws."""
+    """Number of `positions` with one side to move and one value; `plies` is None for draws.
+
+    `value` is the `Value.number`.
+    """
 
     side: Annotated[Side, _SIDE]
     outcome: Annotated[Outcome, enum_member(Outcome)]
