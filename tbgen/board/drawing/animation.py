@@ -1,6 +1,6 @@
 """Game or line ply by ply: frames with effects, arrows and captions, and one animated SVG.
 
-    game, or best play with its loop     ->  Position, [Frame]
+    line of best play, or a single move   ->  [Frame]
     start, moves, pace                   ->  a `PiecePath` for each piece: squares and times
     paths, frames                        ->  @keyframes of pieces, marked squares, arrows
 
@@ -37,7 +37,7 @@ from tbgen.rules import in_check, legal_moves
 from tbgen.rules.attacks import attacks, find_king
 
 MOST_PLIES = 120
-"""Largest number of plies of an animation; a longer game is cut off."""
+"""Largest number of plies of an animation; callers of `animate` cut off a longer game."""
 
 LOOP_ROUNDS = 3
 """Number of times that an animation shows a loop."""

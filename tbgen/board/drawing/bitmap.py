@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @cache
 def can_rasterise() -> bool:
-    """Return whether resvg is installed."""
+    """Import resvg, and return whether it is installed; later calls return the same."""
     try:
         import resvg_py  # noqa: F401
     except ImportError:

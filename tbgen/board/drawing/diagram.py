@@ -46,7 +46,7 @@ def place(square: int, flip: bool) -> tuple[int, int]:
 
 
 def empty_board(flip: bool, notation: str) -> str:
-    """Return the SVG of everything below the pieces; `flip` and `notation` as in `Look`."""
+    """Return the SVG of wood, lines, river and coordinates; `flip` and `notation` as in `Look`."""
     return _ground() + _coordinates(flip, notation)
 
 

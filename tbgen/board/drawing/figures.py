@@ -22,7 +22,7 @@ _STEP = 8
 _LABEL = 16
 """Least distance between two tick labels, in picture units."""
 _WIDEST = 1600
-"""Largest width of a histogram in picture units; with many plies, bars are narrower."""
+"""Largest width of a histogram's axis in picture units; with many plies, bars are narrower."""
 
 
 def orders_of(figures: TableStatistics) -> list[int]:

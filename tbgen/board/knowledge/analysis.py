@@ -1,14 +1,14 @@
 """Information from tables about a position, beyond its value and its moves.
 
-    heat_map         values with one piece moved to each other square
+    heat_map         values with one piece moved to other squares
     values_by_rules  values under each rule set that has a table
     last_mistake     the last move of the game, if it was a mistake that changed the outcome
     ladder           loops that the side that loses by repetition can enter in turn, each of a lower
                      order than the one before
 
 A *ladder* is for a loss by repetition, of an order above 0. The loser can leave the loop only for a
-loss of lower order: the next *rung*. The last rung is a loss by mate or conversion, of order 0.
-`tbgen.board.web.line_page` displays ladders, `panels` the others.
+loss of lower order: the next *rung*. The last rung is a loss by mate or conversion, of order 0,
+or a loop without a way out. `tbgen.board.web.line_page` displays ladders, `panels` the others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Rung:
     moves : from the start of the ladder to `position`
     order : order of the loss
     plies : at order 0, number of plies from `position` to the end, which `metric` defines; else
-        plies of the loss at the first position of `loop`
+        distance of the first position of `loop`, at which either side may be to move
     metric : metric of the table; None if no table was needed
     loop : line of play that ends in the loop; None at order 0
     turn : index in `loop.moves` of the ply that is played from `position`
@@ -107,6 +107,7 @@ def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> 
     """Return the value of a position under each rule set with a readable table for it.
 
     `own`, the value under the rule set in use, comes first; the others follow by name of rule set.
+    Other rule sets with a limit on orders are left out.
     """
     found = []
     for tables in store.others():
@@ -142,7 +143,7 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
     """Return the rungs of the ladder from a position that is decided by repetition.
 
     At most `MAX_RUNGS`; empty for draws and for positions of order 0, and if best play from `start`
-    ends in no loop that a side loses. Cached in `store`. Raises like `Tablebase.probe`.
+    ends in no loop that a side loses. Cached in `store`. Raises like `GameTablebase.probe`.
     """
     return store.cached(("ladder", start), lambda: list(islice(_rungs(store, start), MAX_RUNGS)))
 

@@ -15,7 +15,7 @@ from tbgen.indexing import Material, PieceType
 
 @dataclass(frozen=True)
 class Cost:
-    """Planned cost of building some tables, and the missing tables that their captures lead to.
+    """Planned cost of building the missing ones of some tables, and of those that captures lead to.
 
     `seconds` is the time if tables are built one at a time. `memory_bytes` is the largest need of
     any of these tables, `disk_bytes` the size of all their files.

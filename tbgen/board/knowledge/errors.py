@@ -1,10 +1,10 @@
-"""Errors of requests to the board that have no answer; each has a hint for the visitor."""
+"""Errors of requests to the board that have no answer, with a hint for the visitor."""
 
 from __future__ import annotations
 
 
 class UnansweredError(Exception):
-    """Base class of errors of unanswered requests; `hint` says what to try instead."""
+    """Base class of errors of unanswered requests; `hint` says what to try instead, or is empty."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -12,7 +12,7 @@ class UnansweredError(Exception):
 
 
 class NothingFoundError(UnansweredError):
-    """Error of a search that finds nothing."""
+    """Error of a search for a puzzle that finds none."""
 
 
 class NoReplyError(UnansweredError):

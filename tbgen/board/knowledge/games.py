@@ -5,7 +5,7 @@ position alone     ->  PGN of best play; after each move, as a comment, order an
                        position that it leads to (`order_value`), if they are known
 
 In both cases a comment before the result has the reason why the game, or the line, ends. A game
-that is not over has none.
+that is not over, and best play without a table, have none.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def game_text(
     notation : notation of the moves, one of `tbgen.notation.MOVE_NOTATIONS`
     language : language of comments and of the name of the endgame
 
-    Raises `PositionError` if the first position is illegal, and like `TableStore.probe`. If there
-    is no table for best play, the text has no moves, and the result `*`.
+    Raises `PositionError` if the first position is illegal, and like `TableStore.probe_game`. If
+    there is no table for best play, the text has no moves, and the result `*`.
     """
     start = positions[0]
     check_legal(start)

@@ -12,8 +12,8 @@ date                  ->  a table, a seed  ->  a puzzle
 The level of a puzzle depends on the number of moves to choose from; that of a win also on its
 length, and on whether repetition decides (order 1 and above; order 0 is mate or conversion).
 Positions of the day are equal for all visitors until midnight (UTC). They are not stored in a file:
-the seed of the search is the number of the day, so that a restarted board finds them again, unless
-a search ends early for lack of time.
+the seed of the search is the number of the day, so that a restarted board with the same tables
+finds them again, unless a search ends early for lack of time.
 """
 
 from __future__ import annotations
@@ -182,16 +182,18 @@ def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
 
 
 BEGINNER_SHARE = 0.25
-"""Probability that a beginner plays a random legal move, even one that gives the outcome away."""
+"""Probability that a beginner plays a random legal move, which may give the outcome away; moves
+that lose at once by repetition are left out.
+"""
 
 
 def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> Move:
     """Return the opponent's move in a position, at the strength "best", "varied" or "beginner".
 
-    "best" plays the suggested move, which `facts` must have. "varied" plays a random move that
-    keeps the outcome. "beginner" plays any legal move with probability `BEGINNER_SHARE`, else like
-    "varied". The last two leave out moves that lose at once by repetition; if no move is left, they
-    play the suggested one. `chance` is the source of random numbers, None for a new one.
+    `facts` must have a suggested move: "best" plays it. "varied" plays a random move that keeps the
+    outcome. "beginner" plays any legal move with probability `BEGINNER_SHARE`, else like "varied".
+    The last two leave out moves that lose at once by repetition; if no move is left, they play the
+    suggested one. `chance` is the source of random numbers, None for a new one.
     """
     assert facts.suggested is not None
     if strength == "best":
@@ -228,7 +230,8 @@ def today() -> date:
 def comparable(store: TableStore) -> list[Material]:
     """Return the materials that have a table of the rule set in use and one of another rule set.
 
-    Empty as long as no table has determined the rule set in use.
+    Other tables with a limit on orders do not count. Empty as long as no table has determined the
+    rule set in use.
     """
     if store.tables.rule_set.rules is None:
         return []

@@ -39,8 +39,8 @@ MOST_SHOWN = 200
 """Maximum number of positions in an answer."""
 
 FIRST_PER_TILE = 8
-"""Minimum number of slots that the first round examines in each tile (a part of the table), if the
-tile has as many.
+"""Minimum number of matching slots that the first round examines in each tile (a part of the
+table), if the tile has as many.
 """
 
 MOST_WINS = 2_000_000
@@ -75,7 +75,7 @@ class FoundPositions:
 def can_search_studies(store: TableStore, material: Material) -> bool:
     """Return whether studies (wins by unique moves) can be searched for in a table.
 
-    True if it has from 1 to `MOST_WINS` won positions. Raises like `Tablebase.probe`.
+    True if it has from 1 to `MOST_WINS` won positions. Raises like `TableStore.statistics`.
     """
     figures, _ = store.statistics(material)
     return 0 < Query(outcome=Outcome.WIN).candidates(figures) <= MOST_WINS
@@ -92,13 +92,13 @@ def search(
 ) -> FoundPositions:
     """Return at most `most` positions that match `wanted`; another `seed` may give others.
 
-    seconds : time limit
+    seconds : time limit; the first part of the table, with the compilation, does not count
     sort : one of `tbgen.finding.query.SORTS`; the positions found in time are sorted, and the first
         `most` returned
 
     Mirror images are left out. Kernels are compiled on first use. A complete result is cached in
-    `store`. Raises like `Tablebase.probe` and `tbgen.find`, and `InputError` for `differs` without
-    a table of another rule set, and for `study` if `can_search_studies` is false.
+    `store`. Raises like `Tablebase.table` and `tbgen.find`, and `InputError` for `differs` without
+    a readable table of another rule set, and for `study` if `can_search_studies` is false.
     """
     if wanted.study and not can_search_studies(store, material):
         raise InputError(
@@ -138,8 +138,8 @@ def positions_of_value(
     """Return at most `most` positions whose value matches `wanted`, found within `seconds`.
 
     Another `seed` may give other positions. Of the conditions of `wanted`, only those on the value,
-    `zugzwang` and `differs` are tested. A complete result is cached in `store`. Raises like
-    `Tablebase.probe`.
+    `zugzwang` and `differs` are tested; without a table of another rule set nothing `differs`. A
+    complete result is cached in `store`. Raises like `Tablebase.table`.
     """
 
     def find() -> FoundPositions:

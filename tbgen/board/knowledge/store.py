@@ -1,10 +1,10 @@
-"""Access of the board to tables: answers about games and materials, cached.
+"""Access of the board to tables: answers about games and materials, the expensive ones cached.
 
     positions, moves  ->  Facts(result, moves, suggested, judgement)
     materials         ->  statistics of their tables, and the status of their proofs
 
 A missing table is no error for `probe` and `probe_game`: the facts that need it are None. `line`,
-`statistics` and the methods on proofs raise `MissingTableError`. Thread-safe.
+`statistics`, `proof` and `proof_so_far` raise `MissingTableError`. Thread-safe.
 """
 
 from __future__ import annotations
@@ -126,9 +126,9 @@ class TableStore:
 
     tables : the open tables
     directory : watched for tables that are added, removed or replaced; None for no watching
-    workshop : estimates the cost of missing tables, and may build them
-    tables_option : option that names the directory, for suggested commands that build tables
-    opponent : plays positions without a table
+    workshop : estimates the cost of missing tables, and may build them; None for neither
+    tables_option : option that names the directory, for suggested commands; may be empty
+    opponent : plays where the tables suggest no move; None for no opponent
     compared : another watched directory, with tables of other rule sets to compare with
     """
 
@@ -177,7 +177,7 @@ class TableStore:
 
         The referee judges repetitions of this game, which no table contains: a move with a good
         value may lose (`Facts.forbidden`). `positions` has one item more than `moves`. Raises like
-        `probe`.
+        `probe` and `Game.read`.
         """
         plain = self.probe(positions[-1])
         history = positions[:-1]
@@ -203,7 +203,7 @@ class TableStore:
         """Return the offence, a perpetual check or chase, by which the loser of a position loses.
 
         None if no repetition decides (order 0), if the value is unknown, or if `find_mechanism`
-        finds no offence within its limit. Raises like `Tablebase.probe`.
+        finds no offence within its limit. Raises like `GameTablebase.probe`.
         """
         if facts.result is None or not facts.result.order:
             return None
@@ -211,7 +211,7 @@ class TableStore:
         return self.cached(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
-        """Return best play, at most `plies` and `MAX_LINE` plies; raises like `Tablebase.probe`."""
+        """Return best play, at most min(`plies`, `MAX_LINE`) plies; raises like `tables.probe`."""
         plies = min(plies, MAX_LINE)
         return self.cached(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
@@ -221,10 +221,10 @@ class TableStore:
         find: Callable[[], Cached],
         is_complete: Callable[[Cached], bool] = lambda found: True,
     ) -> Cached:
-        """Return the value that `find()` computes, cached under `key` until a file changes.
+        """Return the value that `find()` computes, cached under `key` until `fingerprint` changes.
 
-        The cache keeps the `MAX_CACHED` values used last. A value for which `is_complete` is false,
-        such as that of a search that ran out of time, is not cached.
+        The cache keeps the `MAX_CACHED` values used last; callers share them. A value for which
+        `is_complete` is false, as that of a search that ran out of time, is not cached.
         """
         key = key, self.fingerprint
         with self._cache_lock:
@@ -260,13 +260,13 @@ class TableStore:
     # -- repetition --------------------------------------------------------------------------
 
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
-        """Return the referee's judgement of a game by the tables' rules, `wxf` until known."""
+        """Return the judgement of a game by `rules`; raises like `tbgen.referee.judge`."""
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self.rules, minor_chases=minor_chases)
 
     @property
     def rules(self) -> Rules:
-        """Repetition rules of the tables; `wxf` until known."""
+        """Repetition rules of the tables, `wxf` until known; raises `RulesMismatchError`."""
         return self.tables.rule_set.rules or Rules.WXF
 
     # -- tables ------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ class TableStore:
         return None if self.workshop is None else self.workshop.progress()
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building the missing tables, with those that captures lead to.
+        """Return the cost of the missing ones of `materials`, and of those that captures lead to.
 
         None if the cost cannot be estimated, or without a `BuildService`.
         """
@@ -328,19 +328,19 @@ class TableStore:
         """Return the statistics of a table, and facts about its file as a JSON object.
 
         The object has `minor_chases`, `bytes_on_disk`, `build_seconds` (None if not recorded) and
-        `digest`. Raises like `Tablebase.probe`.
+        `digest`. Raises like `Tablebase.table`.
         """
         _, figures, file = self._figures_of(material)
         return figures, file
 
     def proof(self, material: Material) -> ProofStatus:
-        """Return the status of a table's proof; raises like `Tablebase.probe`."""
+        """Return the status of a table's proof; raises like `Tablebase.table`."""
         return self._proofs.status(self._figures_of(material)[0])
 
     def proof_so_far(self, material: Material) -> ProofStatus | None:
         """Return the status of a table's proof if it is known without reading whole files.
 
-        Otherwise return None, and start to read them in a thread. Raises like `Tablebase.probe`.
+        Otherwise return None, and call `start_reading`. Raises like `Tablebase.table`.
         """
         status = self._proofs.status_so_far(self._figures_of(material)[0])
         if status is None:
@@ -375,7 +375,7 @@ class TableStore:
         return found
 
     def _figures_of(self, material: Material) -> tuple[TableName, TableStatistics, dict[str, Any]]:
-        """Return a table's name, and both results of `statistics`; cached until a file changes."""
+        """Return a table's name and both results of `statistics`; cached until its files change."""
         _ = self.fingerprint
         kept = self._statistics
         if material not in kept:
@@ -394,8 +394,8 @@ class TableStore:
     def fingerprint(self) -> str:
         """Hash of the version and of all files' sizes and times; changes if answers may change.
 
-        If a directory has changed, new tables are first registered, and removed ones forgotten.
-        Stored facts on proofs, other rule sets and changed files are dropped.
+        Files are looked at only if a watched directory has changed: then new tables are registered,
+        removed ones forgotten, and stored facts on proofs, other rule sets, changed files dropped.
         """
         with self._lock:
             changed = tuple(map(_state, self._directories))
@@ -422,7 +422,7 @@ class TableStore:
 
     @property
     def first_position(self) -> Position:
-        """Longest win with Red to move, by mate or conversion, in the 64 tables with most pieces.
+        """Longest win of order 0 with Red to move that the 64 tables with most pieces record.
 
         The board shows this position first. Wins that cannot be probed, for a damaged table, are
         skipped. If no win is left, it is a fixed position.

@@ -3,8 +3,8 @@
     "Red has 3 pieces of the kind B"  ->  红方有3个相，太多
 
 Messages are created in English. Those that a page can show are translated into Chinese by their
-pattern (error_messages.csv). A message without a pattern is replaced by a general sentence in
-Chinese, never shown in English. Text typed by the visitor stands between “ and ”.
+pattern (error_messages.csv). On a page, a message without a pattern is replaced by a general
+sentence in Chinese; programs get it in English. Text typed by the visitor stands between “ and ”.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
 
 
 def translate_error(message: str, hint: str, language: str) -> tuple[str, str]:
-    """Return an English error message and its hint in a language; in English without a translation.
+    """Return an English error message and its hint in a language, for programs.
 
-    For programs, to which a general sentence would say nothing.
+    If the message has no translation, both stay in English, as a general sentence would say
+    nothing; if only the hint has none, the hint does.
     """
     chinese = _translated(message)
     if language == "en" or chinese is None:
@@ -100,7 +101,7 @@ def _word(found: str, side: Side | None) -> str:
 
     Sides and pieces are translated. A number is kept, and a command without its `run: `. A square
     is named by file and rank, with its coordinates in brackets. Any other text is put between
-    “ and ”, without quotes of its own; ` or ` becomes ”或“.
+    “ and ”: text in quotes without these quotes, text without quotes with ”或“ for ` or `.
     """
     if found in _SIDES:
         return "红黑"[_SIDES[found]] + "方"

@@ -1,7 +1,7 @@
 """Names of pieces, squares and endgames; Chinese reasons and verdicts; short phrases.
 
-KNPKAABB    knight and pawn against two advisors and two elephants     马兵对士象全
-R, e4       the rook on e4                                             五路车
+KNPKAABB    Knight and pawn against two advisors and two elephants     马兵对士象全
+R, e4       Red rook; e4                                               红车；五路第5线
 红方9步（5回合）杀                          order 0, distance to mate
 9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
 
@@ -41,7 +41,10 @@ def piece_name(code: int, language: str) -> str:
 
 
 def point_name(square: int, language: str) -> str:
-    """Return the name of a square: `e4`, in Chinese `五路第5线` or `五路底线`, as Red counts."""
+    """Return the name of a square: `e4`, `e0`; in Chinese `五路第5线`, `五路底线`.
+
+    Files and ranks are counted from Red's side.
+    """
     rank = square // 9 + 1
     line = "底线" if rank == 1 else f"第{rank}线"
     return localise(language, square_name(square), f"{file_name(Side.RED, square)}{line}")
@@ -115,7 +118,10 @@ class Chinese(reasons.Words):
 
 
 class Traditional(Chinese):
-    """Sentences of `Chinese`, converted to traditional Chinese."""
+    """Sentences of `Chinese`, converted to traditional Chinese.
+
+    Only `sentence` converts; the phrases that the other methods return stay simplified.
+    """
 
     def sentence(self, reason: reasons.Reason) -> str:
         """Return the sentence of a reason in traditional Chinese."""
@@ -129,8 +135,9 @@ WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
     """Return the referee's sentence on the last position of a game under `rules`, in a language.
 
-    On a repetition it has the conduct of each side, the verdict, and the article of the rules, if
-    one applies. The conduct of a side is what it does in the loop, such as a perpetual check.
+    On a repetition, except under `none`, it has the conduct of each side, the verdict, and the
+    article of the rules, if one applies. The conduct of a side is what it does in the loop, such as
+    a perpetual check.
     """
     if language == "en":
         return judgement.reason
@@ -233,7 +240,8 @@ def percent(share: float) -> str:
 def proof_in_words(status: ProofStatus | None, language: str) -> str:
     """Return the proof status of a table as text, such as `proven from the rules, but for KRK`.
 
-    KRK is here an unproven table after a capture. The status is None while files are being read.
+    KRK is here a table after captures that is unproven, changed, damaged or missing. The status is
+    None while files are being read.
     """
     if status is None:
         return text(language, "proof_unread")
@@ -247,8 +255,8 @@ def proof_in_words(status: ProofStatus | None, language: str) -> str:
 
 
 def order_value(order: int | None, value: int | None) -> str:
-    """Return order and value (`Value.number`) as two and three digits, such as `01-254`.
+    """Return order and value (`Value.number`), such as `01-254`; `--` if one of them is None.
 
-    This is the notation of the query system of Jih-tung Pai. `--` if order or value is None.
+    They have at least two and three digits, as in the query system of Jih-tung Pai.
     """
     return "--" if order is None or value is None else f"{order:02}-{value:03}"
