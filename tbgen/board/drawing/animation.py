@@ -1,6 +1,6 @@
 """Game or line ply by ply: frames with effects, arrows and captions, and one animated SVG.
 
-    line of best play, or a single move   ->  [Frame]
+    line of best play, or a single move  ->  [Frame]
     start, moves, pace                   ->  a `PiecePath` for each piece: squares and times
     paths, frames                        ->  @keyframes of pieces, marked squares, arrows
 

@@ -91,7 +91,7 @@ class BuildService(Protocol):
         """Start a build in other processes; return False, and do nothing, if one is running."""
 
     def cancel(self) -> None:
-        """Cancel the build, if there is one; finished tables stay."""
+        """Request the end of the build, if there is one; finished tables stay."""
 
 
 def may_build(workshop: BuildService, cost: Cost) -> bool:

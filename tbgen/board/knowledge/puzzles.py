@@ -243,7 +243,7 @@ def rules_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the day's position that is won by repetition, but is no win under another rule set.
 
     At most `ATTEMPTS` tables with positions decided by repetition, and attackers on both sides, are
-    searched, each for `SECONDS`. None if no position is found.
+    searched, each for at most `SECONDS`. None if no position is found.
     """
     number = day.toordinal()
 

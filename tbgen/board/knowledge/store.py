@@ -52,7 +52,7 @@ MAX_LINE = 1000
 """Greatest number of plies of a line of best play."""
 
 MAX_CACHED = 128
-"""Maximum number of cached answers; only answers that are expensive to compute are cached."""
+"""Maximum number of answers that `TableStore.cached` keeps; statistics and proofs do not count."""
 
 RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
 """Results in PGN by winner, None for a draw."""

@@ -1,8 +1,8 @@
 """HTTP API: the answers of the command line, as JSON, CSV, PGN and other text, and pictures.
 
 `openapi` lists the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
-blanks. Moves are in ICCS; the field `text` of a move has it in `notation`. `lang` is the language
-of reasons, and determines the default of `notation`.
+blanks. Moves are in ICCS; the field `text`, if a move has it, is the move in `notation`. `lang` is
+the language of reasons, and determines the default of `notation`.
 """
 
 from __future__ import annotations
@@ -292,7 +292,8 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
     The board adds to a position `terminal` (no legal move) and `moves`, and for a game `suggested`
     (a move or None) and `judgement` (None without a repetition). To a move it adds `fen` of the
     position after it, `text` if the view's notation is not ICCS, and `forbidden` (the referee's
-    reason) if the move loses by repetition. Without a table, fields that depend on it are None.
+    reason) if the move loses by repetition. Without a table, fields that depend on it are None, but
+    `outcome` is `unknown`, and `reason` says so.
 
     mechanism : for the field `mechanism` and the reasons, which without it name no pieces
     """

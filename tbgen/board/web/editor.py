@@ -148,6 +148,8 @@ def editor_page(
     """Return the page of an arrangement: picture, outcome or faults, palette of pieces.
 
     chosen : FEN letter of the palette's selected piece or `ERASER`; used only without scripts
+
+    Raises like `TableStore.probe` if the arrangement is legal.
     """
     sketch = reading.sketch
     letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""

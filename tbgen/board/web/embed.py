@@ -33,8 +33,8 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 def embed_page(store: TableStore, view: View) -> Answer:
     """Return the page for an <iframe>: picture, title, outcome, link to the full page.
 
-    In mode `line` the picture is the animation of `frames_of_view`. Raises like `TableStore.probe`
-    and `TableStore.mechanism`, and in mode `line` like `frames_of_view`.
+    In mode `line` the picture is the animation of `frames_of_view`. Raises like
+    `TableStore.probe_game` and `TableStore.mechanism`, and in mode `line` like `frames_of_view`.
     """
     facts = store.probe_game(view.positions, view.moves)
     line = view.mode == "line"
@@ -62,7 +62,10 @@ def picture(view: View) -> str:
 
 
 def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
-    """Return Open Graph tags as HTML; empty without the address of this site, `view.origin`."""
+    """Return Open Graph tags as HTML; empty without the address of this site, `view.origin`.
+
+    Raises like `TableStore.mechanism`.
+    """
     if not view.origin:
         return ""
     path = "/v1/render.png" if can_rasterise() else "/v1/render.svg"

@@ -5,7 +5,8 @@
     Range: bytes=1000-             the rest of the file, with 206
 
 Only the index and the files listed in it are served, and only regular files of the directory, no
-links. Contents are not checked here: the client checks them (`tbgen.publishing`).
+links (except on Windows). Contents are not checked here: the client checks them
+(`tbgen.publishing`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ ADDRESS = "/files"
 class FileEndpoint:
     """Endpoint of the index of `directory` and the files that the index lists.
 
-    requests : counts answers under ("file", HTTP status)
+    requests : counts answers under ("file", HTTP status), those with a range under 200
     """
 
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:
@@ -66,7 +67,7 @@ class FileEndpoint:
     def _names(self) -> frozenset[str]:
         """Return the file names in the index; empty if the index is missing or invalid.
 
-        The index is read again only if its file has changed.
+        The index is read again only if its file has changed. Raises `OSError` if it cannot be read.
         """
         with contextlib.suppress(FileNotFoundError, BadIndexError), self._open(INDEX) as file:
             found = os.fstat(file.fileno())
@@ -80,8 +81,8 @@ class FileEndpoint:
     def _open(self, name: str) -> BinaryIO:
         """Open a file of the directory to read.
 
-        Raises `FileNotFoundError` also for a link and for a file that is not regular, such as a
-        directory.
+        Raises `FileNotFoundError` also for a link, except on Windows, and for a file that is not
+        regular, such as a directory; `OSError` if the file cannot be read.
         """
         try:
             descriptor = open_to_read(self._directory / name, links=False)

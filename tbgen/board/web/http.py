@@ -5,7 +5,7 @@
 
 A complete answer of most endpoints depends only on address, language, tables, the build and the
 day, so its ETag is known before it is computed. Other answers have no ETag: those of endpoints that
-are not `cached`, and those that a time limit has cut short.
+are not `cached`, those that a time limit has cut short, redirects and errors.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
 waiting requests is bounded. A *lane* is a queue with its own threads; short requests, position
 pages, long requests and searches have one lane each, and so do not wait for each other. Searches
@@ -58,7 +58,7 @@ SEARCHERS = min(2, usable_cores())
 """Maximum number of searches at the same time. One client may have one search."""
 
 ANSWER_SECONDS = 20
-"""Timeout of a request in seconds."""
+"""Timeout in seconds of a request that is no search."""
 
 SEARCH_SECONDS = 300
 """Timeout of a search in seconds: minutes, as the first search may have to compile kernels."""
@@ -163,8 +163,9 @@ class EndpointRunner:
     """Runs endpoints in threads, and counts requests.
 
     An endpoint is a function of a request that returns an `Answer`. It may raise the errors that
-    `failure` turns into answers. Long work calls `checkpoint` regularly. `closed` is true once
-    `close` was called; `requests` counts answers by name of the endpoint and status.
+    `failure` turns into answers; an unexpected error is raised again, and not counted. Long work
+    calls `checkpoint` regularly. `closed` is true once `close` was called; `requests` counts
+    answers by name of the endpoint and status.
 
     fingerprint : returns a text that changes when any answer may have changed
     """
@@ -251,7 +252,7 @@ class EndpointRunner:
         """Call `_run`, and count the request as one of its client until it ends.
 
         Raises `RequestError` if the client already has `MAX_OF_CLIENT` requests in progress, or for
-        a search if the client has another one; also raises like `_run`.
+        a search if another one of the client does not end soon; also raises like `_run`.
         """
         client = request.client.host if request.client is not None else ""
         if sum(self._clients[client, each] for each in Lane) >= MAX_OF_CLIENT:

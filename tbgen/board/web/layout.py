@@ -3,7 +3,7 @@
     wide_page, board_page    ->  <head>, <header> with links to modes and pages, <main>, settings
     link, table, ...         ->  elements; plain text and addresses in them are escaped
 
-The script replaces <main> when a link is followed.
+The script replaces <header>, <main> and settings when a link is followed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def link(href: str, label: str, css: str = "", extra: str = "") -> str:
 def page_link(
     path: str, view: View, label: str, css: str = "", query: Mapping[str, str] | None = None
 ) -> str:
-    """Return a link to a page without a board: `path`, with `query` and the view's settings."""
+    """Return a link to `path`, with `query` and the view's settings, without its game."""
     return link(with_settings(path, view, query), label, css)
 
 
@@ -185,7 +185,7 @@ def wide_page(
 
 
 def with_settings(path: str, view: View, query: Mapping[str, str] | None = None) -> str:
-    """Return the address of a page without a board: path, query and the view's settings."""
+    """Return an address: `path`, with `query` and the view's settings, without its game."""
     whole = {**(query or {}), **view.settings()}
     return f"{path}?{urlencode(whole)}" if whole else path
 
@@ -194,7 +194,7 @@ def _navigation(view: View, on_board: bool) -> str:
     """Return the content of <header>: links to modes of the board and to pages, search box.
 
     on_board : whether the page is the board in mode `view.mode`, whose link is then marked as
-        current; false for an error page with a board
+        current; false for a page without a board, and for an error page with one
     """
     shown = view.back(0)
     links = []

@@ -5,7 +5,7 @@ A *film* is a game that the board plays ply by ply, with a caption and arrows fo
     line    ->  film: frames of `animation` with captions, and the start of the loop
     ladder  ->  film: up to each loop, once through it, out to the next one, finally to the end
     rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
-                orange for a chase), and the loser's way out (green); text with the winner's reply
+                else orange), and the loser's way out (green); text with the winner's reply
 
 The loser can leave a loop only for a loss of lower order, often in the next loop. A *rung* of the
 *ladder* is one of these loops, with the position in which the loser leaves it. The last rung may be
@@ -59,7 +59,8 @@ def film_page(store: TableStore, view: View) -> Answer:
     """Return the page with best play from the view's position as a film.
 
     If `view.shows_ladder` is true and best play ends in a loop, the film is the whole ladder.
-    Without a table, return a page with status 404 that has a `missing_card`.
+    Without a table, return a page with status 404 that has a `missing_card`. Raises like
+    `TableStore.probe`.
     """
     view, autoplay = replace(view, autoplay=False), view.autoplay
     facts, endgame = store.probe(view.position), view.position.material.name

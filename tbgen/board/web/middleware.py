@@ -4,7 +4,7 @@
                      421   405     414         413
 
     X-Forwarded-Host, -Proto, -Prefix, -For  ->  host, scheme, root_path, client of the request
-    answer that is a page                    ->  prefix inserted into its links
+    answer that is a page or a redirect      ->  prefix inserted into its addresses
 
 X-Forwarded headers count only if a proxy on this machine sends them. Of a header with several
 values, the last one counts, which the nearest proxy has added. Forwarded requests may come from
@@ -64,6 +64,8 @@ pages, which may hold the token for builds.
 
 class RequestLimits:
     """ASGI middleware: refuses requests beyond the limits, and adds headers to every answer.
+
+    It answers OPTIONS itself.
 
     posts : paths that accept POST, also below the prefix of a proxy
     loopback_only : refuse requests whose host is not a loopback name, as `is_loopback` tests.

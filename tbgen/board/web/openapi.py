@@ -1,7 +1,7 @@
 """Description of the addresses for programs: as OpenAPI, and as a page with forms.
 
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
-               ->  /api                 a form for every address; the browser shows raw answers
+               ->  /api                 a form or link for each address; browsers show raw answers
 
 Unknown parameters are refused: a client would not notice that an answer ignores a misspelt one.
 `schemas` describes the answers field by field; `api` makes them.
@@ -135,7 +135,7 @@ _ERRORS = {
     "500": "a damaged file",
     "503": "busy, or too long",
 }
-"""Meaning of each status of an error except 404."""
+"""Meaning of each status of an error of an address for programs, except 404."""
 
 
 def description(root: str = "") -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _meaning(language: str, name: str) -> str:
 
 
 def api_page(view: View) -> Answer:
-    """Return the page that lists every address with a form to try it."""
+    """Return the page that lists every address with a form or link to try it."""
     sections = "".join(_section(endpoint, view) for endpoint in ENDPOINTS)
     machine = link("/openapi.json", "OpenAPI")
     content = f"<p>{view.message('api_note')} {machine}</p>{sections}"

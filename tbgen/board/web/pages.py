@@ -50,7 +50,11 @@ from tbgen.tables import MissingTableError, Outcome
 
 
 class Pages:
-    """Endpoints of the pages, and methods that make such endpoints."""
+    """Endpoints of the pages, and methods that make such endpoints.
+
+    Endpoints raise the errors that `http.failure` turns into answers, for example `InputError` for
+    wrong parameters and `CorruptTableError` for a damaged table.
+    """
 
     def __init__(self, store: TableStore) -> None:
         self._store = store
@@ -102,8 +106,8 @@ class Pages:
     def endgame(self, request: Request) -> Answer:
         """Return the page of an endgame, or of its positions of one value if the query has `plies`.
 
-        Without a table, return the page that offers to build it. Redirect other spellings of the
-        name, such as `knkr`.
+        Without a table, return the page (status 404) that offers to build it. Redirect other
+        spellings of the name, such as `knkr`, to the page of the endgame.
         """
         view = self._settings_only(request)
         asked = request.path_params["material"]
@@ -156,7 +160,7 @@ class Pages:
         """Redirect to a puzzle of the requested material, task and level.
 
         find : returns the puzzle's position; the default searches the whole table
-        Raises `RequestError` for an unknown level, and like `find`.
+        Raises `MaterialError`, `RequestError` for an unknown level, and like `find`.
         """
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"
@@ -177,8 +181,8 @@ class Pages:
         """Redirect to the position after the opponent's reply.
 
         The reply is a move of the table, of the requested strength. If the tables suggest no move
-        (`Facts.suggested`), the engine replies. If there is no engine either, or if the game is
-        over, redirect to the position of the request.
+        (`Facts.suggested`), the engine replies, or raises `NoReplyError`. If there is no engine
+        either, or if the game is over, redirect to the position of the request.
         """
         view = self._view(request)
         facts = self._store.probe_game(view.positions, view.moves)
@@ -193,7 +197,8 @@ class Pages:
 
         The pieces of one side, such as `KRN`, lead to their chapter of the handbook; if no table
         has them as attacker, to their endgame against a bare king. Without text, redirect to the
-        first page. Raises `InputError` or `RequestError`.
+        first page. A game with a fault is answered by a page (`_game`). Raises `InputError` or
+        `RequestError`.
         """
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)

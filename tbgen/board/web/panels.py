@@ -1,4 +1,4 @@
-"""Panels beside a position: sections of a page as HTML, each an empty string without content.
+"""Panels beside a position, as HTML, and boards of an endgame's page; empty without content.
 
 A *heat map* shows, on each square where one piece of a position might stand, the value of the
 position with the piece there. The order of a value is 0 if mate or conversion decides, 1 or more if
@@ -52,7 +52,8 @@ while a position's page is made.
 def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
     """Return the position's value under each rule set with a table, first the rule set in use.
 
-    Empty if fewer than two values are known, a side has no attackers, or the game has ended.
+    Empty if the value under the rule set in use, or every other value, is unknown, if a side has no
+    attackers, and if the game has ended.
     """
     if facts.over is not None or facts.result is None or not facts.position.material.both_armed:
         return []
@@ -202,8 +203,9 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
 def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return a folded section on the endgame: histogram, longest wins, proof and links.
 
-    The histogram, of the order of the position, marks the position's bar unless it is a draw. Empty
-    if the position's value is not from a table, or if the table's statistics cannot be read.
+    The histogram is of the order of the position, whose bar it marks; for a draw it is of the
+    lowest order, without a mark. Empty if the position's value is not from a table, or if the
+    table's statistics cannot be read.
     """
     if facts.result is None or facts.result.metric is None:
         return ""
@@ -232,7 +234,7 @@ def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
 def longest_boards(
     store: TableStore, figures: TableStatistics, view: View, most: int | None = None
 ) -> str:
-    """Return the longest win of each side and order as small boards; empty if there is no win.
+    """Return longest wins, at most one of a side and order, as small boards; empty without any.
 
     Statistics have a position of longest distance for each order and side to move. If a side has no
     win of order 0 among these positions, the table is searched for one (`longest_win`), unless the

@@ -69,6 +69,8 @@ def lookup_page(
 ) -> Answer:
     """Return the look-up page (mode `read`) of the last position of a game.
 
+    Raises like `TableStore.probe_game` and `TableStore.mechanism`.
+
     stated : result in the text of the game if it differs from the known one, else empty; the page
         has a notice on it
     fault : error of the next move in the text of the game, which could not be read or played; then
@@ -143,7 +145,8 @@ def _page(
 def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
     """Return the marks of the board: last move, links of pieces and targets, heat map, arrows.
 
-    In mode `play`, and beside a heat map, the only arrows are those of a check.
+    In mode `play`, beside a heat map, and after the end of the game, the only arrows are those of a
+    check.
     """
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
@@ -270,7 +273,10 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
 
 
 def playing_page(store: TableStore, view: View) -> Answer:
-    """Return the page of a game against the table or the engine."""
+    """Return the page of a game against the table or the engine.
+
+    Raises like `TableStore.probe_game`.
+    """
     facts = store.probe_game(view.positions, view.moves)
     over, turn, mine = "", "", view.visitors_turn
     if facts.over is not None:

@@ -2,7 +2,8 @@
 
     tables directory  ->  TableStore  ->  Starlette application
 
-The application's only state is caches and request counts. `server` runs it.
+The application's only state is caches, request counts, search processes and a running build.
+`server` runs it.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ def create_app(
     loopback_only : refuse requests for another machine's host name. Only then do pages name
         `directory`, in the command that builds a missing table
     workshop : estimates the cost of a missing table; builds it if its `limits` are set
-    opponent : engine that moves where no table covers the position
-    files : serve the files of `directory` (`/files`)
+    opponent : engine that moves where the tables suggest no move
+    files : serve the files of `directory`, if one is given (`/files`)
     compared : directory with tables of other rule sets
     Sets `tables.checkpoint`, so that work for a client that has disconnected ends. The attributes
     `state.runner` and `state.prepare` of the application are for `BoardServer`.
@@ -314,7 +315,7 @@ async def _redirect_from_pai(request: Request) -> Response:
 def _puzzle_error_page(request: Request, answer: Answer) -> Answer:
     """Return the error of a request for a puzzle as HTML page.
 
-    If there is no such puzzle, the page has a link to the endgame.
+    If there is no such puzzle or no table (404), the page has a link to the endgame.
 
     answer : as in `_error_page`
     """

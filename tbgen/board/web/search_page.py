@@ -88,7 +88,7 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
 def _sheet(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> Answer:
-    """Return the page of the positions found as numbered exercises, without their values.
+    """Return the page of the positions found as numbered exercises: who is to move, to win or draw.
 
     Solutions are folded, and printed (from a new page on) only if the visitor has unfolded them.
     """

@@ -4,8 +4,8 @@
 
 Search processes run at a lower priority than the server and end with it. A search ends when its
 client disconnects. The first process compiles the search kernels as soon as there are tables; a
-second one starts when two searches run at once. `routes` names the addresses answered here; `http`
-limits the waiting requests.
+second one, unless only one core is usable, starts when two searches run at once. `routes` names the
+addresses answered here; `http` limits the waiting requests.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SearchProcess:
     def ask(
         self, name: str, asked: Mapping[str, Any], store: TableStore, go_on: Callable[[], None]
     ) -> Any:
-        """Run an endpoint in the process, and return its `Answer`.
+        """Run an endpoint in the process, and return its `Answer`, also of an error.
 
         name : name of the endpoint: "page", "json" or "puzzle"
         asked : ASGI scope of the request

@@ -106,7 +106,7 @@ class BoardServer(Server):
         super().__init__(config)
 
     def run(self, sockets: list[socket] | None = None) -> None:
-        """Serve until interrupted, with thread switch interval `TURN_SECONDS`; start `prepare`."""
+        """Serve until a signal, with thread switch interval `TURN_SECONDS`; start `prepare`."""
         before = getswitchinterval()
         setswitchinterval(TURN_SECONDS)
         Thread(target=self._state.prepare, daemon=True).start()

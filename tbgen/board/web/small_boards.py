@@ -1,8 +1,8 @@
 """Positions of one value as small boards, and the boards of the first page.
 
     winner, order, plies  ->  side to move, value  ->  positions  ->  page behind a histogram bar
-    first page  the day's position that is won only because of the rules, longest wins of three
-                endgames, wins of high order of three endgames, link to the day's puzzle
+    first page  the day's position that is won only because of the rules, at most three longest wins
+                and three wins of high order, link to the day's puzzle
 
 A rare value needs a scan of the whole table, so only tables of at most `MAX_SLOTS` slots per side
 have bars that are links.
@@ -129,11 +129,11 @@ def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> Ex
 def gallery_page(
     store: TableStore, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
-    """Return the page of the positions that a histogram bar counts, as small boards.
+    """Return the page of positions that a histogram bar counts, at most `SHOWN`, as small boards.
 
     `query` has `won`, `order` and `plies` of the bar (`_bar_parameters`). Raises `RequestError` if
     there are no such positions, or if the table has more than `MAX_SLOTS` slots per side. Also
-    raises like `TableStore.statistics`.
+    raises like `TableStore.statistics`. `SHOWN` is that of `knowledge.search`.
     """
     figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
@@ -215,15 +215,16 @@ def _chosen(
     """Return long wins and wins of high order for the first page, each with its deciding offence.
 
     The winner is to move. First come at most `LONGEST` longest wins of order 0, with offence None.
-    The longest of all is not among them, because the board shows it. Then come at most `DEEPEST`
-    wins of highest order whose offence is found. A table has at most one win of each kind.
+    The longest of all is not among them: it is usually the board's first position. Then come those
+    of the `DEEPEST` wins of highest order whose offence is found. A table has at most one win of
+    each kind.
     """
     plain, deep = list[ExtremeWin](), list[ExtremeWin]()
     for figures in tables:
         wins = [win for win in longest_wins(figures) if win.has_move]
         plain += nlargest(1, (win for win in wins if win.order == 0), attrgetter("plies"))
         deep += nlargest(1, wins, attrgetter("order"))
-    # Skip the longest one: it is the board's first position.
+    # Skip the longest one: it is usually the board's first position.
     longest = nlargest(1 + LONGEST, plain, attrgetter("plies"))[1:]
     chosen: list[tuple[ExtremeWin, Offence | None]] = [(win, None) for win in longest]
     for win in nlargest(DEEPEST, deep, attrgetter("order")):

@@ -54,9 +54,9 @@ def value_badge(worth: Value | None) -> str:
 
 
 def moves_in_words(plies: int, view: View) -> str:
-    """Format plies (moves of both sides) to a win as the number of the winner's moves: `19 moves`.
+    """Format half of `plies`, a number of moves of both sides, rounded up: `19 moves`.
 
-    The winner makes the last of them.
+    At order 0 these are the winner's moves, as the winner makes the last ply.
     """
     moves = (plies + 1) // 2
     return view.text("one_move" if moves == 1 else "n_moves", n=moves)
@@ -242,7 +242,7 @@ def _technical(facts: Facts, view: View) -> str:
 def referee(facts: Facts, view: View) -> str:
     """Return the referee's reason for the verdict on a repetition in the game, as HTML.
 
-    Empty if no repetition was judged.
+    Empty if no repetition was judged, and under the rules `none`.
     """
     judgement = facts.judgement
     if judgement is None or not judgement.conducts:

@@ -79,7 +79,7 @@ export function newPiece(letter, x, y, name = "") {
   return use;
 }
 
-// Set the square of a piece (a <use> element), and its name for screen readers.
+// Set the square of a piece (a <use> element), and in a film its name for screen readers.
 export function labelPiece(use, letter, name) {
   use.dataset.square = name;
   const names = main().dataset.names && JSON.parse(main().dataset.names);

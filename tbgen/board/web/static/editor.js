@@ -1,4 +1,5 @@
-// Editor: pieces are put onto squares by click or drag, and removed by dragging them off the board.
+// Editor: pieces are put onto squares by click or drag, and removed by dragging them off the board,
+// by the eraser or by a key.
 
 import { board, cells, main, mark, newPiece, pointer, squareAt, toFen } from "./drawing.js";
 import { go, onArrival, root, state } from "./navigation.js";

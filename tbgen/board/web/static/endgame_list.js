@@ -3,8 +3,8 @@
 import { main } from "./drawing.js";
 import { onArrival, within } from "./navigation.js";
 
-// Show rows that contain each word of the filter; or only `material`, if the filter is its name in
-// any spelling that the search box accepts.
+// Show rows that have the chosen class and proof, and contain each word of the filter; or only
+// `material`, if the filter is its name in any spelling that the search box accepts.
 function narrow(material) {
   const words = main().querySelector("input.filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = [...main().querySelectorAll("select.filter")].map((box) => box.value).filter(Boolean);

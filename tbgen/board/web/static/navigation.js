@@ -1,7 +1,7 @@
 // Navigation without page loads: address of a link -> fetch -> new header, <main> and settings.
 //
-// On errors the board stays, with the message above it. The live region announces the new page, and
-// the focus is kept.
+// If a request fails or its answer is an error page, the board stays, with the message above it.
+// The live region announces a new page, and the focus is kept.
 
 import { board, cells, glide, main, pieceOn, say } from "./drawing.js";
 
