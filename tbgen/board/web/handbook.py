@@ -54,7 +54,10 @@ the remaining endgames.
 
 
 def handbook_page(store: TableStore, view: View) -> Answer:
-    """Return the page of all attackers, each with an HTML table of its endgames."""
+    """Return the page of all attackers, each with an HTML table of its endgames.
+
+    Without tables it is a notice.
+    """
     whole = page_link("/handbook/all", view, view.text("handbook_whole"), "button")
     parts = ""
     for name, entries in _chapters(store).items():

@@ -140,7 +140,7 @@ def require_clear_colours(name: str, asked: Mapping[str, str]) -> None:
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> tuple[str, bool]:
-    """Return the positions found, their number and share, and links to more of them, as HTML.
+    """Return as HTML the positions found, number and share, links to others, exercises and files.
 
     The second result is false if the time limit has cut the search short.
     """
