@@ -6,7 +6,9 @@ import io
 import re
 import struct
 import sys
+from html import unescape
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -52,6 +54,14 @@ def test_pixels_show_coordinates_and_colours(client: TestClient) -> None:
     }
     # Both Chinese notations have the same coordinates, and wood with ICCS is the default.
     assert len(pictures) == len(looks) - 2
+
+
+def test_the_link_of_a_film_plays_it(client: TestClient) -> None:
+    text = page(client, "/", fen=KNIGHT, mode="line", at="3")
+    (link,) = re.findall(r'<p class="links"><a href="([^"]*)">', text)
+    query = parse_qs(urlsplit(unescape(link)).query)
+    assert (query["mode"], query["play"]) == (["line"], ["1"])
+    assert "at" not in query
 
 
 def test_links_to_pictures_name_the_language(client: TestClient) -> None:

@@ -319,7 +319,7 @@ def share_panel(facts: Facts, view: View) -> str:
     """Return a section with links to other forms of the position or game, and texts to copy.
 
     The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In play mode JSON is
-    left out, since it shows values. PGN and animation of a game without moves show best play: they
+    left out, since it shows values. In line mode the permanent link plays the film. PGN and animation of a game without moves show best play: they
     are left out in play mode, and without a table.
     """
     playing = view.mode == "play"
@@ -329,6 +329,8 @@ def share_panel(facts: Facts, view: View) -> str:
     # Without moves, PGN and animation would show best play.
     untold = (playing or facts.result is None) and not view.moves
     permanent = view if playing else shown.at(view.position)
+    if view.mode == "line":
+        permanent = replace(view, autoplay=True, film_ply=0)
     found = [(permanent.href(), view.text("permalink"))]
     if not untold:
         found.append((shown.href("/export.pgn"), view.text("export")))
