@@ -318,9 +318,9 @@ def pairs(items: Sequence[str], view: View) -> str:
 def share_panel(facts: Facts, view: View) -> str:
     """Return a section with links to other forms of the position or game, and texts to copy.
 
-    The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In play mode JSON is
-    left out, since it shows values. In line mode the permanent link plays the film. PGN and animation of a game without moves show best play: they
-    are left out in play mode, and without a table.
+    The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In line mode the link
+    plays the film. In play mode JSON is left out, since it shows values. PGN and animation of a
+    game without moves show best play: they are left out in play mode, and without a table.
     """
     playing = view.mode == "play"
     # The links name the language: who opens them may send another `Accept-Language`.
