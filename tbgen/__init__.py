@@ -12,7 +12,7 @@
     probing        probes inside compiled code; tables as rows
     verify         proofs of finished files, from the rules alone
     scheduling     scheduler of dependent jobs, for builds and proofs
-    retrograde     the phases that compute a table's values, one file each
+    retrograde     the phases that compute a table's values
     rows           sets of positions, ninety at a time, for the phases
     referee        verdicts on repetitions
     rules          legal moves, checks, chases

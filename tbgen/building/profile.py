@@ -6,10 +6,10 @@
     total      sum of costs
 
 A *sweep* is one pass over rows of a table; a row has ninety positions. Counts of sweeps and rows
-are the same on every machine. The time between two reports of a phase belongs to the phase of the
-earlier report; the time before a table's first such report is not counted. `busy` is the share of
-the time in which the threads computed; other processes of the machine lower it, but not CPU
-seconds.
+are the same on every machine. The time from one call of `phase` to the next, or to `written`,
+belongs to the first call's phase; the time before a table's first call is not counted. `busy` is
+the share of the time in which the threads computed; other processes of the machine lower it, but
+not CPU seconds.
 """
 
 from __future__ import annotations

@@ -126,7 +126,8 @@ def _widened(argument: Any) -> Any:
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """Code library of a part, which numba links into the kernels that call it.
 
-    The methods that optimise the code, and translate it to machine code, do nothing.
+    Its module is neither optimised as a whole nor translated to machine code; numba runs only its
+    passes over single functions.
     """
 
     def _optimize_final_module(self) -> None:

@@ -109,9 +109,9 @@ class EngineProtocol:
     def do_setoption(self, words: Sequence[str]) -> None:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
 
-        A running search keeps its options. The next search also finds new tables. The buttons
-        `Clear Hash` and `newgame` have the hash table and the histories cleared before it. Raises
-        `ValueError` for an invalid value.
+        A running search keeps its options. The next search also finds new tables. Before it, the
+        buttons `Clear Hash` and `newgame` clear the hash table and the counters for move ordering.
+        Raises `ValueError` for an invalid value.
         """
         words = list(words)
         if words[:1] == ["name"]:

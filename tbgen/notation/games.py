@@ -128,9 +128,10 @@ class _Record:
     def read_xq(self) -> tuple[Position, list[str | Move]]:
         """Return the first position and the moves of a DhtmlXQ board; raises `InputError`.
 
-        On such a board a piece has two digits, file and row from Black's side; a move has four. Red
-        is to move unless the first move is of a black piece. Without pieces (`binit`) the game
-        begins in the opening array.
+        On such a board a piece has two digits: its file, 0 for a, and its row, 0 for Black's back
+        rank; 99 if it is absent. A move has four: source and target. Red is to move unless the
+        first move is of a black piece. Without pieces (`binit`) the game begins in the opening
+        array.
         """
         board = bytearray(SQUARES)
         places, moves = self.tags.get("binit", ""), self.tags.get("movelist", "")

@@ -179,9 +179,10 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _board_lines(text: str) -> list[str]:
-    """Return the lines of a text; of a single line, the rows of the board that it contains.
+    """Return the lines of a text; a single line is cut into the lines of the board it begins with.
 
-    The rows of such a board are separated by blanks. Empty for a line without a board.
+    These are ten rows, the names of files if they follow, and the rest of the text, such as the
+    side to move. Empty for a single line that begins with no board.
     """
     lines, at = text.splitlines(), 0
     if len(lines) > 1:

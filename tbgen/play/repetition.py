@@ -1,7 +1,7 @@
 """Verdicts of the referee on repetitions in a game given by its positions.
 
-The values "draw" and "direct win" of a table do not depend on the moves before. In a game, the
-moves of both sides since a position occurred before decide the verdict.
+The value of a position in a table does not depend on the moves before it. In a game whose last
+position has occurred before, the moves of both sides since then decide the verdict.
 """
 
 from __future__ import annotations

@@ -7,8 +7,10 @@ images counted once. Each side's outcomes are stored lead by lead, in tiles of s
 keys, numbers    open-addressed hash table: a material's number of pieces of each code (four bits
                  each), in either colouring  ->  2 * index of the file, plus 1 if the colours of the
                  position must be exchanged
-tables           a row of words for each file: factors of each piece in the two sums of a probe
-                 (`wdl_kernels`): an index into `joint`, and the index of an outcome
+tables           a row of words for each file: where its parts of `joint`, `starts` and `data` begin
+                 (or the one outcome of a side), the code of the inner piece, and for each piece
+                 code the number of pieces, and their factors in the sums of a probe
+                 (`wdl_kernels`)
 joint            for each pair of defences (advisors and elephants of both sides): lead of each
                  placement, with flags for mirroring
 starts           for each side of each file: where a lead's outcomes begin, flag of the last tile
@@ -187,10 +189,11 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 
 
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
-    """Write the words of a row of `WdlBuffers.tables` that do not depend on the side to move.
+    """Write the words of a row of `WdlBuffers.tables` that follow from the pieces alone.
 
     These words are the number of pieces of each kind, the code of the inner piece (the last in the
-    index), and the factors of each piece in the index into `joint` and in the slot within a lead.
+    index), each defender's factor in the index into `joint`, and the factor of each attacker except
+    the inner piece in the slot within a lead.
     """
     for side in Side:
         for kind in PieceType:

@@ -86,8 +86,9 @@ class WdlBuffers(NamedTuple):
 def _places() -> NDArray[np.int8]:
     """Compute `_PLACES`, int8 (2, 2, 16, 90): number of each square within a piece's area.
 
-    The area of a piece is the set of squares that it may enter; squares outside have -1. The
-    indices are: colours exchanged (0 or 1), board mirrored (0 or 1), piece code, square.
+    The indices are: colours exchanged (0 or 1), board mirrored (0 or 1), then piece code and square
+    as they are before both. The number is that of the exchanged and mirrored square in the area of
+    the exchanged piece, the set of squares that it may enter; -1 outside.
     """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for flip, side, kind in product((0, 1), Side, PieceType):

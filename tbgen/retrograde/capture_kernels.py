@@ -3,13 +3,14 @@
 
 A view is a supporting table with the index of the table that is solved, the parent
 (`supporting.py`). It has the value of each capture as a number in a palette, larger if better, and
-0 for positions that are illegal after the capture. The array `numbers` has the
-best capture of each position so far, 90 for each row; `base` is its index of a row's first square.
-To *raise* a number is to replace it by another one if that is larger.
+0 for positions that are illegal after the capture. The array `numbers` has the best capture of each
+position so far, 90 for each row; `base` is its index of a row's first square. To *raise* a number
+is to replace it by another one if that is larger.
 
-    a piece of a mid group is captured     the view has the same lead and inner piece
-    the inner piece is captured            the view has no inner piece: one number per row
-    an advisor or elephant is captured     the view has another lead, not mirror-reduced
+    a piece of a mid group is captured     the view has the parent's leads and inner piece
+    the inner piece is captured            the same without an inner piece: one number per row
+    an advisor or elephant is captured     the view has leads without this piece; mirror images
+                                           have leads of their own (`Layout.reduced` is False)
 
 In the first and third case, one capturing move, except of the inner piece, raises the numbers of a
 row to those of a row of the view, for all squares of the inner piece with which the piece attacks

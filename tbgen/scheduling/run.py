@@ -71,7 +71,8 @@ _WAIT_SECONDS = 0.5
 class Executor:
     """Base class of executors: `submit` starts a job, and returns a future for its result.
 
-    Processes and connections are released at the end of a `with` block. The clock is real time.
+    Executors with processes or connections release them at the end of a `with` block. The clock is
+    real time unless `wait` and `now` are overridden (`forecast.Simulated`).
     """
 
     slots: int | None = None

@@ -170,9 +170,9 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 def process_memory(root: Path = Path("/")) -> list[int]:
     """Return the seven numbers of this process's `/proc/self/statm`, in bytes.
 
-    Number 0 is the address space, 1 resident memory, 2 the part of 1 that is shared or belongs to
-    files, 5 private memory. All are 0 on systems without this file. `root` is the folder that
-    contains `proc`.
+    Number 0 is the address space, 1 the resident memory, 2 the part of 1 that is shared or belongs
+    to files, 5 the private and writable part of 0 with the stack, resident or not. All are 0 on
+    systems without this file. `root` is the folder that contains `proc`.
     """
     try:
         pages = (root / "proc/self/statm").read_text("ascii").split()

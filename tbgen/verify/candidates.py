@@ -3,19 +3,20 @@
 
     ranks  --mark-->  marks  --update, until nothing changes-->  candidates, claims in question
 
-A *rank* is the number that stands for a value, and its *order* says how often the repetition rules
-decide on the way (0: never). A mark is the order of a value and a role in a pattern, such as CLAIM
-or FREE_LOSS (`values`). W is the side that would win by the repetition, O the offender. A *claim*
-is a stored win of W in 0 plies. In a *direct loss*, every move of O to a position of the same order
-leads to a claim. An *answer* is a move of W to a position in which O may still offend.
+A *rank* is a number that stands for a value. The *order* of a value is 0 if mate or conversion
+decides it, k >= 1 if the repetition rules do, given all values of lower orders. A mark is the order
+of a value and a role in a pattern, such as CLAIM or FREE_LOSS (`values`). W is the side that would
+win by the repetition, O the offender. A *claim* is a stored win of W in 0 plies. In a *direct
+loss*, every move of O to a position of the same order leads to a claim. An *answer* is a move of W
+to a position in which O may still offend.
 
 Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
 those where a mark may change. Positions that still are possible offenders at the fixpoint, or after
 `_ROUNDS` passes of each side, are candidates. Parameters of kernels: the package's docstring.
 
-Marks do not settle two kinds of positions of W, which are *in question*: claims from which the best
-answer leads to no direct loss, or to one with O in check; and other won positions with W in check
-from which an answer leads to a direct loss. `checks` examines them one by one.
+Marks do not settle two kinds of wins with W in check, which are *in question*: claims whose best
+answer leads to a role below DIRECT_LOSS, or to EARLY_IN_CHECK; and other wins from which an answer
+leads to DIRECT_LOSS, EARLY_IN_CHECK or EARLY_LOSS. `checks` examines them one by one.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class Look:
     pieces : one of `PIECE_SETS`
     notation : move notation whose coordinates are shown, "" for none
     board : one of `BOARDS`
-    language : tag of the language of names, one of `LANGUAGES`
+    language : language of the labels for screen readers, a key of `language.i18n.LANGUAGES`
     """
 
     flip: bool = False

@@ -35,7 +35,7 @@ class Limits:
 
 
 class Stage(StrEnum):
-    """State of a build of tables that was started from the board: running or ended, and how."""
+    """State of a build of a `BuildService`: running or ended, and how."""
 
     BUILDING = "building"
     BUILT = "built"

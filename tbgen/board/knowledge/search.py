@@ -199,8 +199,8 @@ class _TileScan:
     def positions(self) -> Iterator[Position | None]:
         """Yield the legal positions found, with None in between.
 
-        None is yielded before each tile, and for a slot without a position, with an illegal one or
-        with a mirror image, so that the caller can test its time limit.
+        None is yielded before each visit of a tile, and for each slot that is not the canonical
+        slot of a legal position, so that the caller can test its time limit.
         """
         each, left, layout = self._each, self._tiles, self._file.layout
         while left:

@@ -220,7 +220,7 @@ def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position
 def _exceptions(
     store: TableStore, entry: HandbookEntry, until: float
 ) -> list[tuple[Position, Outcome]] | None:
-    """Return the exceptions of an endgame, from the cache or by a search.
+    """Return the exceptions of an endgame to show, from the cache or by `_find_exceptions`.
 
     Each exception is a position and its outcome. None if the exceptions are not cached and it is
     later than `until` (a time of `time.monotonic()`), or if the table cannot be read.

@@ -88,9 +88,10 @@ def search_page(store: TableStore, view: View, material: Material, query: QueryP
 def _sheet(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> Answer:
-    """Return the page of the positions found as numbered exercises: who is to move, to win or draw.
+    """Return a page of the positions found as numbered exercises, each with side to move and task.
 
-    Solutions are folded, and printed (from a new page on) only if the visitor has unfolded them.
+    An example is `1. Red to move and win`; lost positions have no task. Solutions are folded, and
+    printed (from a new page on) only if the visitor has unfolded them.
     """
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     shown, solutions = [], []

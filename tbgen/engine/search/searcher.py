@@ -119,7 +119,10 @@ class Searcher:
         self._is_allocated = True
 
     def use_threads(self, threads: int) -> None:
-        """Set the number of search threads; the histories of the first thread are kept."""
+        """Set the number of search threads; the first one's histories of moves are kept.
+
+        These are counters for move ordering (`ordering`), with which a search starts all threads.
+        """
         if threads == len(self._states):
             return
         others = thread_pool(threads - 1) if threads > 1 else None
