@@ -63,5 +63,7 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 def without_compiling(printed: str) -> list[str]:
     """Return the lines of an output, without progress of compiling and of the phase `legality`."""
-    compiling = re.compile(r": (compile|legality)(; about .* left)?$|^compiling the kernels ")
+    compiling = re.compile(
+        r": (compile|legality)(; about .* left)?$|\bcompiling the (kernels|solver|search)\b"
+    )
     return [line for line in printed.splitlines() if not compiling.search(line)]
