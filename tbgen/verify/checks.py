@@ -19,7 +19,7 @@ The graph is small: its offenders are the candidates of the passes over rows, an
 these lead to (`_add_reached`). A position of W in check is left out if the repetition rules do not
 decide it and no offender reaches it. Such a position has no move to an offender of the set. That
 offender would be a loss of order k, and the comparison with moves would have refuted the value of
-the position.
+the position. The search of all open positions (`Passes.all_candidates`) leaves out none.
 
 A *claim* is a win in 0 plies by the repetition rules, as the table stores it. A direct loss (every
 move of O that keeps the order leads to a claim) is *confirmed* if the passes over rows have found

@@ -231,11 +231,12 @@ class Passes:
             ForcedDraws(held, chasers),
         )
 
-    def all_candidates(self, arrays: Arrays, compared: Compared) -> tuple[Arrays, Candidates]:
+    def all_candidates(self, arrays: Arrays) -> tuple[Arrays, Candidates]:
         """Return `arrays` with no direct loss confirmed, and all open positions as candidates.
 
-        Open positions are draws and positions decided by the repetition rules. They are candidates
-        for offenders and for chasers; `checked` has only the claims of sides in check.
+        Open positions are draws and positions decided by the repetition rules. All are candidates
+        for offenders and for chasers; those in check are examined as checked sides. A missing claim
+        is found even if no possible offender has a check that leads to it.
 
         arrays : with ranks or marks; not changed
         """
@@ -254,8 +255,13 @@ class Passes:
             is_canonical: Flags = self._layout.squares_of_slots(listed // 2)[1]
             return listed[is_canonical]
 
+        def list_checked(lead_0: int, lead_1: int) -> Numbers:
+            nodes = list_open(lead_0, lead_1)
+            return nodes[in_check(nodes, arrays)]
+
         ranges = [partial(list_open, start, end) for start, end in self._lead_ranges()]
-        return arrays, Candidates(ranges, compared.check_claims, ranges)
+        checked = [list_checked(start, end) for start, end in self._lead_ranges()]
+        return arrays, Candidates(ranges, np.concatenate(checked), ranges)
 
     def make_state(self, arrays: Arrays) -> BoardState:
         """Return new buffers for a task, of the type of the planes in `arrays`."""

@@ -87,7 +87,7 @@ def verify(
             # Candidates rely on correct values elsewhere.
             searches_all = len(searched.refuted) > 0
         if searches_all:
-            arrays, candidates = passes.all_candidates(arrays, compared)
+            arrays, candidates = passes.all_candidates(arrays)
             searched = search(arrays, candidates)
     trim_process()
     report = _make_report(table, palettes, arrays, compared, searched, rule_set)

@@ -14,7 +14,7 @@ from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.tables.codes import Outcome, Value
 
-METHOD = "sums-2"
+METHOD = "sums-3"
 """Name of the method of proof, stored in certificates; another method needs another name."""
 
 Progress = Callable[[str, int, int], None]

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tbgen.indexing import Position
 from tbgen.indexing.rulesets import Rules
+from tbgen.tables.codes import Outcome, Value
 from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.paths import ROOT
 from tests.helpers.planting import SINGLE, Change, Target, kinds_found, regions, single
@@ -60,6 +62,16 @@ def test_whole_regions_are_found() -> None:
     assert removed is not None
     assert target.is_found(removed)
     assert target.is_sound()
+
+
+def test_a_direct_win_that_no_check_leads_to() -> None:
+    """The proof refutes a direct win stored as a longer win, if no offender can check into it."""
+    target = Target("KNKCA", RuleSet(Rules.CHECK))
+    position = Position.from_fen("9/9/3a1k3/3N5/9/9/9/5c3/3K5/9 b")
+    node = position.side, target.table.layout.slot(position)
+    assert target.value(node) == Value(Outcome.WIN, 4)
+    for plain in (False, True):
+        assert target.is_found(Change("removed", {node: Value(Outcome.WIN, 4, 2)}), plain=plain)
 
 
 @pytest.mark.certification
