@@ -19,11 +19,16 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tbgen.building.states import STATE_SECONDS, StateFile, remove_state, state_path
+from tbgen.building.states import (
+    STATE_SECONDS,
+    StateFile,
+    remove_older_state,
+    remove_state,
+    state_path,
+)
 from tbgen.building.work import Task, attempts, finished_table
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -39,7 +44,7 @@ from tbgen.system.platform import import_permanently
 from tbgen.tables.build_records import build_record_path, write_build_record
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
-from tbgen.tables.files import is_full_disk, locked, remove_leftovers
+from tbgen.tables.files import locked, remove_leftovers
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import Metric, TableName
 from tbgen.tables.palettes import Palette
@@ -189,9 +194,10 @@ class Builder:
     state_seconds: float = STATE_SECONDS
 
     def build_job(self, start: Start) -> Built:
-        """Build a job's table, unless it is finished; in both cases remove its checkpoints.
+        """Build a job's table, unless it is finished; then remove its checkpoints.
 
-        In a directory that cannot be written, the checkpoints of a finished table stay.
+        A checkpoint newer than a finished table stays, since it is of an interrupted `rebuild`. So
+        do all checkpoints in a directory that cannot be written, and those of another metric.
 
         Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
         has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an
@@ -213,8 +219,12 @@ class Builder:
                 TableFile(self._path(name), name=name).close()
                 if reads:
                     return Built(name)
-            built = Built(name) if done else self._build_table(task)
-            for metric in Metric:
+            if done:
+                remove_older_state(self.directory, name)
+                return Built(name)
+            built = self._build_table(task)
+            # Without a metric in the task, the first choice may have left a checkpoint, too.
+            for metric in (built.name.metric,) if task.metric else Metric:
                 remove_state(self.directory, self._name(task.material, metric))
             return built
 
@@ -336,7 +346,7 @@ class Builder:
         """Solve a table and write its file; return the size of the file in bytes.
 
         Also return the (wall, CPU) seconds that earlier builds spent before the checkpoint from
-        which this one resumed, else zeros. If the disk is full, the checkpoint is removed.
+        which this one resumed, else zeros. If the disk is full, the checkpoint stays.
         """
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
@@ -370,19 +380,10 @@ class Builder:
         planes = CountedPlanes(solution)
         self.progress.phase("write", 0, 0, 0)
         self._load_wide_kernels("write", *solution.palettes)
-        write = partial(
-            write_table, self._path(name), spec, planes.numbers_from,
-            lambda: _statistics(name, planes),
+        header = write_table(
+            self._path(name), spec, planes.numbers_from, lambda: _statistics(name, planes),
             threads=self.threads, palettes=solution.palettes, encode=encode,
         )  # fmt: skip
-        try:
-            header = write()
-        except OSError as error:
-            if not is_full_disk(error) or not state.path.exists():
-                raise
-            # The solved table needs no state, which is usually larger than the file.
-            state.path.unlink()
-            header = write()
         return header.file_size, state.spent
 
     @contextlib.contextmanager

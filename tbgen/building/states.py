@@ -212,3 +212,14 @@ def remove_state(directory: Path, name: TableName) -> None:
         # Else a power failure might lose both the table's name and its state.
         sync_directory(directory)
         path.unlink(missing_ok=True)
+
+
+def remove_older_state(directory: Path, name: TableName) -> None:
+    """Remove the state of a finished table if it is older, as a build leaves that is killed last.
+
+    A newer state is of an interrupted build that was to replace the table. Raises `OSError`.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        state = state_path(directory, name).stat()
+        if state.st_mtime_ns <= (directory / name.filename).stat().st_mtime_ns:
+            remove_state(directory, name)

@@ -33,7 +33,8 @@ class Disk:
 
     def __init__(self, directory: Path, chance: random.Random) -> None:
         self.directory, self.chance = directory, chance
-        self.synced: dict[File, bytes] = {}
+        self.synced: dict[File, tuple[bytes, int]] = {}
+        """Content of each file at its last sync, and the time of its last change (ns)."""
         self.named: list[dict[str, File]] = [{}]
         """The names after each change, starting with the last synced ones."""
         self._before: dict[int, int] = {}
@@ -55,7 +56,8 @@ class Disk:
         if stat.S_ISDIR(found.st_mode):
             del self.named[:-1]
         else:
-            self.synced[self._file(found.st_ino)] = os.pread(descriptor, found.st_size, 0)
+            content = os.pread(descriptor, found.st_size, 0)
+            self.synced[self._file(found.st_ino)] = content, found.st_mtime_ns
 
     def fail(self, target: Path) -> None:
         """Write the files that a loss of power now would leave into the new directory `target`.
@@ -66,11 +68,12 @@ class Disk:
         target.mkdir()
         latest = {file: name for name, file in self.named[-1].items()}
         for name, file in self.chance.choice(self.named).items():
-            content = self.synced.get(file)
+            content, changed = self.synced.get(file, (None, 0))
             if content is None:
                 whole = (self.directory / latest[file]).read_bytes() if file in latest else b""
                 content = whole[: self.chance.randint(0, len(whole))]
             (target / name).write_bytes(content)
+            os.utime(target / name, ns=(changed, changed))
 
     def _file(self, number: int) -> File:
         return number, self._before.get(number, 0)

@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -142,20 +143,39 @@ def test_a_full_disk_skips_a_save(tmp_path: Path, supporting: list[TableFile]) -
     assert "is damaged, or of another version, and is not used" in said[1]
 
 
-def test_a_solved_table_replaces_its_state_on_a_full_disk(
+def test_a_solved_table_keeps_its_state_on_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A build whose table does not fit on the disk resumes from its last state."""
     monkeypatch.setattr(states, "SAVING_SHARE", np.inf)
 
-    def full_while_a_state_is_there(path: Path, *arguments: Any, **options: Any) -> Any:
-        if state_path(tmp_path, KRKN).exists():
+    def full(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path.name == KRKN.filename:
             raise OSError(errno.ENOSPC, "full", str(path))
         return write_table(path, *arguments, **options)
 
-    monkeypatch.setattr("tbgen.building.builder.write_table", full_while_a_state_is_there)
-    Builder(tmp_path, CHECK, Progress(), state_seconds=0.0).build([KRKN.material])
+    builder = Builder(tmp_path, CHECK, Progress(), state_seconds=0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr("tbgen.building.builder.write_table", full)
+        with pytest.raises(OSError, match="full"):
+            builder.build([KRKN.material])
+    assert state_path(tmp_path, KRKN).exists()
+    builder.build([KRKN.material])
     assert digests(tmp_path).items() >= digests(built("KRKN")).items()
     assert not state_path(tmp_path, KRKN).exists()
+
+
+def test_the_state_of_another_build_stays(tmp_path: Path) -> None:
+    """A finished table leaves the states of another metric, and of an interrupted rebuild."""
+    builder = Builder(tmp_path, CHECK, Progress())
+    to_conversion = replace(KRKN, metric=Metric.DTC)
+    builder.build([KRKN.material], Metric.DTC)
+    newer, other = (state_path(tmp_path, name) for name in (to_conversion, KRKN))
+    for path in (newer, other):
+        path.write_bytes(b"state")
+    builder.build([KRKN.material])
+    assert newer.exists()
+    assert other.exists()
 
 
 def test_saving_takes_a_small_share_of_the_time(
@@ -298,6 +318,7 @@ def test_a_state_beside_a_finished_table_is_removed(tmp_path: Path) -> None:
     Builder(tmp_path, CHECK, Progress()).build([Material.parse("KRK")])
     leftover = tmp_path / ".KRK.check.dtm.state"
     leftover.write_bytes(b"of a build that was killed when it had finished")
+    os.utime(leftover, ns=(0, 0))
     (tmp_path / "..KRK.check.dtm.state.99999999.tmp").write_bytes(b"half")
     Builder(tmp_path, CHECK, Progress()).build([Material.parse("KRK")])
     assert not list(tmp_path.glob(".*"))
