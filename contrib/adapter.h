@@ -127,10 +127,10 @@ bool root_probe(const Game &game, RootMoves &moves);
 
 // Rank the moves at the end of a game by `xq_filter_outcomes`. A win is kept; the search brings it
 // nearer, and should probe on. Returns false, with unchanged moves, after an error, such as a missing
-// table of any move.
+// table of any move, or a move that is not legal.
 bool root_probe_wdl(const Game &game, RootMoves &moves);
 
-// Rank the moves by distances, or else by outcomes, and sort them, best first. The cardinality is 0
+// Rank legal moves by distances, or else by outcomes, and sort them, best first. The cardinality is 0
 // if the search need not probe: for every root in the tables, except a win ranked by outcomes.
 Config rank_root_moves(const Game &game, RootMoves &moves);
 

@@ -11,6 +11,7 @@
  */
 #include "xqinternal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -797,74 +798,103 @@ static int probe_outcome(xq_reader *reader, uint8_t *board, int side, int *wdl)
 
 enum { NEW_MOVES = 2 }; /* Number of winning moves to new positions that must follow. */
 
-static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
-                         size_t plies, int depth);
+/* Search for moves that keep an outcome without repetition, from the last position of a game. */
+typedef struct {
+    xq_reader *reader;
+    const xq_record *game;
+    uint8_t *board;
+    int wdl;   /* the outcome to keep: 0 or 1 */
+    int nodes; /* number of positions after replies that may still be searched */
+} xq_outlook;
 
-/* Return whether a move, `plies` after the last position of the game, wins, and leads to a new position
- * from which the side can go on so for `depth` moves (`goes_on_after`); an irreversible move need not.
- * Returns 0 if the table after it is missing, and any other error. */
-static int wins_anew(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, size_t plies,
-                     int depth)
+static int goes_on_after(xq_outlook *o, xq_step s, size_t plies, int depth);
+
+static int is_idle_draw(const xq_outlook *o, xq_step s)
 {
-    int wdl = 0, final = is_irreversible(board, s);
-    uint8_t taken = make_step(board, s);
-    int is_new = final || occurrences(game, board, plies + 1) == 0, status = XQ_OK;
-    if (is_new)
-        status = probe_outcome(reader, board, 1 - game->side, &wdl);
-    unmake_step(board, s, taken);
-    if (status != XQ_OK && status != XQ_ERR_MISSING)
-        return status;
-    if (status != XQ_OK || wdl >= 0)
-        return 0;
-    return final || depth == 0 ? 1 : goes_on_after(reader, game, board, s, plies, depth);
+    return o->wdl == 0 &&
+           offence_of(o->board, o->game->side, s, xq_internal_rules(o->reader)) == IDLE;
 }
 
-/* Return whether every reply to a move, unless irreversible, leads to a new position in which some move
- * `wins_anew`; or an error. */
-static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
-                         size_t plies, int depth)
+/* Return whether a move, `plies` after the last position of the game, keeps the outcome and goes on. An
+ * irreversible move does; so does one with a better outcome, and an idle drawing move. Any other must
+ * lead to a new position: a winning one from which the side `goes_on_after` for `depth` moves, a drawing
+ * one from which it comes to an idle move within `depth` moves. Returns 0 if the table after the move is
+ * missing, and any other error. */
+static int goes_on_by(xq_outlook *o, xq_step s, size_t plies, int depth)
+{
+    int after = 0, final = is_irreversible(o->board, s);
+    uint8_t taken = make_step(o->board, s);
+    int is_new = occurrences(o->game, o->board, plies + 1) == 0;
+    int status = probe_outcome(o->reader, o->board, 1 - o->game->side, &after);
+    unmake_step(o->board, s, taken);
+    if (status != XQ_OK)
+        return status == XQ_ERR_MISSING ? 0 : status;
+    if (-after < o->wdl)
+        return 0;
+    if (final || -after > o->wdl || is_idle_draw(o, s))
+        return 1;
+    if (!is_new || depth == 0)
+        return is_new && o->wdl > 0;
+    return goes_on_after(o, s, plies, depth);
+}
+
+/* Return whether every reply to a move, unless irreversible, leads to a new position in which the side
+ * `goes_on_by` some move; or an error. Returns 0 if `nodes` run out. */
+static int goes_on_after(xq_outlook *o, xq_step s, size_t plies, int depth)
 {
     xq_step replies[XQ_MAX_MOVES], moves[XQ_MAX_MOVES];
-    uint8_t taken = make_step(board, s);
-    size_t count = generate_legal(board, 1 - game->side, replies);
+    uint8_t taken = make_step(o->board, s);
+    size_t count = generate_legal(o->board, 1 - o->game->side, replies);
     int going = 1;
     for (size_t i = 0; i < count && going > 0; i++) {
-        if (is_irreversible(board, replies[i]))
+        if (is_irreversible(o->board, replies[i]))
             continue;
-        uint8_t answer = make_step(board, replies[i]);
-        size_t after = generate_legal(board, game->side, moves);
-        int is_new = occurrences(game, board, plies + 2) == 0;
+        uint8_t answer = make_step(o->board, replies[i]);
+        size_t after = generate_legal(o->board, o->game->side, moves);
+        int is_new = occurrences(o->game, o->board, plies + 2) == 0 && o->nodes-- > 0;
         going = 0;
         for (size_t n = 0; n < after && is_new && going == 0; n++)
-            going = wins_anew(reader, game, board, moves[n], plies + 2, depth - 1);
-        unmake_step(board, replies[i], answer);
+            going = goes_on_by(o, moves[n], plies + 2, depth - 1);
+        unmake_step(o->board, replies[i], answer);
     }
-    unmake_step(board, s, taken);
+    unmake_step(o->board, s, taken);
     return going;
 }
 
-/* Cost of a move that keeps the outcome `wdl`: 0 for one that `xq_filter_outcomes` lists first, else
- * larger for more repetitions, then for a graver offence; or an error, which is negative. */
-static int cost_of(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, int wdl)
+/* Cost of a move after which the side cannot go on: larger for more repetitions, then for a graver
+ * offence. An idle winning move to a new position costs least. */
+static int cost_of(const xq_outlook *o, xq_step s)
 {
-    if (wdl < 0 || is_irreversible(board, s))
+    int repeated = occurrences_after(o->game, o->board, s);
+    int found = (int)offence_of(o->board, o->game->side, s, xq_internal_rules(o->reader));
+    if (repeated == 0 && found == IDLE)
         return 0;
-    int repeated = occurrences_after(game, board, s), going = wdl == 0;
-    if (repeated == 0 && wdl > 0)
-        going = goes_on_after(reader, game, board, s, 0, NEW_MOVES);
-    if (repeated == 0 && going != 0)
-        return going < 0 ? going : 0;
-    int found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
-    if (found == IDLE && (wdl == 0 || repeated == 0))
-        return wdl; /* 0, or 1: a new position from which a known one may recur */
     return (repeated > 0 ? repeated : 1) * (CHECK + 1) + found;
 }
 
-/* List the moves of least cost of those that keep the outcome at the end of a game. */
+/* Keep the moves, all of one outcome, that go on: winning ones for `NEW_MOVES`, drawing ones that are idle
+ * or come to an idle move soonest. Return their number, 0 if none is found, or an error. */
+static int keep_going(xq_outlook *o, xq_step *moves, size_t count)
+{
+    int kept = 0, first = o->wdl > 0 ? NEW_MOVES : 1, last = o->wdl > 0 ? NEW_MOVES : MAX_DEPTH;
+    for (int depth = first; depth <= last && kept == 0 && o->nodes > 0; depth++)
+        for (size_t i = 0; i < count; i++) {
+            int going = is_irreversible(o->board, moves[i]) || is_idle_draw(o, moves[i]);
+            if (!going && occurrences_after(o->game, o->board, moves[i]) == 0)
+                going = goes_on_after(o, moves[i], 0, depth);
+            if (going < 0)
+                return going;
+            if (going)
+                moves[kept++] = moves[i];
+        }
+    return kept;
+}
+
+/* List the moves that `xq_filter_outcomes` lists at the end of a game. */
 static int keep_outcome(xq_reader *reader, const xq_record *game, int *wdl, xq_step *moves, size_t *count)
 {
     uint8_t board[SQUARES];
-    int after[XQ_MAX_MOVES], best = -1, least = 0;
+    int after[XQ_MAX_MOVES], best = -1, least = -1;
     memcpy(board, game->boards + SQUARES * game->last, SQUARES);
     size_t legal = generate_legal(board, game->side, moves), kept = 0;
     for (size_t i = 0; i < legal; i++) {
@@ -875,21 +905,29 @@ static int keep_outcome(xq_reader *reader, const xq_record *game, int *wdl, xq_s
             return status;
         best = -after[i] > best ? -after[i] : best;
     }
-    for (size_t i = 0; i < legal; i++) {
-        if (-after[i] != best)
-            continue;
-        int cost = cost_of(reader, game, board, moves[i], best);
-        if (cost < 0)
-            return cost;
-        if (kept > 0 && cost > least)
-            continue;
-        if (cost < least)
-            kept = 0;
-        least = cost;
-        moves[kept++] = moves[i];
-    }
+    for (size_t i = 0; i < legal; i++)
+        if (-after[i] == best)
+            moves[kept++] = moves[i];
     *wdl = best;
     *count = kept;
+    if (best < 0)
+        return XQ_OK;
+    xq_outlook o = {reader, game, board, best, best > 0 ? INT_MAX : MAX_NODES};
+    int going = keep_going(&o, moves, kept);
+    if (going != 0) {
+        *count = going > 0 ? (size_t)going : 0;
+        return going > 0 ? XQ_OK : going;
+    }
+    *count = 0;
+    for (size_t i = 0; i < kept; i++) {
+        int cost = cost_of(&o, moves[i]);
+        if (*count > 0 && cost > least)
+            continue;
+        if (cost < least)
+            *count = 0;
+        least = cost;
+        moves[(*count)++] = moves[i];
+    }
     return XQ_OK;
 }
 

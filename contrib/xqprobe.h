@@ -311,13 +311,16 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
  *
  *     win        moves that avoid repetition: the position is new to the game, so is every position
  *                after a reply, and from there a winning move of this kind follows, twice
- *     draw       moves to new positions, and idle moves (as in `xq_filter_root`)
+ *     draw       moves that lead soonest to an idle move (as in `xq_filter_root`): the idle ones, and
+ *                those to a new position, after which every reply leads to another new position with
+ *                an idle move that draws; else those that need more moves for it
  *     loss       all
  *
- * If a win has no such move, idle moves to new positions are listed. If there are none, and if a draw
- * has no such move, the moves with the fewest repetitions are listed, and of these those with the least
- * offence. Every listed move keeps the outcome. Outcomes give
- * no distance: only the search, and the lack of repetitions, bring the win nearer. XQ_ERR_MISSING if the
+ * If a win has no such move, idle moves to new positions are listed. Without these, and if a draw has no
+ * such move (within 16 moves and 4000 positions), the moves with the fewest repetitions are listed, and
+ * of these those with the least offence; such a move may lose by the repetition rules. Every listed move
+ * keeps the outcome by the tables. Outcomes give no distance: only the search, and the lack of
+ * repetitions, bring the win nearer. XQ_ERR_MISSING if the
  * position after a legal move has no table. */
 int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                        int side, const xq_step *played, size_t played_count, int *wdl,
