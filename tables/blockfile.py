@@ -421,7 +421,8 @@ class BlockFile(Generic[Spec]):
 
     def _read(self, offset: int, length: int) -> bytes:
         """Return `length` bytes at an offset; raises `CorruptTableError` if the file is shorter."""
-        data = read_at(self._require_open().number, length, offset)
+        descriptor = self._require_open()  # held while reading: `close` cannot free its number
+        data = read_at(descriptor.number, length, offset)
         if len(data) != length:
             raise CorruptTableError(self.path, "the file has become shorter")
         return data

@@ -128,7 +128,7 @@ class Tablebase:
 
         Files are recognised by name (`names.py`) and opened later. If two directories have a file
         of the same name, only the one added first is used. Subdirectories are ignored. Raises
-        `OSError` if there is no such directory.
+        `OSError` if there is no such directory, and `ValueError` after `close`.
         """
         added, files = 0, sorted(Path(path).iterdir())
         if Path(path) not in self.directories:
@@ -140,18 +140,19 @@ class Tablebase:
         return added
 
     def forget_removed(self, *damaged: Path) -> None:
-        """Forget files that are gone, replaced while open, or in `damaged` (paths)."""
+        """Forget files that are gone or in `damaged` (paths), and close files that were replaced."""
         with self._lock:
             for name, path in list(self._catalogue.paths.items()):
                 file = self._open.get(name)
-                gone = path in damaged or not path.exists()
-                if gone or (file is not None and not file.is_same_file(path)):
+                if path in damaged or not path.exists():
                     self._forget(name)
+                elif file is not None and not file.is_same_file(path):
+                    self._drop(name)
 
     def add_file(self, path: Path | str) -> None:
         """Add one file, unless another of its name was added before.
 
-        Raises `ValueError` unless it is named as a table or win-draw-loss file.
+        Raises `ValueError` unless it is named as a table or win-draw-loss file, and after `close`.
         """
         path = Path(path)
         name = parse_name(path.name)
@@ -161,11 +162,16 @@ class Tablebase:
 
     def _add(self, name: TableName | WdlName, path: Path) -> bool:
         with self._lock:
+            self._require_open()
             return self._catalogue.add(name, path)
 
     def _forget(self, name: TableName | WdlName) -> None:
         """Remove a file from the tablebase, without closing it; the caller holds the lock."""
         self._catalogue.remove(name)
+        self._drop(name)
+
+    def _drop(self, name: TableName | WdlName) -> None:
+        """Remove the open file of a name, if any, without closing it; the caller holds the lock."""
         file = self._open.pop(name, None)  # not closed: another thread may be reading
         self._held.discard(file)
 

@@ -47,7 +47,7 @@ from tbgen.play.streaks import (
     victims_after,
 )
 from tbgen.rules import legal_moves
-from tbgen.tables import Outcome, ProbeResult
+from tbgen.tables import MissingTableError, Outcome, ProbeResult
 
 MAX_NODES = 1000
 """Maximum number of nodes in a graph, for one aim (about a second)."""
@@ -236,9 +236,13 @@ class StreakGraph:
         """Return the best moves in a game's last position (`equally_good`), each with its rank.
 
         The rank is None if the rival can prevent the aim, or if the graph is too large to decide.
+        Raises `MissingTableError` if the best moves are unknown, as after the removal of a table.
         """
         start = self.node(game)
         graph, ranks = self.explore(start)
+        if not graph[start]:
+            material = game[-1].material.name
+            raise MissingTableError(material, self._root.rule_set, self._tables.directories)
         return [(option.move, rank_of(option, ranks)) for option in graph[start]]
 
     def options(self, node: Node) -> list[MoveOption]:

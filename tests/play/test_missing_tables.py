@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tbgen.board.knowledge.store import TableStore
 from tbgen.indexing import Position
+from tbgen.play.choice import choose
 from tbgen.play.mainline import Ending
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.rules import legal_moves
@@ -121,3 +123,15 @@ def test_of_several_moves_without_a_value_none_is_best(tmp_path: Path) -> None:
         assert (line.ending, line.missing, line.moves) == (Ending.UNKNOWN, "KRK", ())
         assert TableStore(tables).probe_game([position], []).suggested is None
     assert filtered_in_c("check", folder, [position]) == [["-1"]]
+
+
+def test_a_table_removed_during_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The moves of the position were known, and are unknown when the repetitions are examined."""
+    with open_tablebase(built("KRKN", rules="wxf")) as tables:
+        position = Position.from_fen("4k4/9/9/9/8R/9/2n6/9/3K5/9 w")
+        root, moves = tables.probe_with_moves(position)
+        assert choose(tables, position, root, moves, []) in moves
+        unknown = [replace(move, result=None, missing="KRKN") for move in moves]
+        monkeypatch.setattr(tables, "probe_with_moves", lambda position: (root, unknown))
+        with pytest.raises(MissingTableError, match="KRKN"):
+            choose(tables, position, root, moves, [])

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from tbgen.indexing.arrangement import Arrangement, possible_arrangements
 from tbgen.indexing.layout import Layout
-from tbgen.tables import TableFile, files
+from tbgen.system.platform import read_at
+from tbgen.tables import TableFile, blockfile, files
 from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
@@ -361,6 +362,24 @@ def test_slots_out_of_range_raise_index_error(tmp_path: Path) -> None:
             with pytest.raises(IndexError):
                 file.codes(0, np.array([0, slot]))
         assert file.codes(0, np.array([], np.int64)).size == 0
+
+
+def test_a_file_closed_during_a_read_is_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread closes the file, and opens another one that would get its number."""
+    spec = spec_of("KRK")
+    with TableFile(write(tmp_path, spec, random_planes(spec, 3))) as file:
+        expected = file.code(0, 635)
+    file = TableFile(file.path)
+
+    def late(number: int, *arguments: int) -> bytes:
+        file.close()
+        with (tmp_path / "other").open("wb+"):
+            return read_at(number, *arguments)
+
+    monkeypatch.setattr(blockfile, "read_at", late)
+    assert file.code(0, 635) == expected
 
 
 def test_a_closed_file_raises(tmp_path: Path) -> None:

@@ -73,7 +73,10 @@ MAX_AGE = 60
 """Seconds for which a browser may reuse an answer without asking; HTML pages are revalidated."""
 
 _VARY = "accept-language"
-"""Value of `Vary`, also in answers with status 304 (RFC 9110, 15.4.5)."""
+"""Value of `Vary` before compression, which appends `Accept-Encoding`."""
+
+_VARY_UNCHANGED = f"{_VARY}, Accept-Encoding"
+"""Value of `Vary` in answers with status 304, which are not compressed (RFC 9110, 15.4.5)."""
 
 _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
 """HTTP status by the exit status of a failure."""
@@ -223,7 +226,8 @@ class EndpointRunner:
             tag = await asyncio.to_thread(self._etag, request) if cached else None
             if tag and tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
-                headers = _stored(tag, media) if media else {"etag": tag, "vary": _VARY}
+                headers = _stored(tag, media) if media else {"etag": tag}
+                headers |= {"vary": _VARY_UNCHANGED}
                 return Response(None, 304, headers, media or None)
             queue = lane if isinstance(lane, Lane) else lane(request)
 
