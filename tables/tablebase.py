@@ -140,7 +140,7 @@ class Tablebase:
         return added
 
     def forget_removed(self, *damaged: Path) -> None:
-        """Forget files that are gone or in `damaged` (paths), and close files that were replaced."""
+        """Forget files that are gone or in `damaged` (paths); open replaced ones anew when used."""
         with self._lock:
             for name, path in list(self._catalogue.paths.items()):
                 file = self._open.get(name)

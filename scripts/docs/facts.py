@@ -276,8 +276,8 @@ one with the longest win.
 ## One winning move
 
 Of {won:,} won positions, {unique:,} have several moves of which only one wins. {studies:,} are
-[studies](longest-studies.md): the same holds after every longest defence. Measured by
-`python scripts/docs/studies.py DIRECTORY`.
+[studies](longest-studies.md): there and after every longest defence exactly one move wins, which
+may be the only legal move. Measured by `python scripts/docs/studies.py DIRECTORY`.
 
 ## Loops
 

@@ -9,6 +9,7 @@ import pytest
 
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
+from tbgen.rules import is_legal
 from tbgen.tables import FormatVersionError, Outcome, Rules, Tablebase, TableFile
 from tbgen.tables.blocks import encode_block, fill
 from tests.helpers.paths import DOCS
@@ -66,6 +67,7 @@ def test_the_examples_of_the_page() -> None:
     assert len(examples) >= 6
     for fen, material, slot, slots in examples:
         position = Position.from_fen(fen)
+        assert is_legal(position)
         assert position.material.name == material
         if position.is_swapped:
             position = position.swapped()
