@@ -19,6 +19,7 @@ from tbgen.building.sets import materials_of
 from tbgen.indexing.rulesets import Rules
 from tbgen.scheduling.forecast import simulate
 from tbgen.scheduling.queue import Job
+from tbgen.tables.rule_sets import RuleSet
 
 DISK_FACTOR = 2.0
 """Factor of processor time if the arrays are on disk, an upper bound."""
@@ -57,7 +58,7 @@ def main() -> None:
     parser.add_argument("--memory", type=float, default=8, metavar="GIB", help="Of each worker.")
     options = parser.parse_args()
     wanted = materials_of(options.materials, options.men, options.attackers)
-    planned = plan(wanted, Rules.WXF, Path("none"), threads=1)
+    planned = plan(wanted, RuleSet(Rules.WXF), Path("none"), threads=1)
     jobs, on_disk = jobs_within(planned, int(options.memory * GIB))
     found = simulate(jobs, options.workers)
     largest = max(planned, key=lambda table: table.memory_bytes)

@@ -145,9 +145,8 @@ class Collection:
         threads : number of threads that build one table
         """
         if threads not in self._plans:
-            assert self.rule_set.rules is not None
             missing = {task.material for task in self.unfinished}
-            listed = plan(missing, self.rule_set.rules, self.directory, threads)
+            listed = plan(missing, self.rule_set, self.directory, threads)
             self._plans[threads] = [table for table in listed if table.material in missing]
         return self._plans[threads]
 

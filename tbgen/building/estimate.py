@@ -35,6 +35,7 @@ from tbgen.tables.build_records import read_build_record
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
+from tbgen.tables.rule_sets import RuleSet
 
 Array = NDArray[np.float64]
 
@@ -170,24 +171,23 @@ class FinishedTable:
 
     file_bytes: int
     seconds: Callable[[], float] = lambda: 0.0
-    """Function that returns the wall seconds of the table's build, 0 without a build record."""
+    """Function that returns the seconds of the table's build, 0 without a build record."""
     outcomes: Callable[[], Outcomes | None] = lambda: None
     """Function that returns the outcomes of the table's positions, as shares; None if they cannot
     be read.
     """
 
 
-def finished_tables(directory: Path, rules: Rules) -> dict[str, FinishedTable]:
-    """Return the finished tables under `rules` in a directory, by name of material.
+def finished_tables(directory: Path, rule_set: RuleSet) -> dict[str, FinishedTable]:
+    """Return the finished tables under a rule set in a directory, by name of material.
 
-    Tables with limited orders, and empty files, are left out. Of a material with tables of both
-    metrics, the DTM table is taken. The result is empty if the directory is missing. Raises
-    `OSError` if it cannot be listed.
+    Empty files are left out. Of a material with tables of both metrics, the DTM table is taken. The
+    result is empty if the directory is missing. Raises `OSError` if it cannot be listed.
     """
     found = {}
     for path in sorted(directory.iterdir()) if directory.exists() else ():
         name = TableName.parse(path.name)
-        if name is not None and name.rules == rules and not name.orders:
+        if name is not None and name.rule_set == rule_set:
             with contextlib.suppress(FileNotFoundError):  # removed since, or a dangling link
                 if size := path.stat().st_size:
                     found[name.material.name] = FinishedTable(
@@ -197,7 +197,8 @@ def finished_tables(directory: Path, rules: Rules) -> dict[str, FinishedTable]:
 
 
 def _build_seconds(path: Path) -> float:
-    return read_build_record(path).get("build_seconds", 0)
+    """Return the wall seconds of a build, at most its CPU seconds: it may have been paused."""
+    return min(read_build_record(path).values(), default=0.0)
 
 
 def _outcomes(path: Path, name: TableName) -> Outcomes | None:

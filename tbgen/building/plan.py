@@ -21,11 +21,11 @@ from tbgen.building.measured import measurements
 from tbgen.building.states import STATE_SECONDS
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material, needed_materials
-from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
 from tbgen.scheduling.forecast import Simulation, simulate
 from tbgen.scheduling.queue import Job
 from tbgen.system.units import format_bytes, format_duration
+from tbgen.tables.rule_sets import RuleSet
 
 CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
 """Upper bounds, in bytes, of the memory classes of tables; a further class has larger tables."""
@@ -117,7 +117,10 @@ class Totals:
 
 
 def plan(
-    materials: Iterable[Material], rules: Rules, directory: Path | None = None, threads: int = 2
+    materials: Iterable[Material],
+    rule_set: RuleSet,
+    directory: Path | None = None,
+    threads: int = 2,
 ) -> list[PlannedTable]:
     """Return the tables of the materials and all their supporting tables, bottom-up, with costs.
 
@@ -129,7 +132,8 @@ def plan(
     index is too large.
     """
     measured = measurements()
-    present = finished_tables(directory, rules) if directory is not None else {}
+    rules = rule_set.known_rules
+    present = finished_tables(directory, rule_set) if directory is not None else {}
     estimates = Estimates(rules, measured, present)
     wall_per_cpu = estimates.wall_per_cpu()
     planned = []

@@ -40,7 +40,7 @@ def plan(
     """
     require_tables(wanted)
     assert rule_set.rules is not None
-    planned = plan_tables(wanted, rule_set.rules, tables)
+    planned = plan_tables(wanted, rule_set, tables)
     entries: list[dict[str, Any]] = [
         {
             "material": table.material.name,

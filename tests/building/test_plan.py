@@ -24,8 +24,10 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.placement_count import count_placements
 from tbgen.indexing.rulesets import Rules
+from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.paths import ROOT
 
+WXF = RuleSet(Rules.WXF)
 KRKN, KRKNA, KRKNAA, KRNKR, KRNKN = (
     Material.parse(name) for name in ("KRKN", "KRKNA", "KRKNAA", "KRNKR", "KRNKN")
 )
@@ -218,26 +220,30 @@ def test_a_plan_reads_only_tables_on_which_an_estimate_depends(
     read = []
     monkeypatch.setattr("tbgen.building.estimate._outcomes", lambda path, name: read.append(path))
     (tmp_path / "KRNCKRNC.wxf.dtm.xqt").write_bytes(bytes(100))
-    plan([KRKN], Rules.WXF, tmp_path)
+    plan([KRKN], WXF, tmp_path)
     assert not read, "KRKN is measured"
-    plan([Material.parse("KRNCKRNC")], Rules.WXF, tmp_path)
+    plan([Material.parse("KRNCKRNC")], WXF, tmp_path)
     assert read == [tmp_path / "KRNCKRNC.wxf.dtm.xqt"]
 
 
 def test_present_tables_have_the_rule_set_and_no_order_limit(tmp_path: Path) -> None:
-    for name in ("KRK.wxf.dtm", "KNK.check.dtm", "KPK.wxf-o1.dtm", "nonsense", "KCK.wxf.dtc"):
+    for name in (
+        "KRK.wxf.dtm", "KNK.check.dtm", "KPK.wxf-o1.dtm", "KAK.wxf-nominor.dtm", "nonsense",
+        "KCK.wxf.dtc",
+    ):  # fmt: skip
         (tmp_path / f"{name}.xqt").write_bytes(bytes(100))
-    (tmp_path / "KRK.wxf.dtm.build.json").write_text(json.dumps({"build_seconds": 2.5}))
-    found = finished_tables(tmp_path, Rules.WXF)
+    times = {"build_seconds": 86400.0, "cpu_seconds": 2.5}  # of a build that was paused
+    (tmp_path / "KRK.wxf.dtm.build.json").write_text(json.dumps(times))
+    found = finished_tables(tmp_path, WXF)
     assert {name: (table.file_bytes, table.seconds()) for name, table in found.items()} == {
         "KRK": (100, 2.5),
         "KCK": (100, 0.0),
     }
-    assert finished_tables(tmp_path / "missing", Rules.WXF) == {}
+    assert finished_tables(tmp_path / "missing", WXF) == {}
 
 
 def test_a_plan_contains_supporting_tables_and_adds_up(tmp_path: Path) -> None:
-    planned = plan([KRKNAA], Rules.WXF, tmp_path)
+    planned = plan([KRKNAA], WXF, tmp_path)
     assert [table.material.name for table in planned] == [m.name for m in KRKNAA.closure()]
     for table in planned:
         assert table.seconds == pytest.approx(table.cpu_seconds * measurements().wall_per_cpu)
@@ -250,7 +256,7 @@ def test_more_slots_never_cost_less(rules: Rules) -> None:
 
     Each material of the chain has more slots in its index than the one before.
     """
-    planned = {t.material.name: t for t in plan([Material.parse("KRNCPKRNCP")], rules)}
+    planned = {t.material.name: t for t in plan([Material.parse("KRNCPKRNCP")], RuleSet(rules))}
     chain = [planned[name] for name in ("KRPKRP", "KRNKRN", "KRNPKRNP", "KRNCPKRNCP")]
     assert [t.seconds for t in chain] == sorted(t.seconds for t in chain)
     assert [t.disk_bytes for t in chain] == sorted(t.disk_bytes for t in chain)
@@ -284,7 +290,7 @@ def test_materials_unlike_any_measured_have_plausible_costs(name: str) -> None:
 
     Tested are tables of more than a million slots. The bytes are those of both sides to move.
     """
-    for table in plan([Material.parse(name)], Rules.WXF):
+    for table in plan([Material.parse(name)], WXF):
         if table.index_size > 1_000_000:
             assert 1e-4 < table.disk_bytes / table.placements < 2.5, table.material
             assert 1e-8 < table.cpu_seconds / table.index_size < 2e-5, table.material
@@ -292,14 +298,14 @@ def test_materials_unlike_any_measured_have_plausible_costs(name: str) -> None:
 
 def test_an_unreadable_table_is_still_counted(tmp_path: Path) -> None:
     (tmp_path / "KRNKRAABB.wxf.dtm.xqt").write_bytes(b"nonsense" * 1000)
-    planned = {t.material.name: t for t in plan([Material.parse("KRNKRAABB")], Rules.WXF, tmp_path)}
+    planned = {t.material.name: t for t in plan([Material.parse("KRNKRAABB")], WXF, tmp_path)}
     assert planned["KRNKRAABB"].disk_bytes == 8000
 
 
 def test_an_empty_file_is_no_table(tmp_path: Path) -> None:
     (tmp_path / "KNCCKN.wxf.dtm.xqt").touch()
     material = Material.parse("KNCCKN")
-    assert plan([material], Rules.WXF, tmp_path) == plan([material], Rules.WXF)
+    assert plan([material], WXF, tmp_path) == plan([material], WXF)
 
 
 def test_planning_does_not_import_numba() -> None:

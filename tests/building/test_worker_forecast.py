@@ -13,10 +13,11 @@ from tbgen.building.plan import CLASSES, forecast_workers, plan
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
 from tbgen.indexing.rulesets import Rules
+from tbgen.tables.rule_sets import RuleSet
 
 
 def test_more_workers_take_less_time_down_to_the_longest_chain() -> None:
-    planned = plan(materials_of((), 4), Rules.WXF)
+    planned = plan(materials_of((), 4), RuleSet(Rules.WXF))
     found = {workers: forecast_workers(planned, workers).simulation for workers in (1, 2, 1000)}
     total = sum(table.cpu_seconds for table in planned)
     assert found[1].seconds == pytest.approx(total)
@@ -26,7 +27,7 @@ def test_more_workers_take_less_time_down_to_the_longest_chain() -> None:
 
 def test_each_table_is_in_one_class_of_memory() -> None:
     needs = [1, CLASSES[0], CLASSES[0] + 1, CLASSES[-1], CLASSES[-1] + 1]
-    tables = plan(materials_of((), 4), Rules.WXF)[: len(needs)]
+    tables = plan(materials_of((), 4), RuleSet(Rules.WXF))[: len(needs)]
     planned = [replace(table, memory_bytes=need) for table, need in zip(tables, needs, strict=True)]
     classes = forecast_workers(planned, 3).classes
     assert [(each.memory_bytes, each.tables) for each in classes] == [

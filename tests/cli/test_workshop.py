@@ -121,7 +121,7 @@ def test_a_killed_process_is_reported(
 
 def test_the_cost_agrees_with_the_plan(tmp_path: Path) -> None:
     materials = [Material.parse(name) for name in FIRST_SET]
-    planned = plan(materials, Rules.WXF, tmp_path)
+    planned = plan(materials, RuleSet(Rules.WXF), tmp_path)
     cost = workshop(tmp_path).cost(materials)
     assert cost is not None
     assert cost.seconds == pytest.approx(sum(table.seconds for table in planned))

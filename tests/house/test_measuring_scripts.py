@@ -31,6 +31,7 @@ from tbgen.building.sets import materials_of
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables import TableFile, TableStatistics
+from tbgen.tables.rule_sets import RuleSet
 
 PEER_COLUMNS = "material,index_positions,user_cpu_s_wdl_dtc_and_dtm,wdl_bytes,dtc_bytes\n"
 
@@ -326,7 +327,9 @@ def test_a_row_has_the_highest_order_even_if_orders_are_missing(
 
 
 def test_workers_with_little_memory_leave_out_dependent_tables() -> None:
-    planned = plan([Material.parse("KRNKR"), Material.parse("KRKNA")], Rules.WXF, threads=1)
+    planned = plan(
+        [Material.parse("KRNKR"), Material.parse("KRKNA")], RuleSet(Rules.WXF), threads=1
+    )
     everything, on_disk = big_sets.jobs_within(planned, 1 << 40)
     assert ([job.key for job in everything], on_disk) == ([t.material.name for t in planned], 0)
     largest = max(table.memory_bytes for table in planned)
