@@ -2,11 +2,12 @@
 
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
-An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. A
-complete file with a wrong hash is emptied. If it had bytes of an earlier download, the same source
-is tried once more; else the next source. If all sources fail, but have added `RETRY_BYTES` to the
-file, they are tried again, up to `TRIES` times in all. The table is locked during a download, as
-during a build.
+An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. If
+the hash is wrong at the end, either the earlier bytes or those of this source are: the whole file
+of the source is hashed. If it is right, it is downloaded whole; else the earlier bytes are kept for
+the other sources, and this one is not asked again. If all sources fail, but have added
+`RETRY_BYTES` to the file, they are tried again, up to `TRIES` times in all. The table is locked
+during a download, as during a build.
 """
 
 from __future__ import annotations
@@ -171,16 +172,31 @@ def _may_stay(path: Path, entry: Entry) -> bool:
         return False
 
 
+class _WrongContentError(SourceError):
+    """Raised if the file of a source is not the one that the index describes."""
+
+
 def _fetch_part(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Report) -> None:
     """Complete a partial file from the sources, in at most `TRIES` tries.
 
     A further try is made only if the last one has added `RETRY_BYTES`. Raises `FetchError` with the
-    reasons of all sources at the last try.
+    reasons of all sources, each at its last try.
     """
+    wrong: dict[Source, _WrongContentError] = {}
+
+    def ask(source: Source) -> None:
+        if source in wrong:
+            raise wrong[source]
+        try:
+            _continue(part, entry, source, report)
+        except _WrongContentError as error:
+            wrong[source] = error
+            raise
+
     for tries in range(1, TRIES + 1):
         before = part.seek(0, os.SEEK_END)
         try:
-            _first_success(sources, lambda source: _continue(part, entry, source, report), "")
+            _first_success(sources, ask, "")
             return
         except FetchError as error:
             now = part.seek(0, os.SEEK_END)
@@ -194,16 +210,15 @@ def _fetch_part(part: BinaryIO, entry: Entry, sources: Sequence[Source], report:
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
     """Download the missing end of a partial file from one source, and verify the file's hash.
 
-    A wrong hash may be due to bytes of earlier downloads, even from other sources. Then the whole
-    file is downloaded once more. Raises `SourceError` for a wrong hash of bytes of this source
-    alone, if the source sends fewer or more bytes than the index says, and like `Source.reading`;
-    and `OSError` if the file cannot be written. A file that is too long or has a wrong hash is
-    truncated to 0 bytes.
+    If the hash shows that the earlier bytes are wrong, the whole file is downloaded. Raises
+    `SourceError` if the source sends fewer bytes than the index says, and like `Source.reading`;
+    `_WrongContentError` if its file is longer or has another hash; and `OSError` if the file cannot
+    be written. After a `_WrongContentError` the file has its earlier bytes.
     """
-    have = part.seek(0, os.SEEK_END)
-    if have > entry.bytes:
-        have = _truncate(part)
-    earlier = have
+    earlier = part.seek(0, os.SEEK_END)
+    if earlier > entry.bytes or (earlier == entry.bytes and not _is_complete(part, entry)):
+        earlier = _truncate(part, 0)
+    have = earlier
     if have < entry.bytes:
         with source.reading(entry.file, have) as (stream, begin):
             # A server without ranges sends the whole file: pass over what is here.
@@ -211,8 +226,10 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
                 begin += len(chunk)
             while chunk := stream.read(min(CHUNK, entry.bytes - have + 1)):
                 if have + len(chunk) > entry.bytes:
-                    _truncate(part)
-                    raise SourceError(0, f"{source}: {entry.file} is longer than the index says")
+                    _truncate(part, earlier)
+                    raise _WrongContentError(
+                        0, f"{source}: {entry.file} is longer than the index says"
+                    )
                 part.write(chunk)
                 have += len(chunk)
                 report(have)
@@ -220,17 +237,44 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
             raise SourceError(
                 0, f"{source}: {entry.file} ended after {have:,} of {entry.bytes:,} bytes"
             )
-    part.seek(0)
-    if hashlib.file_digest(part, "sha256").hexdigest() != entry.sha256:  # type: ignore[arg-type]
-        _truncate(part)
-        if earlier:
-            _continue(part, entry, source, report)
-            return
-        raise SourceError(0, f"{source}: {entry.file} has another hash than the index says")
+    if _is_complete(part, entry):
+        return
+    try:
+        is_right = earlier > 0 and _begins_right(part, entry, source, earlier)
+    finally:
+        _truncate(part, earlier)
+    if not is_right:
+        raise _WrongContentError(0, f"{source}: {entry.file} has another hash than the index says")
+    _truncate(part, 0)
+    _continue(part, entry, source, report)
 
 
-def _truncate(part: BinaryIO) -> int:
-    """Truncate a partial file to 0 bytes, and return 0."""
+def _is_complete(part: BinaryIO, entry: Entry) -> bool:
+    """Return whether a file has the hash of an index entry."""
     part.seek(0)
+    return hashlib.file_digest(part, "sha256").hexdigest() == entry.sha256  # type: ignore[arg-type]
+
+
+def _begins_right(part: BinaryIO, entry: Entry, source: Source, earlier: int) -> bool:
+    """Return whether a source's file has the right hash, given that `part` ends as it does.
+
+    earlier : number of bytes of `part` that are of another download, and differ if this is True
+
+    Raises `SourceError`.
+    """
+    digest, left = hashlib.sha256(), earlier
+    with source.reading(entry.file, 0) as (stream, _):
+        while left and (chunk := stream.read(min(CHUNK, left))):
+            digest.update(chunk)
+            left -= len(chunk)
+    part.seek(earlier)
+    while chunk := part.read(CHUNK):
+        digest.update(chunk)
+    return digest.hexdigest() == entry.sha256
+
+
+def _truncate(part: BinaryIO, size: int) -> int:
+    """Truncate a partial file to some bytes, move to its end, and return their number."""
+    part.seek(size)
     part.truncate()
-    return 0
+    return size

@@ -25,7 +25,7 @@ from tbgen.publishing.index import (
     read_index,
     write_index,
 )
-from tbgen.publishing.sources import DirectorySource, WebSource, source_of
+from tbgen.publishing.sources import DirectorySource, Source, WebSource, source_of
 from tbgen.tables import CorruptTableError
 from tbgen.tables.files import locked
 from tests.publishing.conftest import CONTENT, KRK, Server
@@ -125,6 +125,27 @@ def test_a_wrong_part_is_discarded_and_fetched_again(server: Server, tmp_path: P
     part(tmp_path).write_bytes(CONTENT + b"too long")
     (tmp_path / KRK.file).unlink()
     assert fetch(KRK, [source], tmp_path)
+
+
+@pytest.mark.parametrize("stale_first", [True, False])
+def test_a_stale_source_costs_no_earlier_bytes(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stale_first: bool
+) -> None:
+    """Of two sources one has another file of the same size, the other one cuts connections."""
+    stale = tmp_path / "stale"
+    stale.mkdir()
+    (stale / KRK.file).write_bytes(CONTENT[::-1])
+    monkeypatch.setattr(fetching, "TRIES", 1)
+    server.cut_at = 2_000_000
+    sources: list[Source] = [WebSource(server.address), DirectorySource(stale)]
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    for begin in (2_000_000, 4_000_000):
+        with pytest.raises(FetchError, match="another hash"):
+            fetch(KRK, sources[:: -1 if stale_first else 1], tables)
+        assert part(tables).read_bytes() == CONTENT[:begin]
+    assert fetch(KRK, sources[:: -1 if stale_first else 1], tables)
+    assert (tables / KRK.file).read_bytes() == CONTENT
 
 
 def test_a_complete_part_is_not_sent_again(server: Server, tmp_path: Path) -> None:
