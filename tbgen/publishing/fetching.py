@@ -12,6 +12,7 @@ during a download, as during a build.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -32,7 +33,7 @@ from tbgen.publishing.index import (
 )
 from tbgen.publishing.sources import Source, SourceError
 from tbgen.system.units import format_bytes
-from tbgen.tables.certificates import PROOF_SUFFIX
+from tbgen.tables.certificates import PROOF_SUFFIX, read_certificate, set_certificate_time
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import continuing, locked
 from tbgen.tables.names import Metric, TableName
@@ -112,8 +113,9 @@ def fetch(
 ) -> bool:
     """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
-    An existing file is kept if it is a certificate, or a table with the same contents, however they
-    are compressed.
+    An existing table is kept if it has the same contents, however they are compressed. A
+    certificate is kept if it is about the table beside it, and replaced otherwise. A certificate
+    about a table that is complete gets the table's time of modification, since the table was read.
 
     Raises `FetchError` if a file of that name has other contents or is damaged, or if no source
     provides it; `BlockingIOError` if a build or another download has locked the table; and
@@ -122,18 +124,30 @@ def fetch(
     path = directory / entry.file
     table = entry.table
     lock = TableName(table.material, table.rule_set, Metric.DTM)  # for both metrics, as in builds
-    if not path.exists():  # a complete table needs no lock, which a read-only directory refuses
+    is_table = not path.name.endswith(PROOF_SUFFIX)
+    beside = directory / table.filename
+
+    def is_present() -> bool:
+        return path.exists() if is_table else _is_certified(beside)
+
+    fetched = False
+    if not is_present():  # a complete table needs no lock, which a read-only directory refuses
         with locked(directory / f".{lock}.lock"):
-            if not path.exists():  # a build or another download may just have ended
+            if not is_present():  # a build or another download may just have ended
                 with continuing(path) as part:
                     _fetch_part(part, entry, sources, report)
-                return True
-    if not _may_stay(path, entry):
+                fetched = True
+    if not is_table:
+        return fetched
+    if not fetched and not _has_contents(path, entry):
         raise FetchError(
             f"{path} exists, and differs from the file in the index",
             "move it away, or choose another directory with --tables",
         )
-    return False
+    if _is_certified(path):
+        with contextlib.suppress(OSError):  # of another user: a reader then reads the table whole
+            set_certificate_time(path, path.stat().st_mtime_ns)
+    return fetched
 
 
 def require_room(entries: Iterable[Entry], directory: Path) -> None:
@@ -156,13 +170,24 @@ def require_room(entries: Iterable[Entry], directory: Path) -> None:
         )
 
 
-def _may_stay(path: Path, entry: Entry) -> bool:
-    """Return whether an existing file can be kept in place of the file of an index entry.
+def _is_certified(table: Path) -> bool:
+    """Return whether a table file has a certificate with the digest in its header.
 
-    True for equal bytes, for an undamaged table with equal contents, and for any certificate.
-    Raises `OSError`.
+    False without a table. Raises `OSError`.
     """
-    if path.name.endswith(PROOF_SUFFIX) or hash_of(path) == (entry.bytes, entry.sha256):
+    try:
+        certificate = read_certificate(table)
+        if certificate is None:
+            return False
+        with TableFile(table, name=certificate.table) as file:
+            return file.header.digest.hex() == certificate.digest
+    except (FileNotFoundError, TablebaseError):
+        return False
+
+
+def _has_contents(path: Path, entry: Entry) -> bool:
+    """Return whether an existing table has the contents of an index entry; raises `OSError`."""
+    if hash_of(path) == (entry.bytes, entry.sha256):
         return True
     try:
         with TableFile(path, name=entry.table) as file:

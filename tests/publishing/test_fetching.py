@@ -27,7 +27,10 @@ from tbgen.publishing.index import (
 )
 from tbgen.publishing.sources import DirectorySource, Source, WebSource, source_of
 from tbgen.tables import CorruptTableError
+from tbgen.tables.certificates import is_unmodified, write_certificate
 from tbgen.tables.files import locked
+from tbgen.tables.proofs import Proofs, ProofState, find_in_directory
+from tests.helpers.certificates import certificate, certify, name_of
 from tests.publishing.conftest import CONTENT, KRK, Server
 
 
@@ -384,15 +387,34 @@ def test_a_table_that_is_packed_otherwise_is_present(tables_dir: Path, tmp_path:
     shared, mine = tmp_path / "shared", tmp_path / "mine"
     for folder in (shared, mine):
         folder.mkdir()
-        shutil.copy(tables_dir / "KRKN.check.dtm.xqt", folder)
-        (folder / "KRKN.check.dtm.proof.json").write_text(folder.name)
+        for table in ("KNK", "KRK", "KRKN"):
+            shutil.copy(tables_dir / f"{table}.check.dtm.xqt", folder)
+        certify(folder, name_of("KRKN.check.dtm"))
     fetching_it = ["--from", str(shared), "--tables", str(mine), "--rules", "check"]
     run = CliRunner().invoke
     assert run(main, ["index", "--dense", "--tables", str(shared)]).exit_code == 0
     fetched = run(main, ["fetch", "KRKN", *fetching_it])
-    assert "2 present" in fetched.stderr, fetched.output
+    assert "4 present" in fetched.stderr, fetched.output
     (mine / "KRKN.check.dtm.xqt").write_bytes(b"damaged")
-    assert "1 present, 1 failed" in run(main, ["fetch", "KRKN", *fetching_it]).stderr
+    assert "2 present, 1 failed" in run(main, ["fetch", "KRKN", *fetching_it]).stderr
+
+
+def test_a_fetched_certificate_belongs_to_its_table(tables_dir: Path, tmp_path: Path) -> None:
+    """A certificate of other contents is replaced; the right one has the time of its table."""
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    name = name_of("KRK.check.dtm")
+    for folder in (shared, mine):
+        folder.mkdir()
+    shutil.copy(tables_dir / name.filename, shared)
+    certify(shared, name)
+    write_index(shared, index_of(shared))
+    other = certificate(name, "0" * 32, ())
+    write_certificate(mine / name.filename, other, 0)
+    command = ["fetch", "KRK", "--from", str(shared), "--tables", str(mine), "--rules", "check"]
+    fetched = CliRunner().invoke(main, command)
+    assert "2 fetched" in fetched.stderr, fetched.output
+    assert is_unmodified(mine / name.filename)
+    assert Proofs(find_in_directory(mine)).status(name).state == ProofState.PROVEN
 
 
 def test_an_index_is_kept_if_a_named_table_is_missing(tables_dir: Path, tmp_path: Path) -> None:
