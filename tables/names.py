@@ -108,6 +108,11 @@ class TableName(_Name):
         """Limit on orders, or None."""
         return self.rule_set.orders
 
+    @property
+    def lock(self) -> str:
+        """Name of the file by which a table of either metric is locked while it is written."""
+        return f".{self.material}.{self.rule_set}.{Metric.DTM}.lock"
+
     def __str__(self) -> str:
         return f"{self.material}.{self.rule_set}.{self.metric}"
 

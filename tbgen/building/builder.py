@@ -418,9 +418,9 @@ class Builder:
             table, state = self._path(name), state_path(self.directory, name)
             written |= {table.name, build_record_path(table).name, state.name}
         with contextlib.ExitStack() as held:
-            lock = self.directory / f".{self._name(material, Metric.DTM)}.lock"
             try:
-                held.enter_context(locked(lock))
+                lock = self._name(material, Metric.DTM).lock
+                held.enter_context(locked(self.directory / lock))
             except BlockingIOError:
                 raise PostponedError("another build has locked it") from None
             remove_leftovers(self.directory, written)

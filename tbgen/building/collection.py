@@ -230,8 +230,8 @@ class Collection:
         keep_going : as in `tbgen.scheduling.run.run`
         download : copies built tables to this directory, if workers write to another one
 
-        Errors of jobs are in the `Outcome`. Raises `InputError` if a built table is not in this
-        directory afterwards, and the errors of `executor` and `download`.
+        Errors of jobs are in the `Outcome`. Raises `InputError` if no job failed and a built table
+        is not in this directory afterwards, and the errors of `executor` and `download`.
         """
         keys = {job.key for job in jobs}
         finished = [task for task in self.work if task.material.name not in keys]
@@ -244,7 +244,7 @@ class Collection:
         download(rest.results.values())
         there = set(os.listdir(self.directory)) if self.directory.exists() else set()
         absent = sorted({built.name.filename for built in rest.results.values()} - there)
-        if absent:
+        if absent and not rest.failures:
             raise InputError(
                 f"{len(absent)} tables were built that are not in {self.directory}: {absent[0]}",
                 "workers must see the directory that the build sees, under the same name, or "

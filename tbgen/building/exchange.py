@@ -27,6 +27,7 @@ from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.material import Material
 from tbgen.scheduling.queue import Start
 from tbgen.tables.build_records import build_record_path
+from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.files import replacing
 from tbgen.tables.names import Metric, TableName
 from tbgen.tables.reader import TableFile
@@ -69,15 +70,20 @@ class Exchange:
     def get(self, name: TableName, directory: Path) -> None:
         """Download a table, check it, and put it into a directory, replacing an older file.
 
-        Raises the errors of `names`, `OSError` if the file cannot be written here, and
-        `TablebaseError` if it is damaged or not the table of that name.
+        Raises the errors of `names`, `ExchangeError` also if the table is damaged or is not the one
+        of that name, `OSError` if the file cannot be written here, and `FormatVersionError`.
         """
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
             path = Path(scratch) / name.filename
             with self._opened() as (system, folder):
                 system.get_file(f"{folder}/{name.filename}", str(path))
-            with TableFile(path, name=name) as file:
-                file.check()
+            try:
+                with TableFile(path, name=name) as file:
+                    file.check()
+            except CorruptTableError as error:
+                raise ExchangeError(
+                    0, f"{excerpt(self.address)}: {name.filename} is damaged, remove it there"
+                ) from error
             with replacing(directory / name.filename) as out, path.open("rb") as found:
                 shutil.copyfileobj(found, out)
 

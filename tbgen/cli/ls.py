@@ -48,7 +48,7 @@ def ls(
     outcomes: list[dict[str, Any]] = []
     statuses = [failures.OK]
     proofs = Proofs(find_in_directory(selection.directory))
-    # A file removed meanwhile, or a broken link, is skipped.
+    # A file removed before its turn, or a broken link, is skipped.
     present = [path for path in selection.directory.iterdir() if path.exists()]
     named = [(name, path) for path in present if (name := parse_name(path.name))]
     chosen = set(choice.among({name.material for name, _ in named}))
@@ -60,7 +60,10 @@ def ls(
     with LiveLine() as line:
         for number, (name, path) in enumerate(selected, 1):
             line.update(f"{number} of {len(selected)}: {path.name}")
-            size = path.stat().st_size
+            try:
+                size = path.stat().st_size
+            except FileNotFoundError:
+                continue
             entry: dict[str, Any]
             if isinstance(name, WdlName):
                 entry = {"file": path.name, "bytes_on_disk": size, "digest": None}

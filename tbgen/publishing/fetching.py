@@ -36,7 +36,6 @@ from tbgen.system.units import format_bytes
 from tbgen.tables.certificates import PROOF_SUFFIX, read_certificate, set_certificate_time
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import continuing, locked
-from tbgen.tables.names import Metric, TableName
 from tbgen.tables.reader import TableFile
 
 CHUNK = 1 << 20
@@ -123,7 +122,6 @@ def fetch(
     """
     path = directory / entry.file
     table = entry.table
-    lock = TableName(table.material, table.rule_set, Metric.DTM)  # for both metrics, as in builds
     is_table = not path.name.endswith(PROOF_SUFFIX)
     beside = directory / table.filename
 
@@ -132,7 +130,7 @@ def fetch(
 
     fetched = False
     if not is_present():  # a complete table needs no lock, which a read-only directory refuses
-        with locked(directory / f".{lock}.lock"):
+        with locked(directory / table.lock):
             if not is_present():  # a build or another download may just have ended
                 with continuing(path) as part:
                     _fetch_part(part, entry, sources, report)

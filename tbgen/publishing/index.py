@@ -24,7 +24,7 @@ from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
 from tbgen.tables import checked_json
 from tbgen.tables.certificates import PROOF_SUFFIX
-from tbgen.tables.files import open_to_read, replacing
+from tbgen.tables.files import locked, open_to_read, replacing
 from tbgen.tables.names import SUFFIX, TableName
 from tbgen.tables.reader import TableFile
 from tbgen.tables.writer import pack_densely
@@ -119,11 +119,14 @@ def pack_all_densely(
 ) -> None:
     """Recompress the tables of a directory as densely as possible; symbolic links are skipped.
 
+    The index of the directory, whose hashes will be wrong, is removed before the first table.
+
     report : called with the name of each table and its progress, such as `KRK.wxf.dtm.xqt: 40%`
     only : materials whose tables are packed; None for all
 
     Packed tables have another modification time than their certificates (`pack_densely`). Raises
-    `OSError`, and the errors of `TableFile` for a damaged table.
+    `OSError`, `InputError` if a build or download has locked a table, and the errors of `TableFile`
+    for a damaged table.
     """
     for path, name in _files_of(directory, only):
         if path.is_symlink() or not path.name.endswith(SUFFIX):
@@ -132,8 +135,14 @@ def pack_all_densely(
         def tell(done: int, total: int, file: str = path.name) -> None:
             report(f"{file}: {done / total:.0%}")
 
-        with TableFile(path, name=name) as file:
-            pack_densely(file, threads=threads, report=tell)
+        try:
+            with locked(directory / name.lock), TableFile(path, name=name) as file:
+                (directory / INDEX).unlink(missing_ok=True)
+                pack_densely(file, threads=threads, report=tell)
+        except BlockingIOError:
+            raise InputError(
+                f"a build or download uses {path.name}", "run it again when that has ended"
+            ) from None
 
 
 def _files_of(

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tbgen.publishing.index import pack_all_densely
+from tbgen.indexing import InputError
+from tbgen.publishing.index import index_of, pack_all_densely, write_index
 from tbgen.tables import CorruptTableError, TableFile
+from tbgen.tables.files import locked
+from tbgen.tables.names import TableName
 from tbgen.tables.writer import pack_densely
 from tests.helpers.random_tables import Planes, agrees, random_planes, spec_of, write
 
@@ -117,3 +120,17 @@ def test_links_are_kept(table: tuple[Path, Any], tmp_path: Path) -> None:
     pack_all_densely(tmp_path, told.append)
     assert told[-1] == f"{path.name}: 100%"
     assert path.stat().st_size < len(before)
+
+
+def test_a_table_in_use_is_not_packed(table: tuple[Path, Any]) -> None:
+    """A build may replace the table meanwhile. The index stays until a table is packed."""
+    path, _ = table
+    name = TableName.parse(path.name)
+    assert name is not None
+    before, index = path.read_bytes(), write_index(path.parent, index_of(path.parent))
+    with locked(path.parent / name.lock), pytest.raises(InputError, match="uses"):
+        pack_all_densely(path.parent)
+    assert path.read_bytes() == before
+    assert index.exists()
+    pack_all_densely(path.parent)
+    assert not index.exists()
