@@ -876,8 +876,10 @@ static int cost_of(const xq_outlook *o, xq_step s)
  * or come to an idle move soonest. Return their number, 0 if none is found, or an error. */
 static int keep_going(xq_outlook *o, xq_step *moves, size_t count)
 {
-    int kept = 0, first = o->wdl > 0 ? NEW_MOVES : 1, last = o->wdl > 0 ? NEW_MOVES : MAX_DEPTH;
-    for (int depth = first; depth <= last && kept == 0 && o->nodes > 0; depth++)
+    int kept = 0, depth = 1, last = MAX_DEPTH;
+    if (o->wdl > 0)
+        depth = last = NEW_MOVES;
+    for (; depth <= last && kept == 0 && o->nodes > 0; depth++)
         for (size_t i = 0; i < count; i++) {
             int going = is_irreversible(o->board, moves[i]) || is_idle_draw(o, moves[i]);
             if (!going && occurrences_after(o->game, o->board, moves[i]) == 0)
