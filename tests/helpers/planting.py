@@ -90,13 +90,9 @@ class Target:
         }
         self.orders = max(value.order for value in self.counts)
 
-    def is_sound(self, *, plain: bool = False) -> bool:
-        """Prove the table as it is; return whether the proof finds nothing wrong.
-
-        plain : prove single positions instead of rows
-        """
-        rule_set = self.rule_set
-        return verify(self.table, self._supporting, rule_set=rule_set, threads=1, plain=plain).ok
+    def is_sound(self) -> bool:
+        """Prove the table as it is; return whether the proof finds nothing wrong."""
+        return verify(self.table, self._supporting, rule_set=self.rule_set, threads=1).ok
 
     def _supporting(self, child: Material) -> Planted:
         """Return the supporting table of a material."""
@@ -104,17 +100,17 @@ class Target:
             self.supporting[child.name] = Planted.of(solution_under(child.name, self.rule_set))
         return self.supporting[child.name]
 
-    def is_found(self, change: Change, *, plain: bool = False) -> bool:
+    def is_found(self, change: Change) -> bool:
         """Plant a change, prove the table, and undo the change; return whether the proof found it.
 
-        plain : as for `is_sound`. Every planted value must differ from the present one.
+        Every planted value must differ from the present one.
         """
         before = {node: int(self.table.planes[node[0]][node[1]]) for node in change.values}
         try:
             for (side, slot), value in change.values.items():
                 self.table.plant(side, slot, value)
                 assert int(self.table.planes[side][slot]) != before[side, slot]
-            return not self.is_sound(plain=plain)
+            return not self.is_sound()
         finally:
             for (side, slot), code in before.items():
                 self.table.planes[side][slot] = code
