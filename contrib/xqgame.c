@@ -546,9 +546,9 @@ static int keeps_value(xq_quest *q, uint8_t *board, int side)
 }
 
 /* Return whether a move is irreversible, or makes neither a check nor a new attack. */
-static int is_idle(xq_quest *q, uint8_t *board, int side, xq_step s)
+static int is_idle(uint8_t *board, int side, xq_step s, xq_rules rules)
 {
-    return is_irreversible(board, s) || offence_of(board, side, s, q->rules) == IDLE;
+    return is_irreversible(board, s) || offence_of(board, side, s, rules) == IDLE;
 }
 
 /* Return whether the side that makes a move can force an idle move within `depth` more moves, whatever
@@ -581,7 +581,7 @@ static int can_rest(xq_quest *q, uint8_t *board, int side, int depth)
     q->status = rank_moves(q->reader, board, side, &value, moves, &count);
     for (int sought = 0; sought < (depth > 1 ? 2 : 1); sought++)
         for (size_t i = 0; i < count && q->status == XQ_OK; i++)
-            if (moves[i].best && (sought == 0 ? is_idle(q, board, side, step_of(&moves[i]))
+            if (moves[i].best && (sought == 0 ? is_idle(board, side, step_of(&moves[i]), q->rules)
                                               : rests_after(q, board, side, step_of(&moves[i]),
                                                             depth - 1)))
                 return 1;
@@ -640,7 +640,7 @@ static void keep_soonest(xq_quest *q, uint8_t *board, const xq_record *game, con
             xq_step s = step_of(&moves[i]);
             if (!moves[i].best)
                 continue;
-            keep[i] = (uint8_t)(depth == 0 ? is_idle(q, board, game->side, s)
+            keep[i] = (uint8_t)(depth == 0 ? is_idle(board, game->side, s, q->rules)
                                            : rests_after(q, board, game->side, s, depth));
             *kept += keep[i];
         }
@@ -809,20 +809,23 @@ typedef struct {
 
 static int goes_on_after(xq_outlook *o, xq_step s, size_t plies, int depth);
 
-static int is_idle_draw(const xq_outlook *o, xq_step s)
+/* Return whether a move that keeps the outcome needs no look ahead: in a draw an idle one, in a win an
+ * irreversible one. */
+static int is_safe(const xq_outlook *o, xq_step s)
 {
-    return o->wdl == 0 &&
-           offence_of(o->board, o->game->side, s, xq_internal_rules(o->reader)) == IDLE;
+    if (o->wdl > 0)
+        return is_irreversible(o->board, s);
+    return is_idle(o->board, o->game->side, s, xq_internal_rules(o->reader));
 }
 
-/* Return whether a move, `plies` after the last position of the game, keeps the outcome and goes on. An
- * irreversible move does; so does one with a better outcome, and an idle drawing move. Any other must
- * lead to a new position: a winning one from which the side `goes_on_after` for `depth` moves, a drawing
- * one from which it comes to an idle move within `depth` moves. Returns 0 if the table after the move is
- * missing, and any other error. */
+/* Return whether a move, `plies` after the last position of the game, keeps the outcome and goes on. A
+ * safe move does (`is_safe`), and one with a better outcome. Any other must lead to a new position: a
+ * winning one from which the side `goes_on_after` for `depth` moves, a drawing one from which it comes
+ * to an idle move within `depth` moves. Returns 0 if the table after the move is missing, and any other
+ * error. */
 static int goes_on_by(xq_outlook *o, xq_step s, size_t plies, int depth)
 {
-    int after = 0, final = is_irreversible(o->board, s);
+    int after = 0;
     uint8_t taken = make_step(o->board, s);
     int is_new = occurrences(o->game, o->board, plies + 1) == 0;
     int status = probe_outcome(o->reader, o->board, 1 - o->game->side, &after);
@@ -831,11 +834,11 @@ static int goes_on_by(xq_outlook *o, xq_step s, size_t plies, int depth)
         return status == XQ_ERR_MISSING ? 0 : status;
     if (-after < o->wdl)
         return 0;
-    if (final || -after > o->wdl || is_idle_draw(o, s))
+    if (-after > o->wdl || is_safe(o, s))
         return 1;
-    if (!is_new || depth == 0)
-        return is_new && o->wdl > 0;
-    return goes_on_after(o, s, plies, depth);
+    if (!is_new)
+        return 0;
+    return depth == 0 ? o->wdl : goes_on_after(o, s, plies, depth);
 }
 
 /* Return whether every reply to a move, unless irreversible, leads to a new position in which the side
@@ -881,7 +884,7 @@ static int keep_going(xq_outlook *o, xq_step *moves, size_t count)
         depth = last = NEW_MOVES;
     for (; depth <= last && kept == 0 && o->nodes > 0; depth++)
         for (size_t i = 0; i < count; i++) {
-            int going = is_irreversible(o->board, moves[i]) || is_idle_draw(o, moves[i]);
+            int going = is_safe(o, moves[i]);
             if (!going && occurrences_after(o->game, o->board, moves[i]) == 0)
                 going = goes_on_after(o, moves[i], 0, depth);
             if (going < 0)
@@ -892,11 +895,27 @@ static int keep_going(xq_outlook *o, xq_step *moves, size_t count)
     return kept;
 }
 
+/* Keep the moves of least cost (`cost_of`), and return their number. */
+static int keep_cheapest(const xq_outlook *o, xq_step *moves, size_t count)
+{
+    int kept = 0, least = 0;
+    for (size_t i = 0; i < count; i++) {
+        int cost = cost_of(o, moves[i]);
+        if (kept > 0 && cost > least)
+            continue;
+        if (cost < least)
+            kept = 0;
+        least = cost;
+        moves[kept++] = moves[i];
+    }
+    return kept;
+}
+
 /* List the moves that `xq_filter_outcomes` lists at the end of a game. */
 static int keep_outcome(xq_reader *reader, const xq_record *game, int *wdl, xq_step *moves, size_t *count)
 {
     uint8_t board[SQUARES];
-    int after[XQ_MAX_MOVES], best = -1, least = -1;
+    int after[XQ_MAX_MOVES], best = -1;
     memcpy(board, game->boards + SQUARES * game->last, SQUARES);
     size_t legal = generate_legal(board, game->side, moves), kept = 0;
     for (size_t i = 0; i < legal; i++) {
@@ -911,26 +930,12 @@ static int keep_outcome(xq_reader *reader, const xq_record *game, int *wdl, xq_s
         if (-after[i] == best)
             moves[kept++] = moves[i];
     *wdl = best;
-    *count = kept;
-    if (best < 0)
-        return XQ_OK;
     xq_outlook o = {reader, game, board, best, best > 0 ? INT_MAX : MAX_NODES};
-    int going = keep_going(&o, moves, kept);
-    if (going != 0) {
-        *count = going > 0 ? (size_t)going : 0;
-        return going > 0 ? XQ_OK : going;
-    }
-    *count = 0;
-    for (size_t i = 0; i < kept; i++) {
-        int cost = cost_of(&o, moves[i]);
-        if (*count > 0 && cost > least)
-            continue;
-        if (cost < least)
-            *count = 0;
-        least = cost;
-        moves[(*count)++] = moves[i];
-    }
-    return XQ_OK;
+    int left = best < 0 ? (int)kept : keep_going(&o, moves, kept);
+    if (left == 0)
+        left = keep_cheapest(&o, moves, kept);
+    *count = left > 0 ? (size_t)left : 0;
+    return left < 0 ? left : XQ_OK;
 }
 
 int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,

@@ -320,8 +320,7 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
  * such move (within 16 moves and 4000 positions), the moves with the fewest repetitions are listed, and
  * of these those with the least offence; such a move may lose by the repetition rules. Every listed move
  * keeps the outcome by the tables. Outcomes give no distance: only the search, and the lack of
- * repetitions, bring the win nearer. XQ_ERR_MISSING if the
- * position after a legal move has no table. */
+ * repetitions, bring the win nearer. XQ_ERR_MISSING if the position after a legal move has no table. */
 int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                        int side, const xq_step *played, size_t played_count, int *wdl,
                        xq_step moves[XQ_MAX_MOVES], size_t *move_count);
