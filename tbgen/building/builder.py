@@ -217,10 +217,8 @@ class Builder:
             if done:
                 # Raises an error if the finished table is damaged.
                 TableFile(self._path(name), name=name).close()
-                if reads:
-                    return Built(name)
-            if done:
-                remove_older_state(self.directory, name)
+                if not reads:
+                    remove_older_state(self.directory, name)
                 return Built(name)
             built = self._build_table(task)
             # Without a metric in the task, the first choice may have left a checkpoint, too.

@@ -239,27 +239,26 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     be written. After a `_WrongContentError` the file has its earlier bytes.
     """
     earlier = part.seek(0, os.SEEK_END)
-    if earlier > entry.bytes or (earlier == entry.bytes and not _is_complete(part, entry)):
+    if earlier == entry.bytes and _is_complete(part, entry):
+        return
+    if earlier >= entry.bytes:
         earlier = _truncate(part, 0)
     have = earlier
+    with source.reading(entry.file, have) as (stream, begin):
+        # A server without ranges sends the whole file: pass over what is here.
+        while begin < have and (chunk := stream.read(min(CHUNK, have - begin))):
+            begin += len(chunk)
+        while chunk := stream.read(min(CHUNK, entry.bytes - have + 1)):
+            if have + len(chunk) > entry.bytes:
+                _truncate(part, earlier)
+                raise _WrongContentError(0, f"{source}: {entry.file} is longer than the index says")
+            part.write(chunk)
+            have += len(chunk)
+            report(have)
     if have < entry.bytes:
-        with source.reading(entry.file, have) as (stream, begin):
-            # A server without ranges sends the whole file: pass over what is here.
-            while begin < have and (chunk := stream.read(min(CHUNK, have - begin))):
-                begin += len(chunk)
-            while chunk := stream.read(min(CHUNK, entry.bytes - have + 1)):
-                if have + len(chunk) > entry.bytes:
-                    _truncate(part, earlier)
-                    raise _WrongContentError(
-                        0, f"{source}: {entry.file} is longer than the index says"
-                    )
-                part.write(chunk)
-                have += len(chunk)
-                report(have)
-        if have < entry.bytes:
-            raise SourceError(
-                0, f"{source}: {entry.file} ended after {have:,} of {entry.bytes:,} bytes"
-            )
+        raise SourceError(
+            0, f"{source}: {entry.file} ended after {have:,} of {entry.bytes:,} bytes"
+        )
     if _is_complete(part, entry):
         return
     try:
