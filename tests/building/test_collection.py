@@ -112,6 +112,24 @@ def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
         here.build(here.jobs(1, TWO_COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
 
+def test_a_failure_is_reported_rather_than_a_missing_directory(tmp_path: Path) -> None:
+    """A directory that is renamed during a build lacks its tables, but the failed job tells why."""
+    here, away = tmp_path / "here", tmp_path / "away"
+    collection = Collection([KRKN], here, NO_RULES)
+    builder = collection.table_builder(1)
+
+    def renamed(start: Start) -> object:
+        if start.job.key == "KRKN":
+            here.rename(away)
+            raise OSError("no such directory any more")
+        return builder(start)
+
+    jobs = collection.jobs(1, TWO_COMPILERS_BYTES)
+    outcome = collection.build(jobs, InProcess(renamed), Observer(), keep_going=False)
+    assert list(outcome.failures) == ["KRKN"]
+    assert sorted(outcome.results) == ["KNK", "KRK"]
+
+
 def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
     """A build defers a table that is locked, and builds other tables first.
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from tbgen.cli import main
+from tbgen.cli import ls, main
+from tbgen.tables import TableName
 from tests.cli.test_errors import KRK, assert_says, run
 
 
@@ -54,3 +57,20 @@ def test_nothing_to_verify_pack_or_index(
 def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:
     out = tmp_path / f"{'x' * 300}.svg"
     assert_says(run("diagram", KRK, "--out", out), 2, "File name too long", "a shorter name")
+
+
+def test_ls_passes_over_a_table_that_vanishes(
+    tmp_path: Path, tables_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("KNK.check.dtm.xqt", "KRK.check.dtm.xqt"):
+        shutil.copy(tables_dir / name, tmp_path)
+    read = ls._read_table
+
+    def slow(name: TableName, path: Path, *, check: bool) -> Any:
+        (tmp_path / "KRK.check.dtm.xqt").unlink()
+        return read(name, path, check=check)
+
+    monkeypatch.setattr(ls, "_read_table", slow)
+    listed = CliRunner().invoke(main, ["ls", "--tables", str(tmp_path), "--json"])
+    assert listed.exit_code == 0
+    assert [table["material"] for table in json.loads(listed.stdout)["tables"]] == ["KNK"]
