@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import stat
+import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -100,6 +101,31 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             temporary.unlink()
         _name_file(error, path, temporary)
         raise
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file for an output that the user names; it may be a stream that cannot seek.
+
+    A pipe, a device, and the file of the standard output are written to, also through a link. Any
+    other file, or link to one, is replaced at the end (`replacing`). Raises `OSError`; errors in
+    the `with` block pass through.
+    """
+    with _open_stream(path) or replacing(path) as file:
+        yield file
+
+
+def _open_stream(path: Path) -> BinaryIO | None:
+    """Open a pipe, a device, or the file of the standard output to write; None for other files."""
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(state.st_mode):
+        return path.open("wb")
+    if sys.__stdout__ is not None and os.path.samestat(state, os.fstat(1)):
+        return os.fdopen(os.dup(1), "wb")
+    return None
 
 
 def _locked_temporary(path: Path) -> tuple[BinaryIO, Path]:

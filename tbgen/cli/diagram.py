@@ -14,7 +14,7 @@ from tbgen.cli.options import json_option
 from tbgen.cli.streams import position_text
 from tbgen.indexing import InputError
 from tbgen.notation import MOVE_NOTATIONS, parse_move, parse_position
-from tbgen.tables.files import replacing
+from tbgen.tables.files import writing
 
 
 @click.command(cls=Command)
@@ -70,7 +70,7 @@ def diagram(
         return
     png = out.suffix.lower() == ".png"
     data = bitmap.png(picture, width or 480) if png else (picture + "\n").encode()
-    with replacing(out) as file:
+    with writing(out) as file:
         file.write(data)
     if as_json:
         show_json({"fen": shown.fen, "format": out.suffix[1:].lower(), "out": str(out)})

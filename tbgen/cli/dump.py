@@ -28,7 +28,7 @@ _FORMATS = ("csv", "npz", "parquet")
     help="npz has an array per column; parquet needs pyarrow. Default: the suffix of FILE, or csv.",
 )  # fmt: skip
 @click.option(
-    "--out", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Default: stdout."
+    "--out", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Default: -, stdout."
 )
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N random positions.")
 @click.option(
@@ -54,6 +54,7 @@ def dump(
 
     Exit status: 0 ok, 1 missing table, 2 bad input or no space, 3 corrupt file.
     """
+    out = None if out == Path("-") else out
     style = style or _format_of(out)
     if out is None and (style != "csv" or as_json):
         what = "--json" if as_json else f"--format {style}"
@@ -65,7 +66,7 @@ def dump(
     # Legality is compiled: numba is imported here only.
     from tbgen.probing import columns
     from tbgen.probing import dump as dumping
-    from tbgen.tables.files import replacing
+    from tbgen.tables.files import writing
 
     with selection.open() as opened:
         file = opened.table(wanted)
@@ -79,7 +80,7 @@ def dump(
             dumping.write_csv(parts, sys.stdout)
             return
         described = dumping.description(file, rows)
-        with replacing(out) as stream:
+        with writing(out) as stream:
             if style == "npz":
                 dumping.write_npz(parts, described, stream, out.absolute().parent)
             elif style == "parquet":

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,7 @@ from tbgen.probing import columns as columns_of_tables
 from tbgen.probing.columns import piece_names, sampled_columns
 from tbgen.probing.dump import write_csv
 from tbgen.probing.placements import is_legal_board, squares_and_legality
+from tbgen.system.platform import python_command
 from tbgen.tables import CorruptTableError, files
 from tbgen.tables.codes import LONG_SPAN, CodeSpace, value_columns
 from tests.helpers.built import built
@@ -48,6 +50,31 @@ def dump(*arguments: str | Path) -> Result:
 
 def read_csv(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
+
+
+def test_a_pipe_is_written_to_also_through_a_link(tmp_path: Path) -> None:
+    """Replacing `/dev/null` or `/dev/stdout` by a file would break the machine."""
+    sample = "KNK", "--sample", "5"
+    text, pipe, link = dump(*sample).stdout, tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, link):
+        assert dump(*sample, "--format", "csv", "--out", path).exit_code == 0
+        assert (pipe.is_fifo(), link.is_symlink()) == (True, True)
+        assert os.read(reader, 1 << 16).decode() == text
+    os.close(reader)
+
+
+def test_the_standard_output_is_written_to_by_any_of_its_names(tmp_path: Path) -> None:
+    command = python_command("-m", "tbgen", "dump", "KNK", "--tables", built("KRKN"))
+    out = tmp_path / "out.csv"
+    for name in ("-", "/dev/stdout", out):
+        with out.open("wb", buffering=0) as stream:
+            stream.write(b"first\n")
+            subprocess.run([*command, "--out", name], stdout=stream, check=True)
+            stream.write(b"last\n")
+        assert out.read_text() == "first\n" + dump("KNK").stdout + "last\n"
 
 
 def test_every_row_of_a_table() -> None:
