@@ -1,8 +1,9 @@
 """Moves and lines from tables, for positions that need no search.
 
-Tables are opened again when the options name other directories or rules. After a new game or a
-`setoption`, they are also opened again if a directory has changed, as by a build. A table that
-cannot be read is left out; the other tables stay open if the error names that table.
+Tables are opened again when the options name other directories or rules. A table that cannot be
+read is left out; the other tables stay open if the error names that table. After a new game or a
+`setoption`, all are also opened again if a directory has changed, as by a build, or if a table was
+left out: its file may be complete now.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ class EngineTables:
         """Directories and rules of the last call of `use`."""
         self._changed: list[int] = []
         """Times of the directories' last changes (`_change_of`), read when they were opened."""
+        self._lacks_tables = False
+        """Whether a table has been left out since the directories were opened."""
         self.is_current = True
-        """Whether `use` may omit the test for changes of the directories."""
+        """Whether `use` may omit the test for changes of the directories and tables left out."""
         self.tables: GameTablebase | None = None
         self.problems: list[str] = []
         """Notes to the user: unreadable directories, or why no table is used; else empty."""
@@ -47,15 +50,15 @@ class EngineTables:
         `rules` names their rule set. Closes the former tables. Sets `tables` and `problems`.
 
         Returns False, and keeps the open tables, if both arguments are those of the last call, and
-        `is_current` is true or no directory has changed.
+        `is_current` is true, or no directory has changed and no table was left out.
         """
         named = directories, rules
         if named == self._named and self.is_current:
             return False
         changed, self.is_current = list(map(_change_of, directories)), True
-        if named == self._named and changed == self._changed:
+        if named == self._named and changed == self._changed and not self._lacks_tables:
             return False
-        self._named, self._changed = named, changed
+        self._named, self._changed, self._lacks_tables = named, changed, False
         self.close()
         if directories:
             from tbgen.play.tablebase import GameTablebase
@@ -65,9 +68,10 @@ class EngineTables:
             for directory in directories:
                 try:
                     tables.add_directory(directory)
-                except OSError as error:
+                except (OSError, ValueError) as error:  # ValueError: no path in this locale
+                    reason = error.strerror if isinstance(error, OSError) else error
                     remedy = "name another by --tables or EGTBPaths"
-                    self.problems.append(f"no tables from {directory}: {error.strerror}; {remedy}")
+                    self.problems.append(f"no tables from {directory}: {reason}; {remedy}")
             try:
                 rule_set = tables.rule_set
             except RulesMismatchError as error:  # tables with different limits on orders
@@ -88,6 +92,7 @@ class EngineTables:
         """
         failure = describe(error)
         reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"
+        self._lacks_tables = True
         if self.tables is not None:
             file = getattr(error, "file", None) or getattr(error, "filename", None)
             material = getattr(error, "material", None)
@@ -114,7 +119,7 @@ def _change_of(directory: Path) -> int:
     """Return the time of a directory's last change, in nanoseconds; 0 if it cannot be read."""
     try:
         return directory.stat().st_mtime_ns
-    except OSError:
+    except (OSError, ValueError):  # ValueError: no path in this locale
         return 0
 
 

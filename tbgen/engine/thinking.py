@@ -264,7 +264,7 @@ class Thinker:
         return self._search(searcher, game, options)
 
     def _without_search(self, game: Game) -> Answer:
-        self._on_note("the search is not loaded yet: move without search")
+        self._on_note("the search is not ready: move without search")
         return Answer(_move_without_search(game.position, self._limits.only))
 
     def _search(self, searcher: Searcher, game: Game, options: Options) -> Answer:

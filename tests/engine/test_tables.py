@@ -77,6 +77,39 @@ def test_the_other_tables_stay_when_one_is_removed(library: EngineTables) -> Non
     NumbaTables(library.tables)
 
 
+def test_a_table_that_was_incomplete_is_used_once_its_file_is_complete(
+    library: EngineTables, tables_dir: Path, tmp_path: Path
+) -> None:
+    """Writing to the end of a file does not change the directory's time."""
+    before, file = materials(library), tmp_path / "KRKN.check.dtm.xqt"
+    whole = (tables_dir / file.name).read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    library.is_current = False
+    assert not library.use((tmp_path,), "check")
+    assert library.tables is not None
+    with pytest.raises(TablebaseError) as caught:
+        NumbaTables(library.tables)
+    assert library.leave_out(caught.value).endswith("the search goes on without KRKN.check.dtm.xqt")
+    assert materials(library) == before - {"KRKN"}
+    file.write_bytes(whole)
+    assert not library.use((tmp_path,), "check")
+    library.is_current = False
+    assert library.use((tmp_path,), "check")
+    assert materials(library) == before
+    NumbaTables(library.tables)
+
+
+def test_a_path_that_the_locale_cannot_express_leaves_the_other_directories_in_use(
+    tables_dir: Path,
+) -> None:
+    library, impossible = EngineTables(), Path("\ud800")
+    assert library.use((impossible, tables_dir), "check")
+    assert library.tables is not None
+    assert [problem.partition(":")[0] for problem in library.problems] == [
+        f"no tables from {impossible}"
+    ]
+
+
 def test_the_other_tables_stay_when_one_is_too_long_for_a_batch(
     library: EngineTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
