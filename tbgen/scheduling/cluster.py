@@ -18,7 +18,6 @@ The package `distributed` belongs to the extra `cluster`, and is loaded when a c
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import logging
 import re
 import uuid
@@ -27,6 +26,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
+import tbgen
 from tbgen.indexing.errors import InputError, excerpt
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Attempt, Executor, LostError, PostponedError, attempt
@@ -137,13 +137,20 @@ class Cluster(Executor):
         return "" if self.workers() else "no worker is connected"
 
     def _check_versions(self) -> None:
-        """Raise `InputError` if a worker that was not checked before has another tbgen, or none."""
-        new, ours = sorted(self.workers().keys() - self._checked), _installed_version()
+        """Raise `InputError` if a worker that was not checked before has another tbgen, or none.
+
+        The version is that of the code which the worker imports.
+        """
+
+        def imported_version() -> str:  # dask sends the code of a local function
+            import tbgen
+
+            return tbgen.__version__
+
+        new, ours = sorted(self.workers().keys() - self._checked), tbgen.__version__
         if not new:
             return
-        found = self._client.run(
-            importlib.metadata.version, "tbgen", workers=new, on_error="return"
-        )
+        found = self._client.run(imported_version, workers=new, on_error="return")
         for address, version in found.items():
             if isinstance(version, OSError):  # the worker is gone
                 continue
@@ -212,11 +219,6 @@ class Cluster(Executor):
         # The scheduler may be lost.
         with contextlib.suppress(OSError):
             self._client.close()
-
-
-def _installed_version() -> str:
-    """Return the version of the tbgen that is installed here, in the words of its metadata."""
-    return importlib.metadata.version("tbgen")
 
 
 _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))

@@ -15,6 +15,7 @@ pytest.importorskip("cryptography", reason="the extra `cluster` is not installed
 
 import distributed
 
+import tbgen
 from tbgen.indexing.errors import InputError
 from tbgen.scheduling.cluster import Cluster
 
@@ -66,7 +67,7 @@ def test_a_worker_with_another_version_is_refused(monkeypatch: pytest.MonkeyPatc
     """Workers are checked when a cluster is opened, and later ones while jobs run."""
     with Cluster(print, "local:1", memory=1 << 20, floor=1) as cluster:
         assert cluster.trouble() == ""
-        monkeypatch.setattr("tbgen.scheduling.cluster._installed_version", lambda: "0.1")
+        monkeypatch.setattr(tbgen, "__version__", "0.1")
         cluster.wait([], 0.1)
         cluster._checked.clear()  # as if the worker were new
         with pytest.raises(InputError, match=r"has tbgen .*, this build has tbgen 0\.1"):
@@ -74,4 +75,14 @@ def test_a_worker_with_another_version_is_refused(monkeypatch: pytest.MonkeyPatc
         cluster._client.retire_workers()
         assert cluster.trouble() == "no worker is connected"
     with pytest.raises(InputError, match=r"this build has tbgen 0\.1"):
+        Cluster(print, "local:1", memory=1 << 20, floor=1)
+
+
+def test_the_version_of_a_worker_is_that_of_the_code_it_imports(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The installed version may be another one: an editable installation does not update it."""
+    (tmp_path / "sitecustomize.py").write_text("import tbgen\ntbgen.__version__ = '0.1'\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"has tbgen 0\.1, this build has tbgen [1-9]"):
         Cluster(print, "local:1", memory=1 << 20, floor=1)
