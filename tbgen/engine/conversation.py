@@ -56,7 +56,7 @@ def converse(
         elif not protocol.handle(command):
             return
         if is_first:
-            protocol.thinker.prepare()
+            protocol.thinker.resources.load()
     if protocol is not None:
         protocol.do_quit([])
 

@@ -37,11 +37,6 @@ class Game:
         return self.positions[-1]
 
     @classmethod
-    def from_start(cls) -> Game:
-        """Return a game at the starting position."""
-        return cls.read(["startpos"])
-
-    @classmethod
     def read(cls, words: Sequence[str], notation: str = "iccs", before: Game | None = None) -> Game:
         """Parse `startpos moves ...`, `fen F moves ...` or a bare FEN and moves.
 

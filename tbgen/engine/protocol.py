@@ -51,7 +51,7 @@ class EngineProtocol:
     def __init__(self, write: Callable[[str], None], directories: Sequence[Path] = ()) -> None:
         self.write = write
         self.options = Options(paths=tuple(directories))
-        self.game = Game.from_start()
+        self.game = Game.read(["startpos"])
         self._refused = False
         """Whether the last `position`, or a line after it that was too long, was refused."""
         self.thinker = Thinker(self.report, self.answer, self.note)
@@ -120,9 +120,9 @@ class EngineProtocol:
         else:
             name, value = (words or [""])[0], " ".join(words[1:])
         if name.lower().replace(" ", "") in ("clearhash", "newgame"):
-            self.thinker.forget()
+            self.thinker.resources.forget()
         elif self.options.set(name, value):
-            self.thinker.find_tables()
+            self.thinker.resources.find_tables()
 
     def do_position(self, words: Sequence[str]) -> None:
         """Set the current game from the words of a `position` command.

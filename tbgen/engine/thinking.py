@@ -70,7 +70,7 @@ class Thinker:
 
     The search thread calls `on_report(iteration, seconds since the start)` for each iteration, and
     then `on_answer(answer)` once. `on_note`, with a text for the user, is called in other threads,
-    too.
+    too. `resources` has the tables and the search.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Thinker:
         on_note: Callable[[str], None],
     ) -> None:
         self._on_report, self._on_answer, self._on_note = on_report, on_answer, on_note
-        self._resources = Resources(on_note)
+        self.resources = Resources(on_note)
         self._closed = threading.Event()
         self._preparing: threading.Thread | None = None
         self._stopped = threading.Event()
@@ -92,10 +92,6 @@ class Thinker:
         self._search_start = self._clock_start = 0.0
         """Times (`time.monotonic`) from which reports, and the limits of the clock, are counted."""
         self._limits = Limits()
-
-    def prepare(self) -> None:
-        """Start to load the kernels in the background."""
-        self._resources.load()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
         """Wait for the kernels, open the tables, allocate the hash table; then call `on_ready`.
@@ -114,7 +110,7 @@ class Thinker:
                 before.join()
             if not is_searching:
                 try:
-                    self._resources.get_ready(options, self._closed)
+                    self.resources.get_ready(options, self._closed)
                 except Exception as error:  # a bug in the engine must not end the game
                     self._on_note(f"internal error: {type(error).__name__}: {error}")
             on_ready()
@@ -155,7 +151,7 @@ class Thinker:
         """End the search as soon as possible, without waiting; its answer is then written."""
         self._stopped.set()
         self._may_answer.set()
-        self._resources.stop()
+        self.resources.stop()
 
     def ponder_hit(self, *, draw_offered: bool = False) -> None:
         """End pondering, and start the clock: the opponent has played the expected move.
@@ -182,14 +178,6 @@ class Thinker:
         self.finish()
         if self._preparing is not None:
             self._preparing.join()
-
-    def forget(self) -> None:
-        """Have hash table and histories cleared, and new tables found, before the next search."""
-        self._resources.forget()
-
-    def find_tables(self) -> None:
-        """Have tables opened again before the next search, if their directories have changed."""
-        self._resources.find_tables()
 
     def _start_clock(self) -> None:
         """Start the clock now, and a timer that stops the search at the hard time limit.
@@ -245,11 +233,11 @@ class Thinker:
         if is_terminal(game.position):
             self._report(Iteration(0, 0, (Line(-scores.MATE, ()),), 0, 0, 0))
             return Answer(None)
-        return self._resources.with_tables(options, partial(self._answer, game, options, searches))
+        return self.resources.with_tables(options, partial(self._answer, game, options, searches))
 
     def _answer(self, game: Game, options: Options, searches: bool) -> Answer:
         """Return the answer of the tables, else of the search, else a move without search."""
-        tables = self._resources.tables
+        tables = self.resources.tables
         if tables is not None:
             found = probe_lines(
                 tables, game, options.multipv, self._limits.only, self._stopped.is_set
@@ -258,14 +246,11 @@ class Thinker:
                 outcome, lines = found
                 self._report(Iteration(1, 1, lines, 0, 1, 0))
                 return Answer.of_line(lines[0], accepts_draw=outcome <= 0)
-        searcher = self._resources.searcher(options, self._stopped) if searches else None
+        searcher = self.resources.searcher(options, self._stopped) if searches else None
         if searcher is None:
-            return self._without_search(game)
+            self._on_note("the search is not ready: move without search")
+            return Answer(_move_without_search(game.position, self._limits.only))
         return self._search(searcher, game, options)
-
-    def _without_search(self, game: Game) -> Answer:
-        self._on_note("the search is not ready: move without search")
-        return Answer(_move_without_search(game.position, self._limits.only))
 
     def _search(self, searcher: Searcher, game: Game, options: Options) -> Answer:
         limits = self._limits
@@ -275,7 +260,7 @@ class Thinker:
             searcher.stop()
         think = partial(
             searcher.think, game.positions, game.moves,
-            rule_set=self._resources.rule_set(options), only=limits.only,
+            rule_set=self.resources.rule_set(options), only=limits.only,
         )  # fmt: skip
         best = self._last(think(depth=limits.depth, nodes=limits.nodes, lines=options.multipv))
         if best is None:

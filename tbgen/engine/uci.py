@@ -63,7 +63,7 @@ class Uci(EngineProtocol):
         New tables are found then, too.
         """
         self.thinker.finish()
-        self.thinker.forget()
+        self.thinker.resources.forget()
 
     def do_newgame(self, words: Sequence[str]) -> None:
         """Execute Cyclone's `newgame` as `ucinewgame`."""

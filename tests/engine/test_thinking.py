@@ -50,7 +50,7 @@ def test_a_long_wait_for_the_kernels_is_explained(monkeypatch: pytest.MonkeyPatc
     notes: Queue[str] = Queue()
     answers: Queue[Answer] = Queue()
     thinker = Thinker(lambda found, seconds: None, answers.put, notes.put)
-    thinker.begin(Game.from_start(), Options(), Limits(infinite=True))
+    thinker.begin(Game.read(["startpos"]), Options(), Limits(infinite=True))
     assert "compiling the search" in notes.get(timeout=60)
     thinker.stop()
     assert answers.get(timeout=60).move is not None
@@ -63,14 +63,14 @@ def thinker_with(notes: Queue[str]) -> tuple[Thinker, Hash]:
     The kernels count as loaded once the event `_loaded_proofs` is set, which the test must do.
     """
     thinker, searcher = Thinker(lambda found, seconds: None, lambda answer: None, notes.put), Hash()
-    thinker._resources._searcher = searcher  # type: ignore[assignment]
+    thinker.resources._searcher = searcher  # type: ignore[assignment]
     return thinker, searcher
 
 
 def test_a_hash_table_is_allocated_again_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     told: Queue[str] = Queue()
     thinker, searcher = thinker_with(told)
-    thinker._resources._loaded_proofs.set()
+    thinker.resources._loaded_proofs.set()
 
     def refuse(mebibytes: int) -> None:
         if mebibytes:
@@ -94,7 +94,7 @@ def test_readiness_waits_for_kernels_and_hash_table() -> None:
     with pytest.raises(Empty):
         told.get(timeout=0.2)
     assert searcher.sizes == []
-    thinker._resources._loaded_proofs.set()
+    thinker.resources._loaded_proofs.set()
     assert told.get(timeout=60) == "ready"
     # The former table is freed (0), then the new one of 4 MiB is set, cleared and allocated.
     assert searcher.sizes == [0, 4, -2, -1]
@@ -102,7 +102,7 @@ def test_readiness_waits_for_kernels_and_hash_table() -> None:
     assert told.get(timeout=60) == "ready"
     assert searcher.sizes == [0, 4, -2, -1, -1]
     # Histories are cleared for a new game, with a new hash table, too.
-    thinker.forget()
+    thinker.resources.forget()
     thinker.get_ready(Options(hash=8), lambda: told.put("ready"))
     assert told.get(timeout=60) == "ready"
     assert searcher.sizes == [0, 4, -2, -1, -1, 0, 8, -2, -1]
@@ -126,7 +126,7 @@ def test_a_search_waits_for_readiness() -> None:
     answers: Queue[Answer] = Queue()
     thinker = Thinker(lambda found, seconds: None, answers.put, told.put)
     thinker.get_ready(Options(), lambda: told.put("ready"))
-    thinker.begin(Game.from_start(), Options(), Limits(move_time=0.01))
+    thinker.begin(Game.read(["startpos"]), Options(), Limits(move_time=0.01))
     with pytest.raises(Empty):
         answers.get(timeout=0.2)
     thinker.stop()
@@ -172,7 +172,7 @@ def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("tbgen.engine.resources.usable_memory", lambda: allowed)
     notes: Queue[str] = Queue()
     thinker, searcher = thinker_with(notes)
-    thinker._resources._loaded_proofs.set()
+    thinker.resources._loaded_proofs.set()
     thinker.get_ready(Options(hash=4096), lambda: notes.put("ready"))
     note = notes.get(timeout=60)
     assert note == "no memory for a hash table of 4096 MiB: it has 512 MiB"
