@@ -6,7 +6,6 @@ chunks in random order  ->  enough rows, all of the table, or time is up  ->  so
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,20 +21,6 @@ LEAST_CHUNKS = 8
 """
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Some of the positions that match a query, one for each row of `rows`.
-
-    `candidates` is the number of positions of the table whose value matches, other conditions
-    untested. `share` (0 to 1) is the share of slots that were searched (`Search.share`); if found
-    positions were dropped at random, it is multiplied by the share of found ones that were kept.
-    """
-
-    rows: TableColumns
-    candidates: int
-    share: float
-
-
 def sample(
     tables: GameTablebase,
     material: Material,
@@ -46,8 +31,11 @@ def sample(
     seconds: float,
     sort: str | None = None,
     cache_bytes: int = CACHE_BYTES,
-) -> Sample:
-    """Find at most `most` positions that match a query, in a limited time.
+) -> tuple[TableColumns, float]:
+    """Return the rows of at most `most` positions that match a query, found in a limited time.
+
+    Also returns the share (0 to 1) of the slots that were searched (`Search.share`), multiplied by
+    the share of found positions that were kept at random.
 
     The search ends with the table, or with a chunk that is done later than `seconds` after the
     first chunk. Without `sort`, it also ends once `LEAST_CHUNKS` chunks or more have given `most`
@@ -74,4 +62,4 @@ def sample(
         share *= most / found
         chosen = np.random.default_rng(seed).permutation(found)[:most]
         kept = kept.take(np.sort(chosen))
-    return Sample(kept, search.candidates, share)
+    return kept, share

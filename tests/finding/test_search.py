@@ -212,14 +212,14 @@ def test_sorted_rows(krkn: GameTablebase, limit: int | None) -> None:
 
 
 def test_share_of_a_sample(krkn: GameTablebase) -> None:
-    """`Sample.share` estimates the share of all matching positions that was kept.
+    """The share of a sample estimates the share of all matching positions that was kept.
 
     The query here has conditions on the value alone, so that all `candidates` match.
     """
-    query = Query(outcome=Outcome.WIN)
-    found = sample(krkn, Material.parse("KRKN"), query, seed=1, most=3, seconds=60)
-    assert found.rows.rows == 3
-    assert 1 < found.share * found.candidates < 9
+    query, material = Query(outcome=Outcome.WIN), Material.parse("KRKN")
+    rows, share = sample(krkn, material, query, seed=1, most=3, seconds=60)
+    assert rows.rows == 3
+    assert 1 < share * query.candidates(krkn.table(material).statistics) < 9
 
 
 def test_loops_are_the_direct_wins_of_the_statistics() -> None:

@@ -112,15 +112,14 @@ def search(
         # The process that serves pages never loads the compiler.
         from tbgen.finding.sample import sample
 
-        found = sample(
+        rows, share = sample(
             store.tables, material, wanted, seed=seed, most=most, seconds=seconds, sort=sort,
             cache_bytes=CACHE_BYTES,
         )  # fmt: skip
-        rows, share = found.rows, found.share
         lengths = tuple(rows["length"].tolist()) if wanted.study else ()
         complete = share == 1 or (sort is None and len(rows) == most)
-        positions = tuple(rows.positions())
-        return FoundPositions(positions, found.candidates, share, complete, lengths)
+        candidates = wanted.candidates(file.statistics)
+        return FoundPositions(tuple(rows.positions()), candidates, share, complete, lengths)
 
     return store.cached(
         ("search", material, wanted, seed, most, sort), find, lambda found: found.complete
