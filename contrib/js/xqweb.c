@@ -58,12 +58,6 @@ static void write_moves(const xq_value *value, size_t count)
     }
 }
 
-/* The position of `input` as two arrays; returns the number of pieces. */
-static size_t given(uint8_t *pieces, uint8_t *squares)
-{
-    return list_pieces(input, pieces, squares);
-}
-
 /* Find the value and, in `found`, the moves of the position by outcomes only; returns a status, which is
  * XQ_OK also if tables after moves are missing. */
 static int rank_outcomes(xq_value *value, size_t *count)
@@ -101,7 +95,7 @@ static int rank_outcomes(xq_value *value, size_t *count)
 EXPORTED(moves) int moves(void)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
-    size_t men = given(pieces, squares), count = 0;
+    size_t men = list_pieces(input, pieces, squares), count = 0;
     xq_value value;
     int status = xq_probe_root(reader, pieces, squares, men, input[SQUARES], &value, found, &count);
     if (status == XQ_ERR_MISSING)
@@ -116,7 +110,7 @@ EXPORTED(moves) int moves(void)
 EXPORTED(value) int value_alone(void)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES], board[SQUARES];
-    size_t men = given(pieces, squares);
+    size_t men = list_pieces(input, pieces, squares);
     xq_value value = make_value(0, 0, 0, XQ_NO_METRIC);
     int side = input[SQUARES];
     int status = xq_probe(reader, pieces, squares, men, side, &value);
@@ -135,7 +129,7 @@ EXPORTED(best) int best(int count)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
     xq_step steps[XQ_MAX_MOVES] = {{0, 0}};
-    size_t men = given(pieces, squares), left = 0;
+    size_t men = list_pieces(input, pieces, squares), left = 0;
     int side = input[SQUARES];
     int status = xq_filter_root(reader, pieces, squares, men, side, played, (size_t)count, NULL, found,
                                 &left);
