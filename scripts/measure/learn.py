@@ -43,12 +43,10 @@ def recorded(directory: Path) -> list[Measured]:
             continue
         with TableFile(path, name=name) as file:
             statistics = file.statistics
-        rules = name.rules
-        assert rules is not None, "the name of a table has its rules"
         wall, cpu = record["build_seconds"], record["cpu_seconds"]
         cost = Measurement(Run(wall, cpu, 0), cpu, wall, path.stat().st_size, 0)
         orders = max((each.order for each in statistics.orders), default=0)
-        rows.append(row_of(name.material, rules, cost, Outcomes.of(statistics), orders))
+        rows.append(row_of(name.material, name.rules, cost, Outcomes.of(statistics), orders))
     return rows
 
 

@@ -226,11 +226,6 @@ class Builder:
                 remove_state(self.directory, self._name(task.material, metric))
             return built
 
-    @property
-    def _rules(self) -> Rules:
-        assert self.rule_set.rules is not None, "tables are built under rules that are known"
-        return self.rule_set.rules
-
     def _name(self, material: Material, metric: Metric) -> TableName:
         return TableName(material, self.rule_set, metric)
 
@@ -274,10 +269,11 @@ class Builder:
 
         Raises `NotEnoughMemoryError` if too little is allowed.
         """
-        need = memory_needed(material, codes, self._rules, self.threads, width)
+        rules = self.rule_set.known_rules
+        need = memory_needed(material, codes, rules, self.threads, width)
         available, limit, addresses = usable_memory(self.memory)
-        ordered = has_orders(material, self._rules)
-        least, how = least_memory(need.least, available, self._rules, ordered=ordered)
+        ordered = has_orders(material, rules)
+        least, how = least_memory(need.least, available, rules, ordered=ordered)
         if least > available:
             raise NotEnoughMemoryError(material.name, least, available, limit, how=how)
         # Arrays on disk take address space, too.
@@ -305,8 +301,9 @@ class Builder:
         text = "compiling the solver, once on this machine: about 20 s"
         self.progress.phase("compile", 0, 0, 0)
         alone = usable_memory(self.memory).memory < TWO_COMPILERS_BYTES
+        rules = self.rule_set.known_rules
         with notify_before_compiling(lambda: self.progress.note(text)):
-            kernels.warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
+            kernels.warm_up(rules, ordered=has_orders(material, rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
         """Compile or load the kernels for arrays with more than one byte per number, if needed.

@@ -157,8 +157,7 @@ class Collection:
 
         memory : requested bytes, 0 for free memory; threads : number of threads of a table
         """
-        rules, planned = self.rule_set.rules, self.planned(threads)
-        assert rules is not None
+        rules, planned = self.rule_set.known_rules, self.planned(threads)
         needs = ((table.least_bytes, table.material.name) for table in planned)
         largest, name = max(needs, default=(0, ""))
         available, limit, _ = usable_memory(memory)

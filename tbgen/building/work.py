@@ -67,8 +67,7 @@ def attempts(
 
     all_support_dtm : whether all supporting tables are finished DTM tables
     """
-    assert rule_set.rules is not None
-    short, long = code_spaces(task.material, rule_set.rules)
+    short, long = code_spaces(task.material, rule_set.known_rules)
     if task.metric is not None:
         return [(task.metric, short), (task.metric, long)]
     first = [(Metric.DTM, short)] if all_support_dtm else []

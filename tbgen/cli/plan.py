@@ -39,7 +39,6 @@ def plan(
     Exit status: 0 ok, 2 bad input.
     """
     require_tables(wanted)
-    assert rule_set.rules is not None
     planned = plan_tables(wanted, rule_set, tables)
     entries: list[dict[str, Any]] = [
         {
