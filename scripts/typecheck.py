@@ -5,10 +5,10 @@
 In the installed form the folders `indexing` and `tables` are inside `tbgen`.
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,9 +17,7 @@ EXAMPLE = ROOT / "tests" / "data" / "typed_example.py"
 
 def main() -> int:
     """Link the three folders into a temporary package, check it, and return mypy's exit status."""
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "tbgen"
         package.mkdir()

@@ -13,13 +13,13 @@ has the reason; only `--advisories` makes this a failure.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -167,9 +167,7 @@ def main() -> int:
     The status is 1 if a needed package has a known advisory or no permissive licence, or with
     `--advisories` if pip-audit gave no result.
     """
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--advisories", action="store_true", help="fail if they are unknown")
     arguments = parser.parse_args()
     found = packages()

@@ -17,7 +17,6 @@ safety margin, a limit of work), so a person has to read the survivors.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import csv
 import os
@@ -26,6 +25,7 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -239,9 +239,7 @@ def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tupl
 
 def main() -> None:
     """Test the chosen mutations without a row in mutations.csv, or with `--again` the survivors."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path, help="for the clone and mutations.csv")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)

@@ -11,7 +11,6 @@ packaged list. Prints a line for each step, and ends with exit status 1 at the f
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 import subprocess
@@ -19,6 +18,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 FEN = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
@@ -79,9 +79,7 @@ class Tried:
 
 def main() -> None:
     """Run all steps in a temporary directory."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--python", default="", help="Command of the Python to try.")
     python = shlex.split(parser.parse_args().python) or [sys.executable]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:

@@ -11,7 +11,7 @@ wherever an SVG is shown; with reduced motion only the start is shown.
 
 from __future__ import annotations
 
-import argparse
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -149,7 +149,5 @@ def drawing() -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     FILE.write_text(drawing(), encoding="utf-8")

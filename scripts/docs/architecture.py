@@ -10,9 +10,9 @@ drawing, 0 at the bottom. An arrow that follows from others is left out: `cli` i
 
 from __future__ import annotations
 
-import argparse
 import ast
 import textwrap
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -341,7 +341,5 @@ def drawing() -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     DRAWING.write_text(drawing(), encoding="utf-8")

@@ -13,13 +13,13 @@ chromium and chromedriver, and a font with Chinese characters.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +72,7 @@ def browser(phone: bool) -> Any:
 
 def main() -> None:
     """Serve the tables, and write the pictures named on the command line, by default all."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=Path, default=Path("egtb"))
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "board")
     parser.add_argument("names", nargs="*", help="pictures to take; default: all")

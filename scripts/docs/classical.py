@@ -12,7 +12,7 @@ builds.
 
 from __future__ import annotations
 
-import argparse
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -348,9 +348,7 @@ def page(words: Words) -> str:
 
 def main() -> None:
     """Write the pages; given a directory, add the rows of its tables to the CSV file first."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("directory", nargs="?", type=Path, help="tables; default: only the CSV")
     directory = parser.parse_args().directory
     if directory is not None:

@@ -8,8 +8,8 @@ Details and examples are left to `tbgen COMMAND --help`, the options of the comm
 
 from __future__ import annotations
 
-import argparse
 import re
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -183,7 +183,5 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     PAGE.write_text(page(), encoding="utf-8")

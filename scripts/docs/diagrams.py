@@ -9,7 +9,7 @@ those of docs/facts.md, `python scripts/docs/animation.py` the animated one.
 
 from __future__ import annotations
 
-import argparse
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 from tbgen.board.drawing.diagram import Look, Marks, draw
@@ -41,9 +41,7 @@ def drawing(name: str) -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     FOLDER.mkdir(exist_ok=True)
     for diagram in DIAGRAMS:
         (FOLDER / f"{diagram}.svg").write_text(drawing(diagram), encoding="utf-8")

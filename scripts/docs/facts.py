@@ -11,8 +11,8 @@ compares the page with them, and the CSV files with tables that it builds.
 
 from __future__ import annotations
 
-import argparse
 import textwrap
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -345,9 +345,7 @@ def pictures() -> dict[str, str]:
 
 def main() -> None:
     """Write the page and its pictures; given a directory, measure its tables first."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("directory", nargs="?", type=Path, help="Tables under all rule sets.")
     parser.add_argument(
         "--only", choices=list(figures.WRITTEN_FILES), help="Write that file alone."

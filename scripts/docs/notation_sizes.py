@@ -6,8 +6,8 @@ Sizes are bytes in FEN, in Pai's string and in the six integers, and bits in the
 `tests/notation/test_docs.py` compares the page.
 """
 
-import argparse
 import random
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from tbgen.indexing import START_FEN, Material, Position, Side
 from tbgen.indexing.layout import Layout, choose_inner
@@ -53,7 +53,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     print(table())

@@ -9,11 +9,11 @@ Jupyter, or as JSON). `tests/docs/test_notebooks.py` runs them and compares.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import contextlib
 import io
 import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,8 +93,6 @@ def written(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     for notebook_path in NOTEBOOKS:
         notebook_path.write_text(written(notebook_path), encoding="utf-8")

@@ -9,8 +9,8 @@ requests every example.
 
 from __future__ import annotations
 
-import argparse
 import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 from tbgen.board.web.openapi import description
@@ -31,7 +31,5 @@ def document() -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     FILE.write_text(document(), encoding="utf-8")

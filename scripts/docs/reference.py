@@ -8,11 +8,11 @@ examples are left to `help(name)`. `tests/docs/test_generated.py` compares the f
 
 from __future__ import annotations
 
-import argparse
 import enum
 import importlib
 import inspect
 import re
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -215,7 +215,5 @@ def _default(default: Any) -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     PAGE.write_text(page(), encoding="utf-8")

@@ -10,10 +10,10 @@ mirrored.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import random
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,9 +51,7 @@ def chosen(file: TableFile) -> Iterator[Position]:
 
 def main() -> None:
     """Write the rows of all tables to stdout."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("tables", type=Path, help="The directory of the tables.")
     directory = parser.parse_args().tables
     rng = random.Random(3)

@@ -11,8 +11,8 @@ description.
 
 from __future__ import annotations
 
-import argparse
 import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import defaultdict
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -144,8 +144,6 @@ def schema() -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")

@@ -12,7 +12,7 @@ with tables that it builds.
 
 from __future__ import annotations
 
-import argparse
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -120,9 +120,7 @@ def pictures(rows: list[Moves]) -> dict[str, str]:
 
 def main() -> None:
     """Write the page and its pictures; given a directory, search its tables first."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("directory", nargs="?", type=Path, help="Tables under wxf.")
     parser.add_argument("materials", nargs="*", metavar="MATERIAL", help="Default: all.")
     asked = parser.parse_args()

@@ -9,9 +9,9 @@ Modules that `tbgen.retrograde` or `tbgen.building` import as well are shared wi
 
 from __future__ import annotations
 
-import argparse
 import ast
 import re
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
@@ -143,7 +143,5 @@ def split(text: str) -> tuple[str, list[int]]:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     PAGE.write_text(page(), "utf-8")

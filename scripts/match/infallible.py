@@ -15,9 +15,9 @@ if a result was worse than the tables' (the game is *spoilt*), or after an error
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -82,7 +82,7 @@ class Trial:
     `saved` has the games of an earlier run that `play` has not returned yet.
     """
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: Namespace) -> None:
         self.limit = Limit(nodes=options.nodes)
         rules = Rules(options.rules)
         self.draws = Judges(rules, OCCURRENCES)
@@ -136,11 +136,9 @@ def report(material: Material, kind: str, games: list[Played]) -> None:
             print(f"spoilt: {played.start.fen} moves {moves}: {played.reason}")
 
 
-def arguments() -> argparse.Namespace:
+def arguments() -> Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("materials", nargs="+", metavar="MATERIAL")
     parser.add_argument("--tables", type=Path, required=True)
     parser.add_argument("--rules", default="wxf", choices=[rules.value for rules in Rules])

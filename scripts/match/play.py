@@ -39,11 +39,11 @@ Worth of tables, by games of the engine with tables against the engine without:
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import random
 import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -108,7 +108,7 @@ class Match:
     indexed by engine: 0 for the first one, 1 for the second.
     """
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: Namespace) -> None:
         settings = parse_options(options.option_1), parse_options(options.option_2)
         self.engines = list(zip(options.engines, settings, strict=True))
         self.seconds = [0.0, 0.0]
@@ -188,7 +188,7 @@ class Match:
         return "\n".join(lines)
 
 
-def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
+def limits_of(options: Namespace) -> tuple[Limit, Limit]:
     """Return the limits of the first and the second engine; `--clock` replaces all other limits."""
     if options.clock:
         seconds, increment = options.clock
@@ -210,11 +210,9 @@ def parse_options(texts: list[str]) -> dict[str, str]:
     return dict(text.split("=", 1) for text in texts)
 
 
-def arguments() -> argparse.Namespace:
+def arguments() -> Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("engines", nargs=2, metavar="PROTOCOL:COMMAND")
     parser.add_argument("--option-1", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--option-2", action="append", default=[], metavar="NAME=VALUE")

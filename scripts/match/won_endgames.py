@@ -20,9 +20,9 @@ results, and to stderr the first FEN of every game not won.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -163,11 +163,9 @@ def nodes_a_second(engine: Player) -> float:
     return SPEED_NODES * len(SPEED_FENS) / used
 
 
-def parsed() -> argparse.Namespace:
+def parsed() -> Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=Path, required=True, help="tables to judge by")
     parser.add_argument("--engine", required=True, help="PROTOCOL:COMMAND, as in play.py")
     parser.add_argument("--with", dest="own", type=Path, metavar="DIR", help="the engine's tables")

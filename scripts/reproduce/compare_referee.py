@@ -6,8 +6,8 @@ The cause of a disagreement is a set of clauses of the rules without which both 
 equal. The figures in docs/referee.md are those of 20000 loops with seed 1 (several minutes).
 """
 
-import argparse
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -20,9 +20,7 @@ SAMPLES = 6
 
 def main() -> None:
     """Print the number of loops by our verdict, then of disagreements by cause, with samples."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--loops", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

@@ -13,12 +13,12 @@ their arrangement and the statistics, but not the compression. Exit status 1 if 
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -116,9 +116,7 @@ def compare(found: dict[TableKey, str], known: dict[TableKey, str]) -> int:
 
 def main() -> int:
     """Build the tables, and compare or write their digests; return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("materials", nargs="*", metavar="MATERIAL", help="Default: all of them.")
     parser.add_argument(
         "--rules", nargs="+", choices=RULE_SETS, default=list(RULE_SETS), help="Default: all."

@@ -14,9 +14,9 @@ other digests, or none is in DIR.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -72,9 +72,7 @@ def digests_in(directory: Path) -> dict[str, Digests]:
 
 def main() -> int:
     """Compare or write the list; return 1 if a comparison fails or finds no listed table in DIR."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path, metavar="DIR")
     parser.add_argument("--write", action="store_true", help="Write the list.")
     options = parser.parse_args()

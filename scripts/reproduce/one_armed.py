@@ -13,8 +13,8 @@ for each material with candidates, and the sums. Exit status 1 if there is a pat
 
 from __future__ import annotations
 
-import argparse
 import sys
+from argparse import ArgumentParser, BooleanOptionalAction, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -33,12 +33,10 @@ from tests.helpers.onearmed import find_candidates, one_armed_materials
 
 def main() -> int:
     """Print the numbers of candidates by material; return 1 if any of them form a pattern."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("materials", nargs="*", type=Material.parse, metavar="MATERIAL")
     parser.add_argument("--men", type=int, default=5, help="Without materials: all up to so many.")
-    parser.add_argument("--minor-chases", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--minor-chases", action=BooleanOptionalAction, default=True)
     options = parser.parse_args()
     rule_set = RuleSet(Rules.WXF, minor_chases=options.minor_chases)
 

@@ -19,11 +19,11 @@ Delete the file first after a change of the proof.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import random
 import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -159,9 +159,7 @@ def planted_before(material: str, rules: str) -> int:
 
 def main() -> int:
     """Plant the changes; return 1 if one is not found."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument(
         "materials",
         nargs="*",

@@ -13,10 +13,10 @@ material and rule set. Exit status 1 if a game failed.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -40,9 +40,7 @@ COLUMNS = (
 
 def main() -> int:
     """Build the tables, play the games, print a table of results; return 1 if a game failed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("materials", nargs="*", default=MATERIALS)
     parser.add_argument("--rules", action="append", choices=("check", "wxf"))
     parser.add_argument("--positions", type=int, default=100)

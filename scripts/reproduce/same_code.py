@@ -7,10 +7,10 @@ whose syntax tree without docstrings differs, and their number; exit status 1 if
 change of words alone prints only the last line.
 """
 
-import argparse
 import ast
 import subprocess
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,9 +50,7 @@ def sources(commit: str | None) -> dict[str, str]:
 
 def main() -> int:
     """Compare the files, print those that differ, and return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("base", help="commit to compare with")
     parser.add_argument("head", nargs="?", help="commit to compare; default: the checkout")
     options = parser.parse_args()

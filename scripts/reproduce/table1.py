@@ -10,12 +10,12 @@ figure that differs is printed beside the paper's, and the exit status is 1.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 PAPER = Path(__file__).resolve().parents[2] / "tests" / "data" / "fang_hsu_table1.csv"
@@ -48,9 +48,7 @@ def measured(material: str, metric: str, tables: str) -> dict[str, str]:
 
 def main() -> int:
     """Print Table 1 with the figures of this project; return 1 if one differs from the paper's."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--max-legal", type=int, default=300_000_000)
     parser.add_argument("--tables", help="Where to build. Default: a temporary folder.")
     options = parser.parse_args()

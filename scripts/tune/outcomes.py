@@ -9,7 +9,7 @@ Wins and losses are those of the side that the material names first.
 
 from __future__ import annotations
 
-import argparse
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 from tbgen.engine.search import scores
@@ -21,9 +21,7 @@ MEN = 5
 
 def main() -> None:
     """Read the statistics of the tables, and write outcomes.csv."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("tables", type=Path)
     parser.add_argument("--rules", default="wxf")
     options = parser.parse_args()

@@ -19,7 +19,7 @@ time with so few nodes a move. A thousand games take about 20 seconds.
 
 from __future__ import annotations
 
-import argparse
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import defaultdict
 from pathlib import Path
 
@@ -245,9 +245,7 @@ class SelfPlay:
 
 def main() -> None:
     """Play the games, and write the positions kept to the file OUT."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--games", type=int, default=1_000)
     parser.add_argument("--nodes", type=int, default=500)

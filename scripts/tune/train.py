@@ -17,9 +17,9 @@ are held out, one in ten, are printed. Exchange values of pieces are not trained
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -190,7 +190,7 @@ class Trainer:
     `options` has `seed`, `rate` (the first learning rate) and `decay` (of the first layer).
     """
 
-    def __init__(self, positions: Positions, options: argparse.Namespace, steps: int) -> None:
+    def __init__(self, positions: Positions, options: Namespace, steps: int) -> None:
         self.positions, self.options, self.steps = positions, options, steps
         self.layers = begin_layers(np.random.default_rng(options.seed))
         self._first, self._second, self._step = zeros(self.layers), zeros(self.layers), 0
@@ -249,11 +249,9 @@ def write(layers: Layers, scale: float) -> None:
     )
 
 
-def arguments() -> argparse.Namespace:
+def arguments() -> Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("games", type=Path, nargs="+")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=10)
