@@ -14,8 +14,7 @@ is to replace it by another one if that is larger.
 
 In the first and third case, one capturing move, except of the inner piece, raises the numbers of a
 row to those of a row of the view, for all squares of the inner piece with which the piece attacks
-its victim. `strides` has the view's stride of each group of the parent; `saved` is scratch. Other
-parameters: `tbgen.retrograde`.
+its victim. Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations

@@ -12,10 +12,8 @@ attackers, or of the positions after the capture of the inner piece (`Layout.vie
 have no meaning; complements (`FULL`, `attack_stands`) have them set.
 
 All functions are independent of the index. A set of squares is returned as two words (lo, hi),
-unless the docstring says *in one word*: then the function works on either word alone. Parameters
-(lo, hi) are a set of squares, (free_lo, free_hi) the squares that may be passed and entered,
-(occ_lo, occ_hi) the occupied squares without the inner piece. `kind` and `side` are those of the
-piece that moves or attacks.
+unless the docstring says *in one word*: then the function works on either word alone. Parameters:
+`tbgen.rows`.
 """
 
 from __future__ import annotations

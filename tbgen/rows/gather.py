@@ -4,15 +4,10 @@
 A lead is a placement of the defenders; its rows are numbered by *mid*, the placement of the other
 pieces except the inner piece (`tbgen.rows`). All slides along a line of the board are found by one
 scan with a running union. This pays if many rows of a lead are on the frontier; otherwise
-`moves.py` goes from row to row. The functions add the predecessors that they find to `reached`,
-uint64 (mids, 2), the rows of the lead. Illegal positions may be among them, also with two pieces on
-one square; the sweep removes them (`within`). Parameters:
-
-    first                 number of the lead's first row
-    taken_lo, taken_hi    squares of the lead's defenders
-    side                  side that moves, from the predecessors into the frontier `front`
-    scratch               buffers (`sweep.Scratch`)
-    buffer                its `board`: boards with a row for each square of the moving piece
+`moves.py` goes from row to row. The functions add the predecessors that they find to `reached`.
+Illegal positions may be among them, also with two pieces on one square; the sweep removes them
+(`within`). `taken_lo`, `taken_hi` are the squares of the lead's defenders. Other parameters:
+`tbgen.rows`.
 
 Rows are read as flat arrays of words, two for each row: the compiler does not vectorise loops over
 arrays with a second dimension.

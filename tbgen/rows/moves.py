@@ -9,10 +9,8 @@ the *men*; their placement is the *mid*, that of the defenders the *lead* (`tbge
 functions do not share loops, since `without_escape` is fast by stopping as soon as no position is
 left. `gather.py` gathers whole leads. Parameters: `tbgen.rows`.
 
-`reached`, uint64 (mids, 2), has the positions of one lead found so far. `touched` lists the mids of
-its nonempty rows, in its first `count` elements. Illegal positions may be among those found, also
-with two pieces on one square; the sweep removes them. `taken_lo`, `taken_hi` are the squares that
-the defenders and men of a row occupy.
+Illegal positions may be among those found, also with two pieces on one square; the sweep removes
+them. `taken_lo`, `taken_hi` are the squares that the defenders and men of a row occupy.
 """
 
 from __future__ import annotations
