@@ -13,17 +13,16 @@ chromium and chromedriver, and a font with Chinese characters.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
 import sys
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "measure"))
+
+from frame import ROOT, arguments, serving
 
 ORDER_8 = "fen=9/9/5k3/9/9/9/9/Nr7/9/R2K5_w"
 CHASE = "fen=9/9/4k4/9/9/1N7/9/3R5/4r4/3K5_w"
@@ -72,34 +71,24 @@ def browser(phone: bool) -> Any:
 
 def main() -> None:
     """Serve the tables, and write the pictures named on the command line, by default all."""
-    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--tables", type=Path, default=Path("egtb"))
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "board")
     parser.add_argument("names", nargs="*", help="pictures to take; default: all")
     asked = parser.parse_args()
-    command = [sys.executable, "-m", "tbgen", "serve", "--tables", str(asked.tables)]
-    server = subprocess.Popen(
-        [*command, "--rules", "wxf", "--allow-build", "--port", "0", "--no-open", "--json"],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert server.stdout is not None
-    try:
-        url = json.loads(server.stdout.readline())["url"].rstrip("/")
+    with serving(asked.tables, "--rules", "wxf", "--allow-build") as server:
         for phone in (False, True):
             driver = browser(phone)
             try:
                 for name, on_phone, address, script in PICTURES:
                     if on_phone == phone and (not asked.names or name in asked.names):
-                        driver.get(url + address)
+                        driver.get(server.url.rstrip("/") + address)
                         driver.execute_script(script or "return 0")
                         time.sleep(1.5)  # for the table's answer and the animation
                         driver.save_screenshot(str(asked.to / f"{name}.png"))
                         print(asked.to / f"{name}.png")
             finally:
                 driver.quit()
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
 if __name__ == "__main__":
