@@ -214,8 +214,6 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
 
     The status is `INVALID` unless each side has one king, and, if the material has a table, for a
     piece that cannot stand on its square. A probe of a cold block marks it as wanted.
-
-    counts : int64, number of pieces of each code, four bits for each code (`count_of`)
     """
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0

@@ -55,7 +55,6 @@ MANY_SQUARES = 20
 def _raise_bits(numbers, base, lo, hi, number):
     """Raise `numbers` at base + square, for the squares (lo, hi), to at least `number`.
 
-    base : int64, index in `numbers` of the first square of a row
     number : unsigned, of the type of `numbers`
     """
     while lo | hi:
@@ -103,7 +102,6 @@ def _capture_by_attackers(
 ):
     """Raise numbers of a row to the values of captures on `victim` by attackers of `side`.
 
-    base : int64, index in `numbers` of the first square of the row
     first : int64, the first row, in `view`, of the lead after the capture
     mid : int64, of the row, before the capture
     rest : int64, the view's mid with all men on their squares, the captured one left out

@@ -36,7 +36,6 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     numbers : unsigned (rows of the leads * 90,), in; the best captures that `Captures.find` wrote;
         0 for none
     draw : int, the number of a draw
-    legal : Rows of the leads, in; the positions to sort
     losable : Rows of the leads, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, as
         row * 90 + square, rows counted from the first row of the first lead

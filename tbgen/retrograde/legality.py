@@ -46,10 +46,7 @@ def legal_row(lead, mid, side, frame):
 
 @borrowing_kernel
 def k_legal(lead_0, lead_1, side, legal, frame):
-    """Write the legal positions of the leads [lead_0, lead_1), `side` to move, to `legal`.
-
-    legal : Rows of these leads only, out
-    """
+    """Write the legal positions of the leads [lead_0, lead_1), `side` to move, to `legal`."""
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         for mid in range(mids):

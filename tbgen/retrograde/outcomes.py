@@ -29,7 +29,6 @@ def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
     """Set the outcomes of unused slots of the leads [lead_0, lead_1) to 0, for `side` to move.
 
     outcomes : uint8 (slots,), inout; of all leads
-    area : int64 (inner size,), in; squares of the inner piece
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):

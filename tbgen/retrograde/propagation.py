@@ -49,10 +49,7 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 
     Returns the number of positions.
 
-    size : int64, leads per chunk
     unknown, losable : Rows, inout; the two sets
-    out, ends : uint8 (n,) and int64 (chunks,), out; the records, one after the other, and the end
-        of each chunk's record
     """
     mids, leads = frame.mids, frame.leads
     settled, at = 0, 0

@@ -38,10 +38,7 @@ class CodeCount(NamedTuple):
 
 @borrowing_kernel
 def _k_empty_unused(lead_0, lead_1, numbers, frame):
-    """Set the numbers of some leads to 0 in all slots but the canonical one of each position.
-
-    numbers : unsigned (rows of the leads [lead_0, lead_1) * 90,), inout
-    """
+    """Set the numbers of some leads to 0 in all slots but the canonical one of each position."""
     mids = frame.mids
     for lead in range(lead_0, lead_1):
         if not (frame.self_mirrored[lead] or frame.twin >= 0):

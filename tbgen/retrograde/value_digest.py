@@ -48,7 +48,6 @@ def _k_select(lead_0, lead_1, side, words, area, frame, ends):
     The words of slots that are not canonical, or have no legal position, are left out.
 
     words : uint32 (slots of the leads [lead_0, lead_1),), inout; in, those of all slots in order
-    area : int64 (inner size,), in; squares of the inner piece
     ends : int64 (leads of the range,), out; end in `words` of the words kept of each lead
     """
     mids = frame.mids

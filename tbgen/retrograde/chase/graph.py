@@ -71,10 +71,7 @@ class ChaseCandidates(NamedTuple):
 
 @part
 def _find_node(row, square, victim, candidates):
-    """Return the offence node of the position (row, square) and a victim in it; -1 for none.
-
-    victim : int64, the square of the victim
-    """
+    """Return the offence node of the position (row, square) and a victim in it; -1 for none."""
     key = row * SQUARES + square
     # np.searchsorted would take longer to compile than all of this.
     c, end = 0, candidates.keys.size

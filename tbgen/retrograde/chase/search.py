@@ -50,8 +50,6 @@ def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
     """Set `found` to the positions in which `side`, not in check, has a piece under attack.
 
     They are those of `within`, with `side` to move. `attacked_row` defines the attacks that count.
-
-    chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):

@@ -98,8 +98,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 
     The enemy pieces that count are those of `attacked_row`.
 
-    kind : int64, type of the attacking piece, ADVISOR for an advisor or elephant
-    source : int64, its square; NOWHERE for the inner piece
+    source : int64, square of the attacking piece; NOWHERE for the inner piece
     """
     victim_side = 1 - side
     lo, hi = EMPTY, EMPTY

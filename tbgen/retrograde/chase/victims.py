@@ -59,9 +59,6 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
     If the move gives check, the list has no meaning.
 
     before, after : int8 (90,), the boards before and after the move; changed meanwhile, restored
-    squares, codes : int64 (pieces,), squares after the move, and piece codes, of all pieces
-    source, target : int64, squares of the move
-    victim : int64, the square of the victim
     attackers : int64 (n,), out; the squares of the listed pieces, from the front
     """
     side = piece_side(after[target])
