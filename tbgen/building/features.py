@@ -175,7 +175,7 @@ class Support:
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()
         strong, weak, armies = self.strong, self.weak, self.material.armies
-        attackers = [sum(army.strength[:4]) for army in armies]
+        attackers = [army.attackers for army in armies]
         # A row takes longer where armies with rooks chase each other.
         facing = min(army.rooks for army in armies)
         return (

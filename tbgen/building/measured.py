@@ -90,8 +90,7 @@ def rooks_chase(material: Material) -> bool:
 
     The rules on chases raise the cost of these materials most.
     """
-    attackers = sum(sum(army.strength[:4]) for army in material.armies)
-    return all(army.rooks for army in material.armies) and attackers > 2
+    return all(army.rooks for army in material.armies) and material.attackers > 2
 
 
 @dataclass(frozen=True)

@@ -83,11 +83,7 @@ class SetProgress(LiveLine, Progress, Observer):
             self.update(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Show a phase, or print a line if `name` is `resuming`; implements `Progress.phase`.
-
-        order, plies : order of repetition and distance that the build has reached; 0 at first
-        settled : number of positions that were assigned a value since the last call
-        """
+        """Show a phase, or print a line if `name` is `resuming`; implements `Progress.phase`."""
         self._settled += settled
         if name == "resuming":
             self.print(f"{self._label}: resumes from its saved state: order {order}, ply {plies}")
