@@ -28,10 +28,29 @@ Change = Callable[[Part], Part]
 
 
 class _Plain(SimpleHTTPRequestHandler):
-    """Request handler of Python's file server, which ignores byte ranges."""
+    """Request handler of Python's file server, which ignores byte ranges.
+
+    missing : status of the answer for a missing file, a page in HTML
+    head : whether `HEAD` is answered; else its status is 405
+    """
+
+    def __init__(
+        self, *arguments: Any, missing: int = 404, head: bool = True, **options: Any
+    ) -> None:
+        self._missing, self._head = missing, head
+        super().__init__(*arguments, **options)
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        super().send_error(self._missing if code == 404 else code, message, explain)
+
+    def do_HEAD(self) -> None:
+        if self._head:
+            super().do_HEAD()
+        else:
+            self.send_error(405)
 
 
 class _Ranges(_Plain):
@@ -65,16 +84,16 @@ class _Ranges(_Plain):
 
 @contextmanager
 def files_served(
-    folder: Path, ranges: bool = True, change: Change = lambda part: part
+    folder: Path, ranges: bool = True, change: Change = lambda part: part, **options: Any
 ) -> Iterator[str]:
     """Yield the address of a server of a folder, without a trailing slash.
 
     ranges : False for a server that ignores byte ranges
     change : makes faulty answers to requests for byte ranges
+    options : `missing` and `head` of the handler
     """
-    directory = str(folder)
-    ranged = partial(_Ranges, directory=directory, change=change)
-    handler = ranged if ranges else partial(_Plain, directory=directory)
+    options["directory"] = str(folder)
+    handler = partial(_Ranges, change=change, **options) if ranges else partial(_Plain, **options)
     http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -6,7 +6,6 @@ import json
 import random
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,36 +18,21 @@ from tests.helpers.board_server import browser
 from tests.helpers.browsing import assert_no_console_errors, one, until
 from tests.helpers.built import built
 from tests.helpers.commands import TBGEN, run
-from tests.helpers.cprograms import CONTRIB, once
 from tests.helpers.fileserver import Part, files_served
 from tests.helpers.paths import ROOT
 from tests.helpers.sessions import blocks
 from tests.helpers.strategies import random_position
+from tests.helpers.webreader import ask, built_module, needs_clang, needs_node
 
-CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
-PROBES = ROOT / "tests" / "probing" / "web_probes.mjs"
 MOST_BYTES = 120_000
 MATERIALS = ("KRKN", "KRK", "KNK", "KPK")
 
-pytestmark = pytest.mark.skipif(
-    CLANG is None or not list(Path("/usr/include/wasm32-wasi").glob("stdlib.h")),
-    reason="clang with wasm-ld and wasi-libc is not installed",
-)
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+pytestmark = needs_clang
 
 
 @pytest.fixture(scope="module")
 def module() -> Path:
-    """Return the folder with the WebAssembly module that contrib/js/build.py writes."""
-
-    def build(folder: Path) -> None:
-        command = [sys.executable, str(CONTRIB / "js" / "build.py"), str(folder), "--clang", CLANG]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-        if "cannot be downloaded" in done.stderr:
-            pytest.skip("the package index cannot be reached for zstd's source")
-        assert done.returncode == 0, done.stderr[-2000:]
-
-    return once("web", build)
+    return built_module()
 
 
 @pytest.fixture(scope="module")
@@ -72,21 +56,6 @@ def server(site: Path) -> Iterator[str]:
 def tables(tables_dir: Path) -> Iterator[GameTablebase]:
     with open_tablebase(tables_dir, rules="check") as found:
         yield found
-
-
-def ask(module: Path, address: str, asked: list[list[Any]], **options: Any) -> list[Any]:
-    """Run the WebAssembly module in Node.js, and return its answers to a list of questions.
-
-    address : URL of the folder of tables on a file server
-    asked : questions such as `["value", fen]` or `["moves", fen]`
-    options : options of the module; `rules` is `check` unless given
-    """
-    words = {"module": str(module / "xqprobe.js"), "tables": address, "asked": asked}
-    words["options"] = {"rules": "check", **options}
-    command = ["node", "--no-warnings", str(PROBES)]
-    done = subprocess.run(command, input=json.dumps(words), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return list(json.loads(done.stdout))
 
 
 def value_of(result: Any) -> tuple[str, int, int | None]:
