@@ -1,4 +1,4 @@
-"""Build the C reader for web pages: xqprobe.wasm, xqprobe.js, its types and an example page.
+"""Build the C reader for web pages: xqprobe.wasm, its modules and types, and an example page.
 
     python contrib/js/build.py DIR [--decoder zstddeclib.c] [--clang clang-14]
 
@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from distributions import fetch  # noqa: E402
 
-PAGES = ("xqprobe.js", "xqprobe.d.ts", "example.html")
+PAGES = ("xqprobe.js", "remotefile.js", "xqprobe.d.ts", "example.html")
 SMALL = ("HUF_FORCE_DECOMPRESS_X1", "ZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT", "ZSTD_NO_INLINE",
          "ZSTD_STRIP_ERROR_STRINGS")  # fmt: skip
 """Macros for a small decoder, from zstd's documentation."""

@@ -3,29 +3,26 @@
 //     const tables = await openTables("https://example.org/egtb/", { rules: "wxf" });
 //     await tables.value("3k5/9/9/9/9/9/9/9/9/R3K4 w");
 //
-// The reader of xqprobe.wasm is synchronous. For bytes of a file it calls `#read`, which records the
-// missing ones; after they have been fetched, the query is repeated (`#ask`). xqprobe.d.ts describes all
-// exports.
+// The reader of xqprobe.wasm is synchronous. For bytes of a file it calls `#read`, which records
+// the missing ones; after they have been fetched, the query is repeated (`#ask`). xqprobe.d.ts
+// describes all exports.
+import { CHUNK, RemoteFile, TablesError, bodyOf, described, request } from "./remotefile.js";
 
-const CHUNK = 32768; // bytes of a chunk; files are fetched in whole chunks
+export { TablesError };
+
 const COLD = -11, MISSING = -1;
 const VALUE_NUMBERS = 4, MOVE_NUMBERS = 10, SQUARES = 90, MAX_PLAYED = 10000;
 const LETTERS = ".KABRNCP", SYNONYMS = { E: "B", H: "N" };
+const SIDES = { w: 0, r: 0, b: 1 };
 const OUTCOMES = ["loss", "draw", "win"], METRICS = ["dtm", "dtc", null];
 
-export class TablesError extends Error {
-  constructor(message, status = null) {
-    super(message);
-    this.name = "TablesError";
-    this.status = status;
-  }
-}
-
 function positionOf(fen) {
+  const refused = () => new TablesError(`not a position: ${fen}`);
+  if (typeof fen !== "string") throw refused();
   const [rows, side = "w"] = fen.trim().split(/[\s_]+/);
   const board = new Uint8Array(SQUARES);
   const ranks = rows.split("/");
-  if (ranks.length !== 10 || !["w", "r", "b"].includes(side)) throw new TablesError(`not a position: ${fen}`);
+  if (ranks.length !== 10 || !Object.hasOwn(SIDES, side)) throw refused();
   ranks.forEach((row, index) => {
     let file = 0;
     for (const letter of row) {
@@ -34,11 +31,11 @@ function positionOf(fen) {
       if (letter >= "1" && letter <= "9") file += Number(letter);
       else if (code > 0 && file < 9)
         board[9 * (9 - index) + file++] = code + (letter === upper ? 0 : 8);
-      else throw new TablesError(`not a position: ${fen}`);
+      else throw refused();
     }
-    if (file !== 9) throw new TablesError(`not a position: ${fen}`);
+    if (file !== 9) throw refused();
   });
-  return { board, side: side === "b" ? 1 : 0 };
+  return { board, side: SIDES[side] };
 }
 
 const nameOf = (square) => "abcdefghi"[square % 9] + Math.floor(square / 9);
@@ -46,8 +43,7 @@ const nameOf = (square) => "abcdefghi"[square % 9] + Math.floor(square / 9);
 function stepOf(move) {
   const found = /^([a-i])([0-9])([a-i])([0-9])$/.exec(move);
   if (!found) throw new TablesError(`not a move: ${move}`);
-  const [from, to] = [0, 2].map((n) => 9 * Number(found[n + 2]) + "abcdefghi".indexOf(found[n + 1]));
-  return [from, to];
+  return [1, 3].map((n) => 9 * Number(found[n + 1]) + "abcdefghi".indexOf(found[n]));
 }
 
 // The position after moves, each a pair of squares.
@@ -70,7 +66,8 @@ function materialOf(pieces) {
   });
   const differs = armies[0].findIndex((count, n) => count !== armies[1][n]);
   if (differs >= 0 && armies[0][differs] < armies[1][differs]) armies.reverse();
-  return armies.map((army) => "K" + army.map((n, kind) => "RNCPAB"[kind].repeat(n)).join("")).join("");
+  const lettersOf = (army) => army.map((n, kind) => "RNCPAB"[kind].repeat(n)).join("");
+  return armies.map((army) => "K" + lettersOf(army)).join("");
 }
 
 // The materials after one capture by the side to move, except drawn ones.
@@ -84,98 +81,16 @@ function materialsAfter(pieces, side) {
   return found;
 }
 
-// A file at an address, and the chunks of it that have been fetched, by number. `whole` is the largest
-// size in bytes to accept from a server that ignores ranges.
-class RemoteFile {
-  constructor(address, whole) {
-    this.address = address;
-    this.whole = whole;
-    this.size = null;
-    this.chunks = new Map();
-  }
-
-  // Copy bytes from `offset` to `out`. Returns the numbers of missing chunks; copies nothing if any is.
-  copy(offset, out) {
-    const missing = [];
-    const last = Math.floor((offset + out.length - 1) / CHUNK);
-    for (let number = Math.floor(offset / CHUNK); number <= last; number++)
-      if (!this.chunks.has(number)) missing.push(number);
-    for (let done = 0; missing.length === 0 && done < out.length; ) {
-      const at = offset + done;
-      const chunk = this.chunks.get(Math.floor(at / CHUNK));
-      const part = chunk.subarray(at % CHUNK, (at % CHUNK) + out.length - done);
-      out.set(part, done);
-      done += part.length;
-    }
-    return missing;
-  }
-
-  keep(first, bytes) {
-    for (let at = 0; at < bytes.length; at += CHUNK)
-      this.chunks.set((first + at) / CHUNK, bytes.subarray(at, at + CHUNK));
-  }
-
-  // Fetch chunks from `number` to `last`; false if the file does not exist.
-  async fetch(number, last) {
-    const first = number * CHUNK;
-    const end = Math.min((last + 1) * CHUNK, this.size ?? Infinity);
-    const response = await fetch(this.address, { headers: { Range: `bytes=${first}-${end - 1}` } });
-    if (response.status === 404 || response.status === 410) {
-      await response.body?.cancel();
-      return false;
-    }
-    if (response.status === 200) await this.takeWhole(response);
-    else if (response.status === 206) await this.takePart(response, first, end);
-    else throw new TablesError(`${this.address}: the server answers ${response.status}`);
-    return true;
-  }
-
-  async takeWhole(response) {
-    const length = Number(response.headers.get("Content-Length") ?? Infinity);
-    if (length > this.whole) {
-      await response.body?.cancel();
-      const size = length === Infinity ? "a file of unknown size" : `a file of ${length} bytes`;
-      throw new TablesError(
-        `${this.address}: the server ignores Range and sends ${size}: use one that knows ranges, ` +
-          `or allow more by the option \`whole\``,
-      );
-    }
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    this.setSize(bytes.length);
-    this.keep(0, bytes);
-  }
-
-  async takePart(response, first, end) {
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    // Other origins may hide this header, but never the length of the file.
-    const total = /\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
-    const size = total === undefined ? (this.size ?? (await this.length())) : Number(total);
-    this.setSize(size);
-    if (bytes.length !== Math.min(end, size) - first)
-      throw new TablesError(`${this.address}: the server sent other bytes than were asked for`);
-    this.keep(first, bytes);
-  }
-
-  setSize(size) {
-    if (this.size !== null && size !== this.size)
-      throw new TablesError(`${this.address} has changed: load the page again`);
-    this.size = size;
-  }
-
-  async length() {
-    const length = (await fetch(this.address, { method: "HEAD" })).headers.get("Content-Length");
-    if (length === null) throw new TablesError(`${this.address}: the server does not tell its size`);
-    return Number(length);
-  }
-}
-
 class Tables {
   #reader = null; // exports of xqprobe.wasm
   #files = [];
   #missing = new Map(); // file -> numbers of the chunks that a query lacked
-  #opened = new Map(); // material -> promise: whether it has a table
+  #opened = new Map(); // material -> promise: whether it has a table in the folder
+  #forbidden = false; // whether the server of the folder answered 403 for a file
 
-  constructor(address, { rules = "wxf", kinds = ["dtm", "wdl"], whole = 16 << 20, memory = 64 << 20 }) {
+  constructor(address, options) {
+    const { rules = "wxf", kinds = ["dtm", "wdl"], whole = 16 << 20, memory = 64 << 20 } = options;
+    if (address === undefined) throw new TablesError("no address of tables: give null for none");
     this.address = address === null ? null : String(address).replace(/\/*$/, "/");
     this.rules = rules;
     this.kinds = kinds;
@@ -185,7 +100,10 @@ class Tables {
 
   async load(wasm) {
     const env = { xq_remote_read: (...numbers) => this.#read(...numbers) };
-    const { instance } = await WebAssembly.instantiate(await wasm, { env });
+    const { instance } = await described(
+      WebAssembly.instantiate(await bytesOf(wasm), { env }),
+      "xqprobe.wasm is refused (a Content-Security-Policy needs 'wasm-unsafe-eval')",
+    );
     this.#reader = instance.exports;
     const names = [];
     for (let at; (at = this.#reader.rules(names.length)) !== 0; ) names.push(this.#text(at));
@@ -213,43 +131,40 @@ class Tables {
 
   #check(status) {
     if (status >= 0) return status;
-    throw new TablesError(this.#text(this.#reader.text(status)), status);
+    const said = this.#text(this.#reader.text(status));
+    throw new TablesError(said, status);
   }
 
-  // Repeat a query until no bytes are missing, and return its answer. With `toEnd`, all bytes from the
-  // first missing one to the end of the file are fetched.
-  async #ask(question, toEnd = false) {
+  // Repeat a query until no bytes are missing, and return its answer. `held` are chunks that it
+  // needs, which `#forget` may drop meanwhile. With `toEnd`, all bytes from the first missing one
+  // to the end of the file are fetched.
+  async #ask(question, toEnd = false, held = []) {
     for (;;) {
+      for (const { file, number, bytes } of held) file.chunks.set(number, bytes);
       this.#missing.clear();
       const answer = question();
       if (this.#missing.size === 0) return answer;
-      const fetches = [];
-      for (const [file, chunks] of this.#missing) {
+      const loads = [...this.#missing].map(([file, chunks]) => {
         const numbers = [...chunks].sort((a, b) => a - b);
-        if (toEnd) numbers.push(Math.floor((file.size - 1) / CHUNK));
-        for (let n = 0; n < numbers.length; ) {
-          const first = numbers[n];
-          let last = first;
-          while (n < numbers.length && (toEnd || numbers[n] <= last + 1)) last = numbers[n++];
-          fetches.push(file.fetch(first, last));
-        }
-      }
-      if (!(await Promise.all(fetches)).every(Boolean)) throw new TablesError("a table is gone");
+        while (toEnd && (numbers.at(-1) + 1) * CHUNK < file.size) numbers.push(numbers.at(-1) + 1);
+        return file.load(numbers);
+      });
+      held.push(...(await Promise.all(loads)).flat());
     }
   }
 
   async add(address) {
-    const file = new RemoteFile(String(address), this.whole);
-    if (!(await file.fetch(0, 0))) return false;
+    return this.#add(new RemoteFile(String(address), this.whole));
+  }
+
+  async #add(file) {
+    const held = await file.fetch(0, 0);
+    if (held === null) return false;
     const number = this.#files.push(file) - 1;
-    // The table of blocks, which `add` reads, is near the end of the file.
-    const status = await this.#ask(() => this.#reader.add(number, file.size), true);
-    try {
-      this.#check(status);
-    } catch (error) {
-      throw new TablesError(`${address}: ${error.message}`, status);
-    }
-    return true;
+    // The table of blocks, which the reader's `add` reads, is near the end of the file.
+    const status = await this.#ask(() => this.#reader.add(number, file.size), true, held);
+    if (status >= 0) return true;
+    throw new TablesError(`${file.address}: ${this.#text(this.#reader.text(status))}`, status);
   }
 
   // Open the table of a material, if it was not tried before; false if it does not exist.
@@ -264,23 +179,36 @@ class Tables {
   }
 
   async #openFirst(material) {
-    for (const kind of this.kinds)
-      if (await this.add(`${this.address}${material}.${this.rules}.${kind}.xqt`)) return true;
+    for (const kind of this.kinds) {
+      const name = `${material}.${this.rules}.${kind}.xqt`;
+      const file = new RemoteFile(this.address + name, this.whole);
+      if (await this.#add(file)) return true;
+      this.#forbidden ||= file.forbidden;
+    }
     return false;
   }
 
-  // Open the table of a position and, if `after`, those after its moves. `bestMove` needs no others: it
-  // searches ahead, but the reader probes no position after a captured own piece, or two captures.
+  // Open the table of a position and, if `after`, those after its moves; returns the materials
+  // after its moves that the folder lacks. `bestMove` needs no others: it searches ahead, but the
+  // reader probes no position after a captured own piece, or two captures.
   async #prepare(position, after) {
+    this.#forget();
     const pieces = [...position.board].filter((code) => code !== 0);
     const own = materialOf(pieces);
-    if (own === null) return;
-    const found = await this.#open(own);
-    if (found === false && this.address !== null)
-      throw new TablesError(`there is no table ${own}.${this.rules} at ${this.address}`, MISSING);
-    if (after && this.address !== null)
-      await Promise.all([...materialsAfter(pieces, position.side)].map((name) => this.#open(name)));
-    this.#forget();
+    if (own === null) return [];
+    if (!(await this.#open(own))) this.#checkAdded(position, own);
+    const others = after ? [...materialsAfter(pieces, position.side)] : [];
+    const found = await Promise.all(others.map((name) => this.#open(name)));
+    return others.filter((_, n) => !found[n]);
+  }
+
+  // Refuse a position without a table in the folder if `add` has not added its table either.
+  #checkAdded(position, material) {
+    this.#give(position);
+    if (this.#reader.value() !== MISSING) return;
+    const where = this.address === null ? "among the added files" : `at ${this.address}`;
+    const denied = this.#forbidden ? " (the server answers 403 for some files)" : "";
+    throw new TablesError(`there is no table ${material}.${this.rules} ${where}${denied}`, MISSING);
   }
 
   // Drop all fetched chunks of all files if they exceed the limit `memory`.
@@ -331,6 +259,7 @@ class Tables {
 
   async bestMove(fen, played = []) {
     const position = positionOf(fen);
+    if (!Array.isArray(played)) throw new TablesError(`not a list of moves: ${played}`);
     const steps = played.map(stepOf);
     if (steps.length > MAX_PLAYED) throw new TablesError(`more than ${MAX_PLAYED} moves`);
     await this.#prepare(positionAfter(position, steps), true);
@@ -367,14 +296,22 @@ function moveOf(numbers) {
 
 async function bytesOf(wasm) {
   if (wasm instanceof ArrayBuffer || ArrayBuffer.isView(wasm)) return wasm;
+  if (!URL.canParse(wasm, import.meta.url))
+    throw new TablesError(`not the address of xqprobe.wasm: ${wasm}`);
   const address = new URL(wasm, import.meta.url);
-  if (address.protocol === "file:") return (await import("node:fs/promises")).readFile(address);
-  const response = await fetch(address);
+  if (address.protocol === "file:") {
+    const files = "node:fs/promises"; // a variable, since bundlers for browsers refuse the literal
+    const loading = import(/* webpackIgnore: true */ /* @vite-ignore */ files);
+    return described(loading.then(({ readFile }) => readFile(address)), `${address}`);
+  }
+  const response = await request(address);
   if (!response.ok) throw new TablesError(`${address}: the server answers ${response.status}`);
-  return response.arrayBuffer();
+  const bytes = await bodyOf(address, response);
+  if (new TextDecoder().decode(bytes.slice(0, 4)) !== "\0asm")
+    throw new TablesError(`${address}: the server does not send xqprobe.wasm`);
+  return bytes;
 }
 
 export async function openTables(address, options = {}) {
-  const tables = new Tables(address, options);
-  return tables.load(bytesOf(options.wasm ?? "xqprobe.wasm"));
+  return new Tables(address, options).load(options.wasm ?? "xqprobe.wasm");
 }

@@ -215,7 +215,7 @@ def vanishing(part: Part) -> Part:
         (failing, "{file}: the server answers 500"),
         (cut, "{file}: the server sent other bytes than were asked for"),
         (growing, "{file} has changed: load the page again"),
-        (vanishing, "a table is gone"),
+        (vanishing, "{file} is gone: load the page again"),
     ],
 )
 def test_faults_of_a_server_are_reported(

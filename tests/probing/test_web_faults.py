@@ -1,0 +1,148 @@
+"""The reader for web pages: faults of pages, servers and files, and queries at the same time."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.board_server import browser
+from tests.helpers.browsing import one, until
+from tests.helpers.commands import TBGEN, run
+from tests.helpers.fileserver import Part, files_served
+from tests.helpers.paths import ROOT
+from tests.helpers.webreader import ask, built_module, needs_clang, needs_node
+
+pytestmark = needs_clang
+
+ROOK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
+LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
+"""Position of KRKN, whose table is longer than what the module fetches at first."""
+INLINE = "'unsafe-inline'"
+"""Source of a Content-Security-Policy that the script in example.html needs."""
+ANSWERED = {"outcome": "win", "order": 0, "plies": 1, "metric": "dtm"}
+"""Value of `ROOK`."""
+
+
+@pytest.fixture(scope="module")
+def module() -> Path:
+    return built_module()
+
+
+@pytest.fixture(scope="module")
+def server(tables_dir: Path) -> Iterator[str]:
+    with files_served(tables_dir) as address:
+        yield address
+
+
+class Slow:
+    """Change of a file server that waits before it sends parts of KRKN, and lists the parts."""
+
+    def __init__(self, tables: Path) -> None:
+        self.size = (tables / "KRKN.check.dtm.xqt").stat().st_size
+        self.wait = 0.4
+        self.parts: list[Part] = []
+
+    def __call__(self, part: Part) -> Part:
+        if part.range is not None and part.range.endswith(f"/{self.size}"):
+            self.parts.append(part)
+            if part.first > 0:
+                time.sleep(self.wait)
+        return part
+
+
+@needs_node
+def test_an_added_file_is_used_beside_a_folder(module: Path, server: str) -> None:
+    nowhere, file = f"{server}/nothing", f"{server}/KRKN.check.dtm.xqt"
+    absent, added, found, other = ask(module, nowhere, [
+        ["value", LOOP], ["add", file], ["value", LOOP], ["value", ROOK],
+    ])  # fmt: skip
+    assert absent == f"there is no table KRKN.check at {nowhere}/"
+    assert added is True
+    assert found["outcome"] == "win"
+    assert other == f"there is no table KRK.check at {nowhere}/"
+    assert ask(module, None, [["value", ROOK], ["add", file], ["value", LOOP]]) == [
+        "there is no table KRK.check among the added files", True, found,
+    ]  # fmt: skip
+
+
+@needs_node
+def test_a_full_cache_causes_no_second_request_of_a_query(module: Path, tables_dir: Path) -> None:
+    """While KRKN is opened, queries of KRK drop all cached bytes."""
+    slow = Slow(tables_dir)
+    with files_served(tables_dir, change=slow) as address:
+        other = [["add", f"{address}/KRK.check.dtm.xqt"], ["value", ROOK]]
+        both = ["together", ["value", LOOP], ["turns", *(20 * other)]]
+        _, found = ask(module, address, [["value", ROOK], both], memory=1)
+    assert found[1] == 20 * [True, ANSWERED]
+    firsts = [part.first for part in slow.parts]
+    assert len(set(firsts)) == len(firsts), firsts
+
+
+@needs_node
+def test_queries_at_the_same_time_share_requests(module: Path, tables_dir: Path) -> None:
+    slow = Slow(tables_dir)
+    slow.wait = 0.1
+    with files_served(tables_dir, change=slow) as address:
+        (alone,) = ask(module, address, [["moves", LOOP]])
+        parts, slow.parts = slow.parts, []
+        (found,) = ask(module, address, [["together", *([["moves", LOOP]] * 30)]])
+    assert found == 30 * [alone]
+    assert [part.range for part in slow.parts] == [part.range for part in parts]
+
+
+@needs_node
+def test_all_errors_are_tables_errors(module: Path, server: str) -> None:
+    closed = "http://127.0.0.1:1"  # a port that clients refuse
+    (said,) = ask(module, closed, [["value", ROOK]])
+    assert said.startswith(f"{closed}/KRK.check.dtm.xqt: no answer that this page may read: ")
+    assert ask(module, server, [["value", None], ["bestMove", ROOK, "a0a1"], ["value", ROOK]]) == [
+        "not a position: null", "not a list of moves: a0a1", ANSWERED,
+    ]  # fmt: skip
+    (missing,) = ask(module, server, [["value", ROOK]], wasm="https://")
+    assert missing == "not the address of xqprobe.wasm: https://"
+    (page,) = ask(module, server, [["value", ROOK]], wasm=f"{server}/")
+    assert page == f"{server}/: the server does not send xqprobe.wasm"
+    (refused,) = ask(module, server, [["value", ROOK]], wasm=f"{closed}/x.wasm")
+    assert refused.startswith(f"{closed}/x.wasm: no answer that this page may read: ")
+    (file,) = ask(module, server, [["value", ROOK]], wasm="nothing.wasm")
+    assert file.startswith("file:///")
+    assert "nothing.wasm: ENOENT" in file
+
+
+@needs_node
+@pytest.mark.parametrize("status", [403, 410, 200])
+def test_missing_files_have_several_statuses(
+    module: Path, tables_dir: Path, tmp_path: Path, status: int
+) -> None:
+    """The outcomes are found after the answer for the missing file of distances.
+
+    With 200 the server sends a page of the site, as servers of applications do.
+    """
+    packing = [TBGEN, "pack", "--men", "3", "--rules", "check", "--tables", tables_dir]
+    run(*packing, "--out", tmp_path / "outcomes")
+    with files_served(tmp_path / "outcomes", missing=status) as address:
+        found, missing = ask(module, address, [["value", ROOK], ["value", LOOP]])
+    assert found == {"outcome": "win", "order": None, "plies": None, "metric": None}
+    assert missing == f"there is no table KRKN.check at {address}/" + (
+        " (the server answers 403 for some files)" if status == 403 else ""
+    )
+
+
+@needs_node
+def test_a_refused_size_is_reported(module: Path, tables_dir: Path) -> None:
+    hidden = {"change": lambda part: part._replace(range=None), "head": False}
+    with files_served(tables_dir, **hidden) as address:
+        (said,) = ask(module, address, [["value", ROOK]])
+    file = f"{address}/KRK.check.dtm.xqt"
+    assert said.startswith(f"{file}: the server hides its size (HEAD: 405)")
+
+
+def test_bundlers_find_no_module_of_node(module: Path) -> None:
+    """A bundler for browsers refuses `import("node:fs/promises")`, but leaves a variable alone."""
+    for script in module.glob("*.js"):
+        assert not re.search(r"(import\(|from )[^;]*[\"']node:", script.read_text("utf-8"))
