@@ -13,11 +13,13 @@ export type Rules =
 /** Value of a position for the side to move (docs/values.md). */
 export interface Value {
   outcome: "win" | "draw" | "loss";
-  /** 0: by mate or conversion; 1 and more: by the rules of repetition. Null for outcomes only. */
+  /** 0: a draw, or by mate or conversion; 1 and more: by the rules of repetition. Null for outcomes
+   * only. */
   order: number | null;
-  /** Distance to mate, to conversion, or to the position from which the loser must offend perpetually. */
+  /** Distance to mate, to conversion, or to the position from which the loser must offend
+   * perpetually. Null for draws, and for outcomes only. */
   plies: number | null;
-  /** Metric of `plies` of order 0; null for outcomes only. */
+  /** Metric of `plies` of order 0; null for outcomes only, and for draws that need no table. */
   metric: "dtm" | "dtc" | null;
 }
 
@@ -27,7 +29,8 @@ export interface Move {
   move: string;
   capture: boolean;
   check: boolean;
-  /** Whether the move is known to be best; none is if the best one is among several without a table. */
+  /** Whether the move is known to be best; none is if the best one is among several without a
+   * table. */
   best: boolean;
   /** Null if the table after the move is missing; if the position itself has distances, also if the
    * table after the move has outcomes only. */
@@ -47,25 +50,30 @@ export interface Options {
   wasm?: string | URL | ArrayBuffer | ArrayBufferView;
 }
 
-/** Error of a query: an invalid position, or a fault of the tables or their server. */
+/** Error of a query: an invalid position, or a fault of the tables or their server. `cause` is the
+ * browser's error, if there was one. */
 export class TablesError extends Error {
-  /** Status of the reader (xq_status in xqprobe.h), -1 for a missing table; null for other errors. */
+  constructor(message: string, status?: number | null, cause?: unknown);
+  /** Status of the reader (xq_status in xqprobe.h), -1 for a missing table; null for other
+   * errors. */
   status: number | null;
 }
 
 /** Tables of one rule set. Queries may run concurrently. */
 export interface Tables {
-  /** Open a table at its own address; false if it does not exist. */
+  /** Open a table at its own address, beside those of the directory; false if it does not exist
+   * (the server answers 403, 404, 410 or a page in HTML). */
   add(address: string | URL): Promise<boolean>;
   /** The value of a position. */
   value(fen: string): Promise<Value>;
   /** The value and all legal moves, best first. */
   moves(fen: string): Promise<{ value: Value; moves: Move[] }>;
-  /** The move to play after the moves `played` ("a0a1" each) from the position, such that repetitions
-   * lose no win; null if the side to move has no legal move. */
+  /** The move to play after the moves `played` ("a0a1" each) from the position, such that
+   * repetitions lose no win; null if the side to move has no legal move. With outcomes only, it
+   * keeps the outcome, but need not come nearer to a win. */
   bestMove(fen: string, played?: string[]): Promise<string | null>;
 }
 
 /** Tables in a directory of a web server, opened when a query needs them; with address null only
- * those that are added. */
+ * those that are added. A query of the address (`?v=2`) follows the name of each file. */
 export function openTables(address: string | URL | null, options?: Options): Promise<Tables>;

@@ -238,7 +238,7 @@ class Tables {
       const status = this.#reader.value();
       if (status === COLD) return null;
       this.#check(status);
-      return valueOf(this.#numbers(VALUE_NUMBERS));
+      return valueOf(this.#numbers(VALUE_NUMBERS), isDrawn(position));
     });
   }
 
@@ -250,10 +250,12 @@ class Tables {
       const count = this.#reader.moves();
       if (count === COLD) return null;
       const numbers = this.#numbers(VALUE_NUMBERS + MOVE_NUMBERS * this.#check(count));
+      const value = valueOf(numbers, isDrawn(position));
+      const exact = value.order !== null;
       const moves = [];
       for (let at = VALUE_NUMBERS; at < numbers.length; at += MOVE_NUMBERS)
-        moves.push(moveOf(numbers.subarray(at, at + MOVE_NUMBERS)));
-      return { value: valueOf(numbers), moves };
+        moves.push(moveOf(numbers.subarray(at, at + MOVE_NUMBERS), exact));
+      return { value, moves };
     });
   }
 
@@ -273,24 +275,28 @@ class Tables {
   }
 }
 
-function valueOf([wdl, order, plies, metric]) {
-  const known = wdl === 0 || METRICS[metric] !== null;
+// Whether a position is a draw without a table.
+const isDrawn = ({ board }) => materialOf([...board].filter((code) => code !== 0)) === null;
+
+// The value in an answer. Without a metric it is the outcome alone, if not `exact`.
+function valueOf([wdl, order, plies, metric], exact = false) {
+  const known = exact || METRICS[metric] !== null;
   return {
     outcome: OUTCOMES[wdl + 1],
     order: known ? order : null,
-    plies: known ? plies : null,
+    plies: known && wdl !== 0 ? plies : null,
     metric: METRICS[metric],
   };
 }
 
-function moveOf(numbers) {
+function moveOf(numbers, exact) {
   const [from, to, capture, check, best, status] = numbers;
   return {
     move: nameOf(from) + nameOf(to),
     capture: capture !== 0,
     check: check !== 0,
     best: best !== 0,
-    value: status === MISSING ? null : valueOf(numbers.subarray(6)),
+    value: status === MISSING ? null : valueOf(numbers.subarray(6), exact),
   };
 }
 

@@ -64,7 +64,7 @@ def value_of(result: Any) -> tuple[str, int, int | None]:
 
 
 def plain(value: dict[str, Any]) -> tuple[str, int, int | None]:
-    return value["outcome"], value["order"], value["plies"] if value["outcome"] != "draw" else None
+    return value["outcome"], value["order"], value["plies"]
 
 
 def fens(count: int, materials: tuple[str, ...] = MATERIALS) -> list[str]:
@@ -141,9 +141,9 @@ def test_best_moves_and_outcomes_alone(module: Path, server: str, tables: GameTa
             name: Outcome(each.outcome).name.lower() for name, each in moves.items()
         }
         assert moves[other].outcome == tables.probe(fen).outcome
-    assert all(
-        each["value"]["plies"] in (None, 0) for answer in outcomes for each in answer["moves"]
-    )
+    values = [each["value"] for answer in outcomes for each in (answer, *answer["moves"])]
+    assert {value["outcome"] for value in values} == {"win", "draw", "loss"}
+    assert {(value["order"], value["plies"], value["metric"]) for value in values} == {3 * (None,)}
 
 
 @needs_node
