@@ -10,9 +10,9 @@ import { CHUNK, RemoteFile, TablesError, bodyOf, described, request } from "./re
 
 export { TablesError };
 
-const COLD = -11, MISSING = -1;
+const COLD = -11, ARGUMENT = -8, CORRUPT = -4, MISSING = -1;
 const VALUE_NUMBERS = 4, MOVE_NUMBERS = 10, SQUARES = 90, MAX_PLAYED = 10000;
-const LETTERS = ".KABRNCP", SYNONYMS = { E: "B", H: "N" };
+const LETTERS = ".KABRNCP", MOST = [0, 1, 2, 2, 2, 2, 2, 5], SYNONYMS = { E: "B", H: "N" };
 const SIDES = { w: 0, r: 0, b: 1 };
 const OUTCOMES = ["loss", "draw", "win"], METRICS = ["dtm", "dtc", null];
 
@@ -35,7 +35,19 @@ function positionOf(fen) {
     }
     if (file !== 9) throw refused();
   });
+  checkCounts(board);
   return { board, side: SIDES[side] };
+}
+
+function checkCounts(board) {
+  ["Red", "Black"].forEach((name, side) => {
+    for (let kind = 1; kind <= 7; kind++) {
+      const count = board.filter((code) => code === kind + 8 * side).length;
+      if (kind === 1 && count !== 1) throw new TablesError(`${name} has ${count} kings`);
+      if (count > MOST[kind])
+        throw new TablesError(`${name} has ${count} pieces of the kind ${LETTERS[kind]}`);
+    }
+  });
 }
 
 const nameOf = (square) => "abcdefghi"[square % 9] + Math.floor(square / 9);
@@ -85,6 +97,7 @@ class Tables {
   #reader = null; // exports of xqprobe.wasm
   #files = [];
   #missing = new Map(); // file -> numbers of the chunks that a query lacked
+  #used = new Set(); // files that the last question read
   #opened = new Map(); // material -> promise: whether it has a table in the folder
   #forbidden = false; // whether the server of the folder answered 403 for a file
 
@@ -121,6 +134,7 @@ class Tables {
   #read(number, offset, to, size) {
     const out = new Uint8Array(this.#reader.memory.buffer, to, size);
     const file = this.#files[number];
+    this.#used.add(file);
     const missing = file.copy(Number(offset), out);
     if (missing.length === 0) return 0;
     const noted = this.#missing.get(file) ?? new Set();
@@ -132,7 +146,9 @@ class Tables {
   #check(status) {
     if (status >= 0) return status;
     const said = this.#text(this.#reader.text(status));
-    throw new TablesError(said, status);
+    if (status !== CORRUPT) throw new TablesError(said, status);
+    const files = [...this.#used].map((file) => file.address).join(" or ");
+    throw new TablesError(`${files}: ${said}`, status);
   }
 
   // Repeat a query until no bytes are missing, and return its answer. `held` are chunks that it
@@ -142,6 +158,7 @@ class Tables {
     for (;;) {
       for (const { file, number, bytes } of held) file.chunks.set(number, bytes);
       this.#missing.clear();
+      this.#used.clear();
       const answer = question();
       if (this.#missing.size === 0) return answer;
       const loads = [...this.#missing].map(([file, chunks]) => {
@@ -264,14 +281,34 @@ class Tables {
     if (!Array.isArray(played)) throw new TablesError(`not a list of moves: ${played}`);
     const steps = played.map(stepOf);
     if (steps.length > MAX_PLAYED) throw new TablesError(`more than ${MAX_PLAYED} moves`);
-    await this.#prepare(positionAfter(position, steps), true);
+    this.#checkLegal(position, steps);
+    const lacking = await this.#prepare(positionAfter(position, steps), true);
     return this.#ask(() => {
       this.#give(position, steps);
       const found = this.#reader.best(steps.length);
+      if (found === MISSING) {
+        const names = lacking.map((name) => `${name}.${this.rules}`).join(" or ");
+        throw new TablesError(`a table after a capture is missing: ${names}`, MISSING);
+      }
       if (found === COLD || this.#check(found) === 0) return null;
       const [from, to] = this.#numbers(2);
       return nameOf(from) + nameOf(to);
     });
+  }
+
+  // Refuse played moves if one is illegal. The reader plays them before it looks for tables.
+  #checkLegal(position, steps) {
+    this.#give(position, steps);
+    const refuses = (count) => this.#reader.best(count) === ARGUMENT;
+    if (steps.length === 0 || !refuses(steps.length)) return;
+    let [legal, count] = [0, steps.length]; // `count` moves are too many
+    while (count - legal > 1) {
+      const middle = Math.floor((legal + count) / 2);
+      if (refuses(middle)) count = middle;
+      else legal = middle;
+    }
+    const [from, to] = steps[count - 1];
+    throw new TablesError(`move ${count}, ${nameOf(from)}${nameOf(to)}, is illegal`, ARGUMENT);
   }
 }
 

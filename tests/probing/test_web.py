@@ -172,7 +172,7 @@ def test_errors_are_reported(module: Path, site: Path, server: str) -> None:
         f"there is no table KRCK.check at {server}/tables/",
         "not a position: no position",
         "the kings face each other, or the side that is not to move is in check",
-        "an argument is missing or out of its range",
+        "move 1, e9e8, is illegal",
     ]  # fmt: skip
     damaged = f"{server}/bad/KRK.check.dtm.xqt"
     assert ask(module, f"{server}/bad", [["value", mate]]) == [

@@ -68,6 +68,9 @@ def test_an_added_file_is_used_beside_a_folder(module: Path, server: str) -> Non
     assert ask(module, None, [["value", ROOK], ["add", file], ["value", LOOP]]) == [
         "there is no table KRK.check among the added files", True, found,
     ]  # fmt: skip
+    capture = "4k4/9/9/9/9/9/9/5K3/5r3/3N5 w"
+    _, best = ask(module, None, [["add", file], ["bestMove", capture]])
+    assert best == "a table after a capture is missing: KNK.check"
 
 
 @needs_node
@@ -112,6 +115,30 @@ def test_all_errors_are_tables_errors(module: Path, server: str) -> None:
     (file,) = ask(module, server, [["value", ROOK]], wasm="nothing.wasm")
     assert file.startswith("file:///")
     assert "nothing.wasm: ENOENT" in file
+
+
+@needs_node
+def test_errors_name_the_move_the_pieces_and_the_file(
+    module: Path, server: str, tables_dir: Path, tmp_path: Path
+) -> None:
+    played = ["a0a1", "d9d8", "a1b3", "d8d9"]
+    assert ask(module, server, [
+        ["bestMove", ROOK, played], ["bestMove", ROOK, played[2:]],
+        ["value", "3k5/9/9/9/9/9/9/9/9/RRR1K4 w"], ["value", "3k1k3/9/9/9/9/9/9/9/9/R3K4 w"],
+    ]) == [
+        "move 3, a1b3, is illegal", "move 1, a1b3, is illegal",
+        "Red has 3 pieces of the kind R", "Black has 2 kings",
+    ]  # fmt: skip
+    for name in ("KRKN", "KRK", "KNK"):
+        shutil.copy(tables_dir / f"{name}.check.dtm.xqt", tmp_path)
+    damaged = tmp_path / "KRKN.check.dtm.xqt"
+    content = bytearray(damaged.read_bytes())
+    for at in range(1000, len(content) // 2, 50):
+        content[at] ^= 255
+    damaged.write_bytes(content)
+    with files_served(tmp_path) as address:
+        (said,) = ask(module, address, [["moves", LOOP]])
+    assert said == f"{address}/KRKN.check.dtm.xqt: the file is damaged or no table"
 
 
 @needs_node
