@@ -12,14 +12,14 @@ export { TablesError };
 
 const COLD = -11, ARGUMENT = -8, CORRUPT = -4, MISSING = -1;
 const VALUE_NUMBERS = 4, MOVE_NUMBERS = 10, SQUARES = 90, MAX_PLAYED = 10000;
-const LETTERS = ".KABRNCP", MOST = [0, 1, 2, 2, 2, 2, 2, 5], SYNONYMS = { E: "B", H: "N" };
-const SIDES = { w: 0, r: 0, b: 1 };
+const LETTERS = ".KABRNCP", MOST = [0, 1, 2, 2, 2, 2, 2, 5], SYNONYMS = { E: "B", H: "N", S: "P" };
+const SIDES = { w: 0, r: 0, 红: 0, b: 1, 黑: 1 };
 const OUTCOMES = ["loss", "draw", "win"], METRICS = ["dtm", "dtc", null];
 
 function positionOf(fen) {
   const refused = () => new TablesError(`not a position: ${fen}`);
   if (typeof fen !== "string") throw refused();
-  const [rows, side = "w"] = fen.trim().split(/[\s_]+/);
+  const [rows, side = "w"] = fen.trim().split(/[\s_+]+/);
   const board = new Uint8Array(SQUARES);
   const ranks = rows.split("/");
   if (ranks.length !== 10 || !Object.hasOwn(SIDES, side)) throw refused();
@@ -104,7 +104,9 @@ class Tables {
   constructor(address, options) {
     const { rules = "wxf", kinds = ["dtm", "wdl"], whole = 16 << 20, memory = 64 << 20 } = options;
     if (address === undefined) throw new TablesError("no address of tables: give null for none");
-    this.address = address === null ? null : String(address).replace(/\/*$/, "/");
+    const [, folder, query = ""] = /^([^?#]*)(\?[^#]*)?/.exec(String(address));
+    this.address = address === null ? null : folder.replace(/\/*$/, "/");
+    this.query = query; // follows the name of each file
     this.rules = rules;
     this.kinds = kinds;
     this.whole = whole;
@@ -198,7 +200,7 @@ class Tables {
   async #openFirst(material) {
     for (const kind of this.kinds) {
       const name = `${material}.${this.rules}.${kind}.xqt`;
-      const file = new RemoteFile(this.address + name, this.whole);
+      const file = new RemoteFile(this.address + name + this.query, this.whole);
       if (await this.#add(file)) return true;
       this.#forbidden ||= file.forbidden;
     }

@@ -169,6 +169,18 @@ def test_a_refused_size_is_reported(module: Path, tables_dir: Path) -> None:
     assert said.startswith(f"{file}: the server hides its size (HEAD: 405)")
 
 
+@needs_node
+def test_spellings_of_positions_and_addresses(module: Path, server: str) -> None:
+    fen = "3k5/9/9/P8/9/9/9/9/9/4K4"
+    spellings = [f"{fen} w", f"{fen.replace('P', 'S')}+w", f"{fen}_红", f"{fen} r - - 0 1"]
+    found = ask(module, f"{server}/?v=2", [["value", each] for each in spellings])
+    assert found[0]["outcome"] in ("win", "draw")
+    assert found == 4 * found[:1]
+    black = ask(module, server, [["value", f"{fen} b"], ["value", f"{fen} 黑"]])
+    assert black[0]["outcome"] in ("loss", "draw")
+    assert black[0] == black[1]
+
+
 def test_bundlers_find_no_module_of_node(module: Path) -> None:
     """A bundler for browsers refuses `import("node:fs/promises")`, but leaves a variable alone."""
     for script in module.glob("*.js"):
