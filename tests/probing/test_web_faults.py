@@ -185,3 +185,52 @@ def test_bundlers_find_no_module_of_node(module: Path) -> None:
     """A bundler for browsers refuses `import("node:fs/promises")`, but leaves a variable alone."""
     for script in module.glob("*.js"):
         assert not re.search(r"(import\(|from )[^;]*[\"']node:", script.read_text("utf-8"))
+
+
+def test_the_page_reads_every_spelling(module: Path, tables_dir: Path, tmp_path: Path) -> None:
+    shutil.copytree(module, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "tables").symlink_to(tables_dir)
+    page = (tmp_path / "example.html").read_text("utf-8")
+    text = (ROOT / "docs" / "web.md").read_text("utf-8")
+    (allowing,) = re.findall(r"script-src [^`]*'wasm-unsafe-eval'", text)
+    for name, policy in (("allowing", allowing), ("strict", "script-src 'self'")):
+        strict = f'<meta http-equiv="Content-Security-Policy" content="{policy} {INLINE}">'
+        written = page.replace("<title>", f"{strict}<title>")
+        (tmp_path / f"{name}.html").write_text(written, "utf-8")
+    slow = Slow(tables_dir)
+    driver = browser()
+
+    def pieces() -> str:
+        return "".join(each.text for each in driver.find_elements("css selector", "#board text"))
+
+    def value() -> str:
+        return str(one(driver, "#value").text)
+
+    def ask_for(fen: str) -> None:
+        script = "const [form, fen] = arguments; form.fen.value = fen; form.requestSubmit();"
+        driver.execute_script(script, one(driver, "form"), fen)
+
+    try:
+        with files_served(tmp_path, change=slow) as address:
+            driver.get(f"{address}/example.html?rules=check&fen=3k5/9/9/9/9/9/9/9/9/R3K4_b_-_-_0_1")
+            until(lambda: value().startswith("Black to move: "))
+            assert pieces() == "將俥帥"
+            one(driver, "#moves button").click()
+            until(lambda: value().startswith("Red to move: "))
+            assert one(driver, "[name=fen]").get_attribute("value").endswith(" w")
+            # The answer to the first of two questions comes last.
+            ask_for("3k5/9/9/9/9/9/9/9/n8/R3K4 w")
+            ask_for("3k5/9/9/9/9/9/9/9/9/H3K4 w")
+            until(lambda: pieces() == "將傌帥" and value().startswith("Red to move: "))
+            time.sleep(4 * slow.wait)
+            assert pieces() == "將傌帥"
+            ask_for("3k5/9/9/9/9/9/9/9/9/R3K4_x")
+            until(lambda: value().startswith("not a position: "))
+            driver.get(f"{address}/example.html?rules=nonsense")
+            until(lambda: value().startswith("no rule set nonsense: "))
+            driver.get(f"{address}/strict.html?rules=check")
+            until(lambda: value().startswith("xqprobe.wasm is refused "))
+            driver.get(f"{address}/allowing.html?rules=check")
+            until(lambda: value() == "Red to move: win in 1")
+    finally:
+        driver.quit()
