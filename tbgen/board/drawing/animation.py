@@ -1,4 +1,4 @@
-"""Game or line ply by ply: frames with effects, arrows and captions, and one animated SVG.
+"""Animation of a game or line: a frame for each ply, captions, and one animated SVG.
 
     line of best play, or a single move  ->  [Frame]
     start, moves, pace                   ->  a `PiecePath` for each piece: squares and times
@@ -48,10 +48,10 @@ _PIXELS = 480
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One ply of an animation: the move, the position after it, its effect, and arrows.
+    """One ply of an animation: the move, the position after it, its label, and arrows.
 
-    `label`, the effect, is "check", "chase" or "idle" (neither). It is empty for a ply that gives
-    no check and that the referee has not judged.
+    `label` is "check", "chase" or "idle" (neither of the two). It is empty for a ply that gives no
+    check and that the referee has not judged.
     """
 
     move: Move
@@ -63,8 +63,8 @@ class Frame:
 def frames_of_line(line: Mainline) -> list[Frame]:
     """Return the frames of a line.
 
-    Plies in the referee's verdict on the loop have the referee's labels. Of other plies only checks
-    are labelled.
+    The plies of a loop that the referee has judged have the referee's labels. Of other plies only
+    checks are labelled.
     """
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
@@ -147,8 +147,9 @@ def checkers(position: Position) -> list[Arrow]:
 class Pace:
     """Times of an animation in seconds.
 
-    opening, closing : before the first move, and after the last one
-    ply : from one move's start to the next; glide : its first part, in which the piece moves
+    opening : time before the first move; closing : additional time after the last ply
+    ply : time from the start of a move to that of the next one
+    glide : first part of that time, during which the piece moves
     """
 
     opening: float = 1.5

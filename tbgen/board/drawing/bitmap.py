@@ -1,4 +1,4 @@
-"""Pictures as pixels, where SVG is not shown: a position as PNG, a game or line as GIF.
+"""PNG of a position and GIF of a game or line, for programs that show no SVG.
 
     PNG    by resvg; its wheels need no system library
     GIF    board, pieces and marks as pixels, each drawn once  ->  composed for each moment

@@ -171,7 +171,7 @@ class Marks:
     targets : links on squares where a piece can go; in the editor, where a piece can be placed or
         removed
     arrows : best move, checks, chases
-    heat : links with the value of the position if one piece stood on that square, by square
+    heat : links by square, each with the value of the position if one chosen piece stood there
     checked : square of a king in check
     bad : squares of a malformed rank, in the editor
     """

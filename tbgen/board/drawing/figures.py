@@ -39,7 +39,7 @@ def histogram(
 ) -> str:
     """Return the SVG histogram of distances of one order; "" without wins and losses of the order.
 
-    Bars are logarithmic: above the axis if Red wins, below it if Black wins.
+    The height of a bar is logarithmic. Bars are above the axis if Red wins, below it if Black wins.
 
     here : winner and plies of the bar to mark; None, or a bar that does not exist, for no mark
     address : returns the link of a bar for winner and plies, "" for none

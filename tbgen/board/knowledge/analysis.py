@@ -39,13 +39,13 @@ class Rung:
     moves : from the start of the ladder to `position`
     order : order of the loss
     plies : at order 0, number of plies from `position` to the end, which `metric` defines; else
-        distance of the first position of `loop`, at which either side may be to move
+        plies of the value of the first position of `loop`, in which either side may be to move
     metric : metric of the table; None if no table was needed
     loop : line of play that ends in the loop; None at order 0
     turn : index in `loop.moves` of the ply that is played from `position`
     keeps : the loser's moves after which the order is the same
-    leaves : the loser's best move after which the order is another, out of the loop; None if there
-        is none
+    leaves : the loser's best move out of the loop, after which the order is another; None if every
+        move keeps the order or has no known value
     """
 
     moves: tuple[Move, ...]
@@ -61,10 +61,10 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A mistake: the last move of a game, if its outcome is worse than that of the best move.
+    """A mistake: the last move of a game, with a worse outcome than the best move.
 
-    `before` is the position before the move, `lost` the value of that position, `got` the value of
-    the move, both for the side that moved. `best` is a best move in `before`. `reply` is the
+    `before` is the position before the move. `lost` is the value of that position, `got` the value
+    of the move, both for the side that moved. `best` is a best move in `before`. `reply` is the
     opponent's best answer to the mistake, None if the opponent has no move.
     """
 

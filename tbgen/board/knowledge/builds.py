@@ -1,4 +1,4 @@
-"""Interface of the board to builds of tables: cost, progress, start and cancellation.
+"""Interface by which the board estimates, starts, observes and cancels builds of tables.
 
 The board itself builds nothing: `tbgen serve` passes an implementation of `BuildService`.
 """
@@ -15,10 +15,10 @@ from tbgen.indexing import Material, PieceType
 
 @dataclass(frozen=True)
 class Cost:
-    """Planned cost of building the missing ones of some tables, and of those that captures lead to.
+    """Planned cost of building some tables and their supporting tables; present ones cost nothing.
 
     `seconds` is the time if tables are built one at a time. `memory_bytes` is the largest need of
-    any of these tables, `disk_bytes` the size of all their files.
+    any one of the missing tables, `disk_bytes` the total size of their files.
     """
 
     seconds: float
@@ -47,11 +47,11 @@ class Stage(StrEnum):
 class BuildProgress:
     """Progress of the last build.
 
-    `wanted` are the requested materials. `done` of `total` tables are finished; tables after
-    captures are included. `running` names the materials being built. `share` (0 to 1) is the part
-    of the planned time that is done; `seconds` have passed. `compares` is true while `serve --demo`
-    builds the tables without repetition rules with which it compares. `problem` is the reason of a
-    failure.
+    `wanted` are the requested materials. `done` of `total` tables are finished; supporting
+    tables are included. `running` names the materials being built. `share` (0 to 1) is the part of
+    the planned time that is done; `seconds` have passed. `compares` is true while `serve --demo`
+    builds tables without repetition rules, for comparison with its other tables. `problem` is the
+    reason of a failure.
     """
 
     wanted: tuple[Material, ...]
@@ -82,7 +82,7 @@ class BuildService(Protocol):
     """
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of the missing tables of `materials`; None if it cannot be estimated."""
+        """Return the cost of building the tables of `materials`; None if it cannot be estimated."""
 
     def progress(self) -> BuildProgress | None:
         """Return the progress of the last build; None before the first one."""

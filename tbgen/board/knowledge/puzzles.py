@@ -46,17 +46,17 @@ LONG = 13
 """Number of plies; a puzzle with a longer win is more difficult."""
 
 PER_ROUND, ROUNDS = 24, 6
-"""Most positions of each kind taken in a round of `find_puzzle`, and maximum number of rounds.
+"""Maximum numbers of positions of each kind in a round of `find_puzzle`, and of rounds.
 
 The kinds are positions decided by repetition, and other positions.
 """
 
 SEEDS = 1 << 16
-"""Number of seeds of the searches for puzzles, so that puzzles differ."""
+"""Number of different seeds; each round of `find_puzzle` draws one, so that puzzles differ."""
 
 MOST_SEARCHED = 5_000
-"""Most positions with one good move that a search of a whole table returns for each kind. They are
-cached if the search was complete: the next puzzle of the kind then takes no search.
+"""Maximum number of positions of one kind (`_kinds`) that a search of a whole table returns, each
+with one good move. A complete result is cached: the next puzzle of this kind needs no search.
 """
 
 SEARCH_SECONDS = 20.0
@@ -109,9 +109,9 @@ def search_puzzle(
 ) -> Position:
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
-    The search of a kind ends early with `MOST_SEARCHED` positions. Imports numba, to search in this
-    process. Raises `NothingFoundError` if no puzzle is found, and like `search`. The hint of
-    `NothingFoundError` is to try another level, if another one has a puzzle, else another endgame.
+    The search for a kind of position (`_kinds`) ends early with `MOST_SEARCHED` positions. Imports
+    numba, to search in this process. Raises like `search`, and `NothingFoundError` if no puzzle is
+    found: its hint is another level, if another level has a puzzle, else another endgame.
     """
     chance, is_whole = random.Random(), True
     for kind in _kinds(aim, level):
@@ -132,8 +132,8 @@ def search_puzzle(
 def _kinds(aim: Outcome, level: str) -> list[Query]:
     """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
 
-    For draws, which have no order and no length, there is one. For wins the first query, left out
-    for the easy level, is for positions decided by repetition, the second for other positions.
+    For draws, which have no order and no length, there is one query. For wins there are two: the
+    first for positions decided by repetition, left out at the easy level, the second for others.
     """
     if aim == Outcome.DRAW:
         return [Query(outcome=aim)]
@@ -216,7 +216,7 @@ ATTEMPTS = 4
 """Maximum number of tables tried for a position of the day."""
 
 DAILY_STRIDE = 7
-"""Step in the list of tables from one day's puzzle to the next day's: neighbours are similar."""
+"""Step in the list of tables from one day's puzzle to the next: neighbouring tables are similar."""
 
 ONLY_BY_RULES = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
 """Query for positions of the day: wins by repetition that are no wins under another rule set."""

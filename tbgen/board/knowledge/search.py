@@ -49,8 +49,8 @@ step) are searched for: ten seconds of work.
 """
 
 CACHE_BYTES = 128 << 20
-"""Memory in bytes for the decompressed values of a table with one side to move, and as much again
-for blocks of the tables after one move.
+"""Limit in bytes of each cache of a search: decompressed values of the table with one side to move,
+and blocks of the tables that one move can reach (`tbgen.finding.search.CACHE_BYTES`).
 """
 
 
@@ -172,8 +172,8 @@ class _TileScan:
 
     file : the table
     value_filter : selects the slots with a matching value
-    first : number of matching slots to examine in the first round, in all tiles together; of each
-        tile at least `FIRST_PER_TILE`
+    first : number of matching slots to examine in the first round, divided equally among the tiles;
+        at least `FIRST_PER_TILE` in each tile
     """
 
     def __init__(self, file: TableFile, value_filter: ValueFilter, seed: int, first: int) -> None:

@@ -266,7 +266,7 @@ class TableStore:
 
     @property
     def rules(self) -> Rules:
-        """Repetition rules of the tables, `wxf` until known; raises `RulesMismatchError`."""
+        """Repetition rules of the tables, `wxf` without a table; raises `RulesMismatchError`."""
         return self.tables.rule_set.rules or Rules.WXF
 
     # -- tables ------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ class TableStore:
         return None if self.workshop is None else self.workshop.progress()
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of the missing ones of `materials`, and of those that captures lead to.
+        """Return the cost of the missing tables of `materials` and of their supporting tables.
 
         None if the cost cannot be estimated, or without a `BuildService`.
         """
@@ -314,7 +314,7 @@ class TableStore:
         return found
 
     def available(self) -> list[TableName]:
-        """Return the names of the tables in use, one of each material, fewest pieces first."""
+        """Return a table name per material, of the rule set in use, fewest pieces first."""
         rule_set, metric = self.tables.rule_set, self.tables.metric
         names = [name for name in self.tables.available() if name.rule_set == rule_set]
         chosen = {name.material: name for name in names if name.metric == metric}
@@ -394,8 +394,8 @@ class TableStore:
     def fingerprint(self) -> str:
         """Hash of the version and of all files' sizes and times; changes if answers may change.
 
-        Files are looked at only if a watched directory has changed: then new tables are registered,
-        removed ones forgotten, and stored facts on proofs, other rule sets, changed files dropped.
+        Files are examined only if a watched directory has changed: then new tables are registered,
+        removed ones forgotten, and cached proofs, other rule sets and changed tables dropped.
         """
         with self._lock:
             changed = tuple(map(_state, self._directories))

@@ -33,8 +33,8 @@ _EITHER = dict(
 
 _PATTERNS = read_csv("error_messages.csv")
 """Pairs of a regular expression for a whole English message or hint, and a text in simplified
-Chinese. In the text `{0}` is the first group of the expression, and `{0.typed}` its squares by
-letters.
+Chinese. In the text `{0}` is the first group of the expression, translated; `{0.typed}` is the same
+group untranslated, for squares by letters such as `e4、e5` (`_Part`).
 """
 
 _GENERAL_MESSAGE = "无法理解这个请求"
@@ -56,7 +56,7 @@ def translate_error(message: str, hint: str, language: str) -> tuple[str, str]:
     """Return an English error message and its hint in a language, for programs.
 
     If the message has no translation, both stay in English, as a general sentence would say
-    nothing; if only the hint has none, the hint does.
+    nothing. If only the hint has none, only the hint stays in English.
     """
     chinese = _translated(message)
     if language == "en" or chinese is None:
@@ -82,7 +82,10 @@ def _translated(message: str) -> str | None:
 
 
 class _Part(str):
-    """Part of an English message, as `_word` translates it; `typed` is its squares by letters."""
+    """Part of an English message, translated by `_word`; `typed` is the part before translation.
+
+    In `typed`, 、 stands for ` and ` between squares.
+    """
 
     typed: str
 
@@ -99,9 +102,9 @@ def _word(found: str, side: Side | None) -> str:
     found : the captured text
     side : the first side that the message names, None if it names none; decides between 相 and 象
 
-    Sides and pieces are translated. A number is kept, and a command without its `run: `. A square
-    is named by file and rank, with its coordinates in brackets. Any other text is put between
-    “ and ”: text in quotes without these quotes, text without quotes with ”或“ for ` or `.
+    Sides and pieces are translated. A number is kept. A command loses its prefix `run: `. A square
+    is named by file and rank, with its coordinates in brackets. Any other text is put between “ and
+    ”: quoted text loses its own quotes; in unquoted text, ”或“ replaces ` or `.
     """
     if found in _SIDES:
         return "红黑"[_SIDES[found]] + "方"

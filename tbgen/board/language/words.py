@@ -257,6 +257,6 @@ def proof_in_words(status: ProofStatus | None, language: str) -> str:
 def order_value(order: int | None, value: int | None) -> str:
     """Return order and value (`Value.number`), such as `01-254`; `--` if one of them is None.
 
-    They have at least two and three digits, as in the query system of Jih-tung Pai.
+    The order has at least two digits, the value three, as in the query system of Jih-tung Pai.
     """
     return "--" if order is None or value is None else f"{order:02}-{value:03}"

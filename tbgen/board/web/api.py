@@ -251,7 +251,7 @@ class Api:
         return Answer({"status": "ok", "tables": len(self._store.available())})
 
     def metrics(self, request: Request) -> Answer:
-        """Return numbers of requests and tables, and of the block cache, in Prometheus' format."""
+        """Return counts of requests, tables and the block cache in the format of Prometheus."""
         runner: EndpointRunner = request.app.state.runner
         lines = ["# TYPE tbgen_requests_total counter"]
         for (name, status), count in sorted(runner.requests.items()):

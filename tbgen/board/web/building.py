@@ -58,7 +58,9 @@ TOO_LARGE_BYTES = 1 << 40
 """Memory of a build in bytes above which a table is called too large: no command is shown."""
 
 TOO_MANY = 400
-"""`closure_bound` of a material (bound on tables needed) above which its table is too large."""
+"""Greatest `closure_bound` (bound on the tables that a material needs) of a table that pages offer.
+Above it, a table is called too large.
+"""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -77,7 +79,7 @@ ENTRY = f"/enter/{KEY}"
 
 
 class BuildEndpoints:
-    """Endpoints of one application that start, cancel and report builds, and permit them (`enter`).
+    """Endpoints of one application: permit a browser to build (`enter`), start, cancel, report.
 
     The attribute `routes` is the list of their Starlette routes.
 
@@ -209,7 +211,7 @@ def _is_equal(text: str, secret: str) -> bool:
 
 
 def _cookie(request: Request) -> str:
-    """Return the name of the cookie for `KEY`, with the port: all ports share cookies."""
+    """Return the name of the cookie for `KEY`; it has the port, as all ports share cookies."""
     return f"tbgen-build-{request.url.port or 80}"
 
 
@@ -353,7 +355,7 @@ def running_build(store: TableStore) -> BuildProgress | None:
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
     """Return a notice that the last build failed or was cancelled, as HTML; else "".
 
-    material : if given, a build that was not started for this material gives no notice
+    material : only a build that was started for this material gives a notice; None for any build
     """
     progress = store.build_progress
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):

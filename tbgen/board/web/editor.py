@@ -110,9 +110,9 @@ class Sketch(Position):
 class Reading:
     """Arrangement read from a text, as far as readable, and the first fault of the text.
 
-    `problem` is the error of a malformed text, and `typed` the text ("" if too long); otherwise
-    None and "".
-    `bad` are the squares of the first malformed rank of a FEN with ten ranks; else empty.
+    If the text is malformed, `problem` is its error and `typed` the text ("" if it is too long);
+    else they are None and "". `bad` are the squares of the first malformed rank of a FEN with ten
+    ranks; else empty.
     """
 
     sketch: Sketch
@@ -226,9 +226,10 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
-    """Return links by square: with the FEN letter of a piece, links on empty squares that place it.
+    """Return the links on squares by which the visitor changes the arrangement.
 
-    With `ERASER`, links on occupied squares that clear them; empty if `letter` is empty.
+    If `letter` is the FEN letter of a piece, links on empty squares place this piece. If it is
+    `ERASER`, links on occupied squares clear them. Without a letter there are no links.
     """
     if not letter:
         return {}

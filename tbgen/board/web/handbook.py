@@ -1,4 +1,4 @@
-"""Handbook of practical endgames: class of each, and exceptions from it.
+"""Handbook of practical endgames: the class of each endgame, and its exceptions.
 
 The class of an endgame is won, drawn or open, by the shares of positions that are won or drawn with
 the attacker to move. An exception is a position with the attacker to move that has another outcome:
@@ -37,12 +37,12 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 EXCEPTIONS = 3
-"""Most diagrams of wins in a drawn endgame. Other endgames have at most `EXCEPTIONS - 1` diagrams
-of draws, and as many of losses.
+"""Maximum number of diagrams of wins in a drawn endgame. Other endgames have at most
+`EXCEPTIONS - 1` diagrams of draws, and at most as many of losses.
 """
 
 CANDIDATES = 24
-"""Most exceptions of one outcome that a search finds; those with fewest captures are shown."""
+"""Maximum number of exceptions that a search finds; those with fewest captures are shown."""
 
 SECONDS = 0.5
 """Time limit in seconds of the search for exceptions of one endgame with one outcome."""
@@ -203,7 +203,7 @@ def _sections(
 def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
     """Return captioned wins of the attacker: the longest of order 0, and one of highest order.
 
-    Wins in 0 plies, and a kind of win that `figures` does not record, are left out.
+    Only wins of 1 or more plies that `figures` records count, so one or both may be missing.
     """
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []

@@ -34,7 +34,7 @@ from tbgen.system.platform import usable_cores
 from tbgen.system.threads import thread_pool
 
 MAX_WAITING = 64
-"""Most running and waiting requests of lane `PROMPT`; further ones are answered 503."""
+"""Maximum number of running and waiting requests of lane `PROMPT`; others are answered 503."""
 
 THREADS = 4
 """Threads of lane `PROMPT`. The lanes `PAGE` and `LONG` have one each: Python runs one thread at a
@@ -42,11 +42,11 @@ time, so more would not finish sooner, and would delay other requests.
 """
 
 MAX_LONG = 24
-"""Most running and waiting requests of every lane but `PROMPT`; further ones are answered 503."""
+"""Maximum number of running and waiting requests of one of the other lanes, like `MAX_WAITING`."""
 
 MAX_OF_CLIENT = 16
-"""Most running and waiting requests of one client address, of which a browser sends six at once.
-Further ones are answered 503.
+"""Maximum number of running and waiting requests of one client address; others are answered 503. A
+browser sends six requests at once.
 """
 
 ABANDONED_SECONDS = 1.0
@@ -217,8 +217,8 @@ class EndpointRunner:
         name : name under which requests are counted in `requests`
         on_error : converts the JSON answer of an error, for example into a page
         cached : whether complete answers have an ETag and may be stored by browsers
-        media : media type of all complete answers, if there is only one; answers with status 304
-            then have the same headers
+        media : media type of all complete answers, "" if they have several; if it is given, an
+            answer with status 304 has the headers of a complete one
         lane : the lane, or a function that returns the lane of a request
         """
 
@@ -272,9 +272,9 @@ class EndpointRunner:
             self._clients -= running  # drops counts of zero
 
     async def _is_searching(self, client: str) -> bool:
-        """Return whether a client's search goes on, after waiting for its end.
+        """Wait at most `ABANDONED_SECONDS` for the end of a client's search.
 
-        The wait takes at most `ABANDONED_SECONDS`: the client may have abandoned the search.
+        Return whether the search still runs. The client may have abandoned it.
         """
         end = time.monotonic() + ABANDONED_SECONDS
         while self._clients[client, Lane.SEARCH]:
@@ -315,7 +315,7 @@ class EndpointRunner:
         raise RequestError(503, "the answer takes too long", hint)
 
     def _etag(self, request: Request) -> str:
-        """Return the ETag of a request's answer; weak, as compressed and plain answers share it."""
+        """Return the ETag of the answer; weak, as the compressed and the plain answer share it."""
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'

@@ -2,7 +2,7 @@
 
 A *film* is a game that the board plays ply by ply, with a caption and arrows for each ply.
 
-    line    ->  film: frames of `animation` with captions, and the start of the loop
+    line    ->  film: frames of `animation` with captions, and the number of plies before the loop
     ladder  ->  film: up to each loop, once through it, out to the next one, finally to the end
     rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
                 else orange), and the loser's way out (green); text with the winner's reply
@@ -197,8 +197,8 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
 def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
     """Yield frames and captions of the plies of the ladder from the view's position.
 
-    These are the plies up to each loop, once through the loop, and out of it; finally those after
-    the last loop to the end. Without a way out of the last loop, the film ends with that loop.
+    For each loop, these are the plies up to it, once through it, and out of it; finally the plies
+    from the last loop to the end. Without a way out of the last loop, the film ends with that loop.
     """
     position, made, order = view.position, 0, None
     for rung in ladder(store, view.position):

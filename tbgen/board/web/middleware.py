@@ -28,10 +28,10 @@ HOST = re.compile(r"[\w.:\[\]-]{1,100}")
 """Pattern of a host, with or without a port, in a header."""
 
 MAX_QUERY = 6000
-"""Most bytes of path and query: a game of `view.MAX_MOVES` plies fits."""
+"""Limit on the bytes of path and query together: a game of `view.MAX_MOVES` plies fits."""
 
 MAX_BODY = 1 << 18
-"""Most bytes of a form: an annotated game fits; a Chinese character takes nine bytes."""
+"""Limit on the bytes of a form, in which a Chinese character takes nine: an annotated game fits."""
 
 SAME_ORIGIN = (HTML, EVENTS)
 """Media types that scripts of other origins may not read."""
@@ -54,8 +54,8 @@ OPEN_HEADERS = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "ETag, Retry-After",
 }
-"""Additional headers of every answer whose media type is not in `SAME_ORIGIN`, except of answers
-304 without a media type.
+"""Additional headers of answers whose media type is not in `SAME_ORIGIN`. An answer with status 304
+and no media type does not have them.
 
 Scripts of any origin may read these answers: no cookie or password is involved. They cannot read
 pages, which may hold the token for builds.

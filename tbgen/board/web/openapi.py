@@ -135,7 +135,7 @@ _ERRORS = {
     "500": "a damaged file",
     "503": "busy, or too long",
 }
-"""Meaning of each status of an error of an address for programs, except 404."""
+"""Meaning of each error status that any address for programs may answer, except 404."""
 
 
 def description(root: str = "") -> dict[str, Any]:
@@ -232,9 +232,9 @@ def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> 
 
 
 def refuse_values(endpoint: Endpoint, asked: QueryParams) -> None:
-    """Raise `RequestError` if a parameter of an endpoint has none of its listed values.
+    """Raise `RequestError` if a parameter that takes one of some listed values has another value.
 
-    An empty value counts as no value.
+    An empty value is not refused.
     """
     for name in endpoint.parameters:
         listed = _PARAMETERS[name][0].get("enum")

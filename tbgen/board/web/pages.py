@@ -217,8 +217,8 @@ class Pages:
             try:
                 return self._game(view, read_game(asked, most=MAX_MOVES))
             except MoveTextError as unreadable:
-                # Text with two of blank, digit and non-ASCII character was meant as moves. Other
-                # text with a digit was meant as a position, since every position has one.
+                # Text with at least two of blank, digit and non-ASCII character is taken for moves,
+                # other text with a digit for a position, since every position has a digit.
                 numbered = any(map(str.isdigit, asked))
                 if (" " in asked) + numbered + (not asked.isascii()) >= 2:
                     raise

@@ -41,19 +41,19 @@ VALUED_MOVES = 60
 """Number of moves at the end of a game whose values are shown; older moves have none."""
 
 RULES_BOARDS = 8
-"""Most boards on an endgame's page that show positions won only because of the rules."""
+"""Maximum number of boards on an endgame's page with positions won only because of the rules."""
 
 QUICK_SLOTS = 2_000_000
-"""Most slots (places for positions) per side to move of a table that is searched for a longest win
-while a position's page is made.
+"""Greatest number of slots (places for positions) per side to move of a table that is searched for
+a longest win while a position's page is made.
 """
 
 
 def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
     """Return the position's value under each rule set with a table, first the rule set in use.
 
-    Empty if the value under the rule set in use, or every other value, is unknown, if a side has no
-    attackers, and if the game has ended.
+    Empty if the value under the rule set in use is unknown, if no other value is known, if a side
+    has no attackers, or if the game has ended.
     """
     if facts.over is not None or facts.result is None or not facts.position.material.both_armed:
         return []
@@ -77,9 +77,9 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
 
 def _other_outcomes(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
-    """Return a phrase with rule set and result for each of the values `known` that differs.
+    """Return a phrase with rule set and result for each value whose outcome differs.
 
-    A value differs if its outcome is not that of the first value.
+    The values `known` are compared with the first of them.
     """
     return [
         view.text(
@@ -203,9 +203,9 @@ def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
 def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return a folded section on the endgame: histogram, longest wins, proof and links.
 
-    The histogram is of the order of the position, whose bar it marks; for a draw it is of the
-    lowest order, without a mark. Empty if the position's value is not from a table, or if the
-    table's statistics cannot be read.
+    The histogram is that of the position's order, with a mark on the position's bar; for a draw it
+    is that of the table's lowest order, without a mark. Empty if the position's value is not from a
+    table, or if the table's statistics cannot be read.
     """
     if facts.result is None or facts.result.metric is None:
         return ""
@@ -269,8 +269,8 @@ def longest_boards(
 def game_record(store: TableStore, view: View) -> str:
     """Return the moves played, in pairs, as HTML; each move links to the position after it.
 
-    Moves of the loop that the referee judged are marked. In mode `read`, a move has `label_sign`,
-    and each of the last `VALUED_MOVES` its value for the side that moved, if a table has it.
+    Moves of the loop that the referee judged are marked. In mode `read`, a move has the referee's
+    label, and each of the last `VALUED_MOVES` also its value for the side that moved, if known.
     """
     if not view.moves:
         return ""
@@ -319,8 +319,8 @@ def share_panel(facts: Facts, view: View) -> str:
     """Return a section with links to other forms of the position or game, and texts to copy.
 
     The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In line mode the link
-    plays the film. In play mode JSON is left out, since it shows values. PGN and animation of a
-    game without moves show best play: they are left out in play mode, and without a table.
+    plays the film. In play mode JSON is left out, since it shows values. Without moves, PGN and
+    animation would show best play: they are then left out in play mode, and without a table.
     """
     playing = view.mode == "play"
     # The links name the language: who opens them may send another `Accept-Language`.

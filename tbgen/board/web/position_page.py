@@ -61,7 +61,7 @@ from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome
 
 MOST_ARROWS = 3
-"""Most arrows on the board that show best moves."""
+"""Maximum number of arrows on the board that show best moves."""
 
 
 def lookup_page(
@@ -145,8 +145,8 @@ def _page(
 def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
     """Return the marks of the board: last move, links of pieces and targets, heat map, arrows.
 
-    In mode `play`, beside a heat map, and after the end of the game, the only arrows are those of a
-    check.
+    In mode `play`, with a heat map, and after the end of the game, the only arrows are from the
+    pieces that give check.
     """
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
@@ -244,7 +244,7 @@ def _back_href(view: View) -> str:
     """Return the address of the board with the last move taken back.
 
     In mode `play` and on the visitor's turn, the last two moves are taken back: the opponent's
-    reply and the visitor's own move. If the game has only one move, only this is.
+    reply and the visitor's own move; or the only move, if the game has just one.
     """
     alone = view.mode != "play" or not view.visitors_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
@@ -308,9 +308,9 @@ def playing_page(store: TableStore, view: View) -> Answer:
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
-    """Return task or state of a puzzle as HTML, of a lost one also the solution.
+    """Return a notice with the task of an open puzzle, or the state of another one, as HTML.
 
-    Empty if the game is no puzzle.
+    A lost puzzle also has its solution. Empty if the game is no puzzle.
     """
     if not view.task:
         return ""

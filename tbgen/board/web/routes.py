@@ -72,7 +72,9 @@ POLL_SECONDS = 5
 """Seconds between scans of the directory while it has no tables."""
 
 _PROMPT_GAME = 500
-"""Most characters of the moves of a game in lane `PROMPT`: about 100 moves, judged in 30 ms."""
+"""Maximum length of the parameter `moves` of a request in lane `PROMPT`, in characters: about 100
+moves, which are judged in 30 ms.
+"""
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Position used for the links of an error page if the request names no readable position."""
@@ -90,8 +92,8 @@ def create_app(
 ) -> Starlette:
     """Return the application for `tables`; tables added to `directory` later are found.
 
-    loopback_only : refuse requests for another machine's host name. Only then do pages name
-        `directory`, in the command that builds a missing table
+    loopback_only : refuse requests for another machine's host name. Only if this is set, pages
+        show the path of `directory`, in the command that builds a missing table
     workshop : estimates the cost of a missing table; builds it if its `limits` are set
     opponent : engine that moves where the tables suggest no move
     files : serve the files of `directory`, if one is given (`/files`)

@@ -48,7 +48,7 @@ _NUMBER = 'inputmode="numeric" pattern="[0-9]*" maxlength="5"'
 """HTML attributes of a field for a number."""
 
 _PIECES = 'placeholder="{}" size="12" maxlength="60" autocomplete="off"'
-"""HTML attributes of the field for pieces on given squares; `{}` is for a localised example."""
+"""HTML attributes of the field for pieces on given squares; `{}` is for a translated example."""
 
 
 def search_page(store: TableStore, view: View, material: Material, query: QueryParams) -> Answer:
@@ -141,9 +141,10 @@ def require_clear_colours(name: str, asked: Mapping[str, str]) -> None:
 def _results(
     store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> tuple[str, bool]:
-    """Return as HTML the positions found, number and share, links to others, exercises and files.
+    """Return the results of a search as HTML, and whether the search is complete.
 
-    The second result is false if the time limit has cut the search short.
+    The results are the positions found, their number, the share of the table, and links to other
+    positions, exercises and files. A search that the time limit has cut short is not complete.
     """
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     captions = [_caption(store, position, view) for position in found.positions]

@@ -190,8 +190,8 @@ def _answer_all(connection: Connection) -> None:
     """Answer requests in a search process until the server has ended.
 
     A request is (name of the endpoint, ASGI scope, tables or None if unchanged), answered by an
-    `Answer`. The message None cancels the request in progress. This is then answered by None,
-    unless its answer was already on the way.
+    `Answer`. The message None cancels the request in progress: its answer is then None, unless an
+    `Answer` has already been sent.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     lower_priority(NICE)

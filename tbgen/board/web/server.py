@@ -106,7 +106,10 @@ class BoardServer(Server):
         super().__init__(config)
 
     def run(self, sockets: list[socket] | None = None) -> None:
-        """Serve until a signal, with thread switch interval `TURN_SECONDS`; start `prepare`."""
+        """Run `state.prepare` of the application in a thread, and serve until a signal.
+
+        Meanwhile Python's thread switch interval is `TURN_SECONDS`.
+        """
         before = getswitchinterval()
         setswitchinterval(TURN_SECONDS)
         Thread(target=self._state.prepare, daemon=True).start()

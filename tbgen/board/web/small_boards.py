@@ -1,8 +1,8 @@
 """Positions of one value as small boards, and the boards of the first page.
 
     winner, order, plies  ->  side to move, value  ->  positions  ->  page behind a histogram bar
-    first page  the day's position that is won only because of the rules, at most three longest wins
-                and three wins of high order, link to the day's puzzle
+    boards of the first page: the day's position that is won only because of the rules, at most
+        three longest wins and three wins of high order; below them a link to the day's puzzle
 
 A rare value needs a scan of the whole table, so only tables of at most `MAX_SLOTS` slots per side
 have bars that are links.
@@ -34,7 +34,9 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 MAX_SLOTS = 40_000_000
-"""Most slots (places for positions) per side to move of a table that is scanned: about a second."""
+"""Greatest number of slots (places for positions) per side to move of a table that is scanned; a
+scan takes about a second.
+"""
 
 
 def linked_histogram(
@@ -74,9 +76,9 @@ def bar_query(winner: Side, order: int, plies: int) -> Query:
 
 @dataclass(frozen=True, slots=True)
 class ExtremeWin:
-    """Position of a longest win of `winner` at one order, with one side to move.
+    """Position that `winner` wins, with the longest distance of its order and side to move.
 
-    `plies` counts to mate or conversion at order 0, to the loop at higher orders.
+    `plies` is that distance: to mate or conversion at order 0, to the loop at higher orders.
     """
 
     position: Position
@@ -171,7 +173,7 @@ def small_boards(shown: Iterable[tuple[Position, str]], view: View, mode: str = 
 
 
 LONGEST, DEEPEST = 3, 3
-"""Most boards of longest wins, and of wins of the highest order, on the first page."""
+"""Maximum numbers of boards on the first page: longest wins, and wins of the highest order."""
 
 FEWEST = 3
 """Fewest wins with which the first page shows boards if there is no position of the day."""

@@ -23,10 +23,10 @@ from tbgen.rules.attacks import attacks
 from tbgen.tables import Metric, Outcome, RuleSet, Value
 
 MOST_LISTED = 12
-"""Most rows of the table of moves with the position's outcome; further moves are folded."""
+"""Maximum number of rows of the table of moves that keep the outcome; other moves are folded."""
 
 MOST_NAMED = 12
-"""Most pieces of an endgame that is named in words; a larger one is named by letters."""
+"""Maximum number of pieces of an endgame named in words; a larger one is named by letters."""
 
 
 def short_value(worth: Value | None) -> str:
@@ -54,7 +54,7 @@ def value_badge(worth: Value | None) -> str:
 
 
 def moves_in_words(plies: int, view: View) -> str:
-    """Format half of `plies`, a number of moves of both sides, rounded up: `19 moves`.
+    """Format a number of plies as moves of one side, `19 moves`: half of it, rounded up.
 
     At order 0 these are the winner's moves, as the winner makes the last ply.
     """

@@ -35,7 +35,7 @@ MAX_MOVES = 400
 """Greatest number of plies of a game; they take 2 kB in a URL."""
 
 MAX_POSITION_TEXT = 400
-"""Most characters of a position; a FEN has fewer than 110, a text diagram fewer than 300."""
+"""Maximum length of the text of a position; a FEN has under 110 characters, a diagram under 300."""
 
 MODES = ("read", "play", "line", "edit")
 """Modes of a page: look up a position, play, show best play, set up a position."""
@@ -45,7 +45,7 @@ THEMES = ("", "light", "dark")
 
 STRENGTHS = ("best", "varied", "beginner")
 """Strengths of the table in play mode: it plays the best move, a random move that keeps the
-outcome, or a random move that may lose the outcome.
+outcome, or usually such a move and sometimes any random move (`knowledge.puzzles.answer`).
 """
 
 CHOICES: Mapping[str, Sequence[str]] = {
@@ -81,8 +81,8 @@ class View:
     with this piece on other squares; None for no heat map.
 
     In line mode, the page shows a film of best play from the position. `film_ply` is the number of
-    its plies that are played on the board; with `autoplay` the film starts by itself. If the
-    position is decided by repetition, with `shows_ladder` the film is the ladder (`line_page`): all
+    its plies that are played on the board; with `autoplay` the film starts by itself. With
+    `shows_ladder`, the film of a position decided by repetition is the ladder (`line_page`): all
     loops that the loser can leave one after the other, to mate or conversion.
     """
 
@@ -196,9 +196,10 @@ class View:
         return Look(self.flip, self.pieces, self.notation, self.board, self.language)
 
     def settings(self) -> dict[str, str]:
-        """Return as parameters the settings that differ from their defaults, and a given `lang`.
+        """Return the settings (`SETTINGS` without `mode`) as query parameters.
 
-        These are `SETTINGS` without `mode`.
+        Settings with their default value are left out; `lang` is left out unless the address names
+        the language.
         """
         default = self.notation == default_notation(self.language)
         query = {
@@ -218,7 +219,7 @@ class View:
 _MOMENTARY: dict[str, Any] = {
     "chosen": None, "heat_square": None, "film_ply": 0, "shows_ladder": False, "hint": "",
 }  # fmt: skip
-"""Default values of those fields of `View` that are reset when another position is shown."""
+"""Values to which fields of `View` are reset when another position is shown: their defaults."""
 
 
 def default_notation(language: str) -> str:

@@ -44,7 +44,7 @@ export function cells() {
   return Object.fromEntries(uses.map((use) => [use.dataset.square, use.getAttribute("href").slice(3)]));
 }
 
-// Pieces by square of a FEN, as far as `_`. Each blank square becomes a 1.
+// Pieces by square of a FEN: { e0: "K", ... }. What follows the first `_` is ignored.
 export function fromFen(fen) {
   const found = {};
   const rows = fen.split("_")[0].replace(/\d/g, (blanks) => "1".repeat(blanks)).split("/");
@@ -54,7 +54,7 @@ export function fromFen(fen) {
   return found;
 }
 
-// Placement of a FEN. A blank square is a 1 until runs of blanks are counted.
+// First field of a FEN, from pieces by square. Each run of blank squares (1s) becomes its length.
 export function toFen(found) {
   const row = (rank) => [..."abcdefghi"].map((file) => found[file + rank] || "1").join("");
   return [..."9876543210"].map(row).join("/").replace(/1+/g, (blanks) => blanks.length);

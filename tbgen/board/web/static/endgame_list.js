@@ -3,8 +3,8 @@
 import { main } from "./drawing.js";
 import { onArrival, within } from "./navigation.js";
 
-// Show rows that have the chosen class and proof, and contain each word of the filter; or only
-// `material`, if the filter is its name in any spelling that the search box accepts.
+// Show the rows that have the chosen class and proof, and contain each word of the filter's text.
+// If that text is the name of an endgame, `material`, only the row of this endgame may be shown.
 function narrow(material) {
   const words = main().querySelector("input.filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = [...main().querySelectorAll("select.filter")].map((box) => box.value).filter(Boolean);
@@ -25,8 +25,8 @@ function narrow(material) {
 // Text of the filter, and the material that it names, if the server has found one.
 let named = { typed: "", material: null };
 
-// Filter after each input. The server is asked only for a changed text, which may name a material:
-// the "change" event at leaving the field must not move rows while one is being clicked.
+// Filter after each input, and ask the server whether the text names a material. It is not asked
+// again for the same text: the "change" event when the field is left must not move a clicked row.
 async function filter(event) {
   if (!event.target.matches(".filter")) return;
   const typed = main().querySelector("input.filter").value.trim();

@@ -1,4 +1,4 @@
-// Playback of a line in mode "line". A shot is a ply with its caption and arrows. If the line ends
+// Playback of a film (mode "line"). A shot is a ply with its caption and arrows. If the film ends
 // in a loop (`film.loop`: number of plies before it), the loop repeats until playback is stopped.
 
 import { arrow, board, labelPiece, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point } from "./drawing.js";

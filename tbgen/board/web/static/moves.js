@@ -44,8 +44,8 @@ function isOwn(name) {
   return letter !== undefined && (letter === letter.toUpperCase()) === board().dataset.fen.endsWith("_w");
 }
 
-// Request the illegal move, so that the server explains why it is illegal; do nothing for a piece
-// without a legal move, or onto an own piece.
+// Request an illegal move, so that the server explains why it is illegal. Only clear the selection
+// if the piece has no legal move, or if the target square has a piece of the same side.
 export function refuse(from, to) {
   const [legal] = Object.keys(known).filter((move) => move.startsWith(from));
   choose(null);

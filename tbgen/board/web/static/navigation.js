@@ -115,7 +115,8 @@ function sentences(parts) {
   return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(stop);
 }
 
-// CSS selector that finds the focused element again on the next page; "board", or null for none.
+// CSS selector that finds the focused element again on the next page; "board" if the board, or an
+// element that cannot be found again, has the focus; null if no element has it.
 function focused() {
   const active = document.activeElement;
   if (!active || active === document.body) return null;
@@ -130,7 +131,7 @@ function refocus(css) {
   (found || board())?.focus({ preventScroll: true });
 }
 
-// Animate the last move, if the board before it was displayed.
+// Animate the last move if `before`, the replaced board, showed the position before that move.
 function slide(before) {
   const move = main().dataset.last;
   if (!move || before.flip !== board().dataset.flip) return;

@@ -1,5 +1,5 @@
-// Number of puzzles solved in a row, stored in this browser. A puzzle counts once until another one
-// ends: as solved, or as failed when the outcome is lost or the hint has shown the move.
+// Number of puzzles solved in a row, stored in this browser. A puzzle ends as solved, or as failed
+// if the outcome is lost or the hint has shown the move. The one that ended last counts only once.
 
 import { main } from "./drawing.js";
 import { onArrival, store, stored } from "./navigation.js";
