@@ -93,7 +93,7 @@ def write_bundle(directory: Path, rule_set: RuleSet, *, threads: int = 1) -> tup
             member = zipfile.ZipInfo(name, _STAMP)
             member.external_attr = 0o644 << 16
             member.compress_type = zipfile.ZIP_DEFLATED
-            # Files of 2 GiB and more need another header, which zipfile writes if it has the size.
+            # Members of 2 GiB and more need another header: zipfile must have the size in advance.
             member.file_size = (directory / name).stat().st_size
             with (directory / name).open("rb") as source, packed.open(member, "w") as stored:
                 shutil.copyfileobj(source, stored)

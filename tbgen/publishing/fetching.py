@@ -3,11 +3,11 @@
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
 An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. If
-the hash is wrong at the end, either the earlier bytes or those of this source are: the whole file
-of the source is hashed. If it is right, it is downloaded whole; else the earlier bytes are kept for
-the other sources, and this one is not asked again. If all sources fail, but have added
-`RETRY_BYTES` to the file, they are tried again, up to `TRIES` times in all. The table is locked
-during a download, as during a build.
+the complete file has a wrong hash, the bytes of the earlier download or those of this source are
+wrong. So the source's file is hashed from its first byte. If that hash is right, the whole file is
+downloaded from this source; else the earlier bytes are kept for the other sources, and this source
+is not asked again. If all sources fail, but have added `RETRY_BYTES` to the file, they are tried
+again, up to `TRIES` times in all. The table is locked during a download, as during a build.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ INDEX_SECONDS = 300.0
 """Time limit for downloading an index."""
 
 TRIES = 10
-"""Most times that all sources are tried for one file."""
+"""Maximum number of times that all sources are tried for one file."""
 
 RETRY_BYTES = 1 << 19
 """Bytes that a try of all sources must have added to the file for another try.
@@ -113,8 +113,9 @@ def fetch(
     """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
     An existing table is kept if it has the same contents, however they are compressed. A
-    certificate is kept if it is about the table beside it, and replaced otherwise. A certificate
-    about a table that is complete gets the table's time of modification, since the table was read.
+    certificate is kept if it is about the table beside it, and replaced otherwise. After a table
+    was fetched or compared, a certificate about it gets the table's time of modification: this
+    records that the bytes of the table were checked (`tbgen.tables.proofs`).
 
     Raises `FetchError` if a file of that name has other contents or is damaged, or if no source
     provides it; `BlockingIOError` if a build or another download has locked the table; and
@@ -235,8 +236,8 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
 
     If the hash shows that the earlier bytes are wrong, the whole file is downloaded. Raises
     `SourceError` if the source sends fewer bytes than the index says, and like `Source.reading`;
-    `_WrongContentError` if its file is longer or has another hash; and `OSError` if the file cannot
-    be written. After a `_WrongContentError` the file has its earlier bytes.
+    `_WrongContentError` if its file is longer or has another hash; and `OSError` if `part` cannot
+    be written. After a `_WrongContentError`, `part` again has only its earlier bytes.
     """
     earlier = part.seek(0, os.SEEK_END)
     if earlier == entry.bytes and _is_complete(part, entry):
@@ -278,11 +279,11 @@ def _is_complete(part: BinaryIO, entry: Entry) -> bool:
 
 
 def _begins_right(part: BinaryIO, entry: Entry, source: Source, earlier: int) -> bool:
-    """Return whether a source's file has the right hash, given that `part` ends as it does.
+    """Return whether a source's file has the right hash; if so, the beginning of `part` is wrong.
 
-    earlier : number of bytes of `part` that are of another download, and differ if this is True
-
-    Raises `SourceError`.
+    `part` is a complete file with a wrong hash. Its first `earlier` bytes are of an earlier
+    download, the others of this source. So only the first bytes are read again from the source, and
+    hashed with the others. Raises `SourceError`.
     """
     digest, left = hashlib.sha256(), earlier
     with source.reading(entry.file, 0) as (stream, _):
@@ -296,7 +297,7 @@ def _begins_right(part: BinaryIO, entry: Entry, source: Source, earlier: int) ->
 
 
 def _truncate(part: BinaryIO, size: int) -> int:
-    """Truncate a partial file to some bytes, move to its end, and return their number."""
+    """Truncate a partial file to `size` bytes, move to its end, and return `size`."""
     part.seek(size)
     part.truncate()
     return size

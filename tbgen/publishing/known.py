@@ -3,13 +3,13 @@
     digests.csv   a line for each table: file name, digest of its contents, digest of its
                   values alone (docs/format.md)
     a table       agrees      its contents are those of the list
-                  rearranged  its values are those of the list, but not its contents: their
-                              arrangement or the metadata differs
+                  rearranged  its values are those of the list, but its arrangement or its
+                              statistics differ
                   differs     it has other values
                   unknown     the list has no table of its name
 
-*Contents* are values, arrangement and statistics. The list is part of this package;
-`scripts/reproduce/known_digests.py` writes it.
+*Contents* are values, arrangement (their order in the file) and statistics. The list is part of
+this package; `scripts/reproduce/known_digests.py` writes it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:
 
 
 def standing(file: str, found: Digests, known: Mapping[str, Digests]) -> Standing:
-    """Return the comparison of the digests `found` of a table's file with the list `known`."""
+    """Compare the digests `found` of the table in `file`, a file name, with the list `known`."""
     if file not in known:
         return Standing.UNKNOWN
     if found.values != known[file].values:

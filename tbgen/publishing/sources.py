@@ -3,9 +3,10 @@
     https://example.org/egtb   any server of files; with range requests, downloads are resumed
     /mnt/egtb                  a directory
 
-Of addresses, only http and https are supported, also after redirections. A slow server that sends a
-byte now and then never causes the timeout of a single read, in TLS handshakes, headers and
-contents. So a thread shuts down connections below a minimal rate, from connecting to the last byte.
+Of addresses, only http and https are supported, also after redirections. A server that sends a byte
+now and then never exceeds the timeout of a single read, be it of a TLS handshake, of headers or of
+contents. So a thread shuts down connections that are slower than a minimal rate, measured from
+connecting to the last byte.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class DirectorySource:
 
 
 class _Plain(http.client.HTTPConnection):
-    """HTTP connection whose transfer shuts it down if it is too slow."""
+    """HTTP connection that its `transfer` shuts down if the transfer is too slow."""
 
     transfer: _Transfer
 
@@ -187,7 +188,7 @@ class _Plain(http.client.HTTPConnection):
 
 
 class _Secure(http.client.HTTPSConnection, _Plain):
-    """HTTPS connection whose transfer shuts it down if it is too slow, TLS handshake included."""
+    """HTTPS connection that its `transfer` shuts down if the transfer or handshake is too slow."""
 
 
 class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
@@ -212,8 +213,8 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 class WebSource:
     """Folder of a web server, at an http or https `address`.
 
-    A caller must end one transfer (`reading`) before the next one, also of other threads: all use
-    one handler, and nothing excludes a second transfer.
+    Only one transfer (`reading`) at a time is allowed, in all threads together, as all transfers
+    share one handler. Callers must ensure this: no lock does.
     """
 
     def __init__(self, address: str) -> None:
