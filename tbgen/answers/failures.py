@@ -2,9 +2,9 @@
 
     0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted   141 broken pipe
 
-*Findings* are faults that a command looked for, or a missing table. `tbgen.cli.command` adds the
-exceptions of click and the broken pipe. The tables package is imported in a function, so that
-importing this module does not load it.
+*Findings* are faults that a command looked for and found, or a missing table. `tbgen.cli.command`
+handles the exceptions of click and the broken pipe. `tbgen.tables` is imported in a function, so
+that importing this module does not load that package.
 """
 
 from __future__ import annotations
@@ -90,8 +90,7 @@ def expected(error: BaseException, tables_option: str = "") -> Failure:
 def _lacks_memory(error: BaseException | None) -> bool:
     """Return whether an exception, or one in its chain of causes, reports a lack of memory.
 
-    A library that cannot be loaded, and a thread that cannot start, are recognised by their
-    messages.
+    Errors in loading a library or starting a thread are recognised by their messages.
     """
     while error is not None:
         words = str(error).lower()

@@ -22,7 +22,7 @@ from tbgen.referee.record import PERPETUAL_CHECK
 from tbgen.rules.attacks import attacks, find_king
 
 MAX_PLIES = 80
-"""Most plies of best play computed for an explanation, about a millisecond each."""
+"""Maximum number of plies of best play that `find_mechanism` computes; one takes a millisecond."""
 
 
 class Offence(StrEnum):
@@ -77,8 +77,9 @@ class Mechanism:
 def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | None:
     """Return the offence that decides a position of order 1 or above.
 
-    None for other positions, and if best play has no loop that a side loses within `MAX_PLIES`: the
-    loop may end later, or a table may be missing. Raises like `GameTablebase.probe`.
+    None for other positions, and if the first `MAX_PLIES` plies of best play do not end in a loop
+    that a side loses: they may be too few, or a table may be missing. Raises like
+    `GameTablebase.probe`.
     """
     result = tables.probe(position)
     if not result.order or (result.plies or 0) > MAX_PLIES:
@@ -126,7 +127,8 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
     """Return the square on which a piece of a line started.
 
-    square : the piece's square after the first moves of the line, `moves` in number
+    square : the piece's square after a number of moves of the line
+    moves : that number
     """
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move

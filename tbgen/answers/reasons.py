@@ -38,10 +38,10 @@ class Reason:
 
     `key` is a row of reasons.csv. `side` is the subject of the sentence, usually the winner.
     `value` is the explained value, `metric` and `rules` are those of its table. `mechanism` is the
-    offence by which the repetition rules decide, with its pieces. If `mechanism` is None, `offence`
-    may have the kind. Both are None if the rules do not decide, or the offence is unknown.
-    `material` is the material after a capture, or names the materials whose tables are missing.
-    `verdict` is the referee's sentence.
+    offence by which the repetition rules decide, with its pieces. `offence` may state the kind of
+    the offence if `mechanism` is None. Both are None if the repetition rules do not decide, or if
+    the offence is unknown. `material` is the material after a capture, or names the materials whose
+    tables are missing. `verdict` is the referee's sentence.
     """
 
     key: str
@@ -189,7 +189,7 @@ def explain_move(
     if move.converts:
         key = "move_wins_by_capture" if won else "move_loses_by_capture"
         return words.sentence(Reason(key, material=after.material.name))
-    # The distance may be that of a supporting table.
+    # After a capture the distance is that of a supporting table, maybe of the other metric.
     metric = Metric.DTC if Metric.DTC in (root.metric, after.metric) else Metric.DTM
     keeps = won and is_direct_win(root) and worth.order == root.order and not move.capture
     offence = None
