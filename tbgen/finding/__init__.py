@@ -8,19 +8,19 @@
     studies       positions whose solution is unique move by move
     sample        some rows of a search, in bounded time, for the board
 
-A *slot* is the number of a position in a table, a *code* its stored value. A *row* is a position
-found, in columns (`tbgen.probing.columns`). *Candidates* are the positions whose value matches a
-query, before its other conditions are tested.
+A *slot* is the number of a position in a table, a *code* its stored value. A *row* is one found
+position, stored in columns (`tbgen.probing.columns`). *Candidates* are the positions whose value
+matches a query, before its other conditions are tested.
 
 `query`, `value_filter` and `handbook` need no numba: pages of the board use them. Nothing here
 draws or prints.
 
 Parameters of kernels, unless a kernel says otherwise:
-    buffers : Buffers, the tables of the material and of all after one capture
-    boards : int8 (n, 90), legal positions; restored
+    buffers : Buffers, the tables of the material and of every material after one capture
+    boards : int8 (n, 90), legal positions; changed during the call, and restored
     side : int, the side to move in all of them
     pending : int64 (m,), the indices of the positions to process
     statuses : int8 (n,), out, written for `pending`: `OK`, or `COLD` if blocks are not loaded
     descriptor : int64 (words,), `Layout.descriptor`
-    codes : uint8 (pieces,), `Layout.piece_codes`
+    codes : uint8 (pieces,), piece codes of the material (`Layout.piece_codes`), not stored values
 """

@@ -67,7 +67,7 @@ def class_of(counts: SideCounts) -> str:
 
 
 def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> HandbookEntry:
-    """Return the entry of a table by its statistics.
+    """Return the handbook entry of a table, computed from its statistics `figures`.
 
     other : statistics of the same material under other rules, or None
     """

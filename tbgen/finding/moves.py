@@ -25,7 +25,7 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import generate_moves, is_safe_after
 
 NO_MOVE = -1
-"""Result in place of a move: none or several keep the outcome, or there are too few legal moves."""
+"""Result in place of a move: no move or several keep the outcome, or too few moves are legal."""
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 """Values in place of a move's score, greater than any score. `ILLEGAL`: the move is illegal.
@@ -138,14 +138,14 @@ def run_until_loaded(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> None:
-    """Run a kernel, `work`, for all positions `boards`, and again where blocks were not loaded.
+    """Run the kernel `work` in passes, until it has had all its blocks for every position.
 
-    In each pass `threads` tasks in `pool` share the positions. A task calls the kernel with these
-    arguments, in this order: the buffers of `tables`, `boards`, `arguments`, the task's `pending`,
-    and the `statuses` of all positions (`tbgen.finding`). The kernel writes its results into arrays
-    among `arguments`. Wanted blocks are loaded after the pass, and the next pass has only the
-    positions with status `COLD`. Raises like `NumbaTables.load_wanted` and
-    `NumbaTables.raise_if_cancelled`.
+    The first pass has all positions `boards`. After a pass, the blocks that were not loaded are
+    loaded, and the next pass has only the positions with status `COLD`. In each pass, `threads`
+    tasks in `pool` share the positions. A task calls the kernel with these arguments, in this
+    order: the buffers of `tables`, `boards`, `arguments`, the task's `pending`, and the `statuses`
+    of all positions (`tbgen.finding`). The kernel writes its results into arrays among `arguments`.
+    Raises like `NumbaTables.load_wanted` and `NumbaTables.raise_if_cancelled`.
     """
     statuses = np.full(len(boards), COLD, np.int8)
     pending = np.arange(len(boards))

@@ -36,7 +36,7 @@ FIELDS = (
 """Fields of a query over HTTP; `sort`, one of `SORTS`, is not part of the `Query`."""
 
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
-"""Sort keys of rows; with `-` the largest come first. `length`: of a study's line."""
+"""Sort keys of rows; with `-` the largest come first. `length` is that of a study's line."""
 
 _PIECE_AT = re.compile(r"([A-Za-z]|[红紅黑].)@?([A-Ia-i][0-9])")
 _RANGE = re.compile(r"([0-9]{0,9})(?:(-)([0-9]{0,9}))?")
@@ -47,12 +47,12 @@ class Query:
     """Conditions on a position; by default every position matches.
 
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
-    A range of plies excludes draws, unless `outcome` asks for them: then they have 0 plies.
-    `only`: exactly one move, of several, keeps the win or the draw; with `quiet` it is no capture.
-    `quiet` has no effect without `only`. `zugzwang`: each side has a worse outcome if it is to move
-    than if the opponent is. `offence`: a direct win (docs/values.md), in which the loser has just
-    committed this offence. `differs`: the outcome under another rule set, whose table is present,
-    is different. `study`: the winner is to move, and the solution is unique move by move
+    A range of plies excludes draws, unless `outcome` asks for them: then they have 0 plies. `only`:
+    exactly one of several legal moves keeps the win or the draw; with `quiet`, this move is no
+    capture. `quiet` has no effect without `only`. `zugzwang`: each side has a worse outcome if it
+    is to move than if the opponent is. `offence`: a direct win (docs/values.md), in which the loser
+    has just committed this offence. `differs`: the outcome under another rule set, whose table is
+    present, is different. `study`: the winner is to move, and the solution is unique move by move
     (`tbgen.finding.studies`). `pieces` are pairs (piece code, square): in the position, or in its
     mirror image, a piece with the code must stand on the square.
     """
@@ -70,10 +70,10 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def admits(self, line: HistogramLine) -> bool:
-        """Return whether positions of a line of a table's histogram may match.
+        """Return whether positions counted by a line of a table's histogram may match.
 
-        Only the side to move and the value of the line are tested. Other conditions exclude further
-        positions.
+        Only the line's side to move and value are tested. The other conditions may exclude some of
+        its positions.
         """
         outcome, plies = line.outcome, line.exact.plies
         return (
@@ -98,9 +98,9 @@ class Query:
     def refuse_impossible(self, file: TableFile) -> None:
         """Raise `InputError`, with the reason, for some queries that no position can match.
 
-        These are queries for pieces that the table lacks, for studies that are not wins, for only
-        moves in lost positions, and for an offence in a table without rule-decided values. Other
-        queries without a match raise no error.
+        These are queries for pieces that the table lacks, for studies that are not wins, for an
+        only move (`only`) in lost positions, and for an offence in a table without rule-decided
+        values. Other queries without a match raise no error.
         """
         name, codes = file.header.spec.name, list(file.layout.piece_codes)
         asked = [code for code, _ in self.pieces]
@@ -123,12 +123,15 @@ class Query:
             )
 
     def candidates(self, statistics: TableStatistics) -> int:
-        """Return the number of positions of a table with a side to move and value that match."""
+        """Return the number of positions of a table whose side to move and value match."""
         return sum(line.positions for line in self.lines(statistics))
 
 
 def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
-    """Return a number, a range or None (no limit) as inclusive range; else raise `InputError`."""
+    """Convert a number, a pair or None (no limit) to an inclusive range.
+
+    Raises `InputError` for anything else.
+    """
     if numbers is None:
         return 0, NO_END
     ends = (numbers, numbers) if isinstance(numbers, int) else numbers

@@ -1,6 +1,7 @@
 """A sample of the positions that match a query, in bounded time.
 
-chunks in random order  ->  enough rows, all of the table, or time is up  ->  some of the rows
+Chunks (ranges of slots) are searched in random order until there are enough rows, the whole table
+has been searched, or the time is over. The sample is some of the rows found.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Search of a whole table for all positions that match a query.
 
-slots, chunk by chunk, in threads  ->  matching values  ->  legal positions  ->  pieces on squares
-parts, one after the other         ->  only moves, studies, offences         ->  sorted, or in order
-                                                                                 of chunks
+chunks, several at a time  ->  matching values  ->  legal positions  ->  pieces on squares
+parts, one after the other ->  only moves, studies, offences  ->  sorted, or in order of chunks
+
+A *chunk* is a range of slots with one side to move, a *part* the rows found in it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from tbgen.tables import Metric, Outcome, TableFile
 from tbgen.tables.blocks import MAX_BLOCK_BYTES
 
 CHUNK = 1 << 18
-"""Number of slots of a chunk, which a thread searches in one task, without a seed."""
+"""Number of slots of a chunk in a search without a seed; one task searches one chunk."""
 
 SAMPLE_CHUNKS = 64
 """Number of chunks into which a search with a seed divides the slots of a side; more if a chunk
@@ -49,14 +50,14 @@ parts of the table.
 """
 
 SAMPLE_CHUNK = 1 << 16
-"""Most slots of a chunk with a seed."""
+"""Maximum number of slots of a chunk in a search with a seed."""
 
 CACHE_BYTES = 1 << 30
 """Limit in bytes for each of two caches.
 
-One has blocks of all tables that one move can reach, at least `LEAST_BLOCK_BYTES`. The other has
-the searched table's codes with one side to move. If these fit, they are decompressed before the
-search, for each side to move that it needs, which makes it twice as fast; else none are.
+One has blocks of all tables that one move can reach; its limit is at least `LEAST_BLOCK_BYTES`. The
+other has the searched table's codes, and its limit is for each side to move. If the codes fit, they
+are decompressed before the search, which is then twice as fast; else it reads them chunk by chunk.
 """
 
 LEAST_BLOCK_BYTES = MAX_MOVES * MAX_BLOCK_BYTES
@@ -161,7 +162,7 @@ class Search:
     def share(self) -> float:
         """Share of the slots that the last iteration has searched, 0 to 1.
 
-        It counts the slots of the sides to move that have candidates; 1 if there are none.
+        Only slots with a side to move that has candidates count; 1 if neither side has any.
         """
         lines = self.query.lines(self._file.statistics)
         sides = len({line.side for line in lines})
@@ -203,7 +204,7 @@ class Search:
     def _sorted(self, sort: str) -> TableColumns:
         """Return the sorted rows, up to the limit.
 
-        With a limit, memory has at most twice as many rows, and the rows of one chunk.
+        With a limit, at most twice that number of rows, and those of one chunk, are in memory.
         """
         kept = [self.nothing()]
         for part in self.unsorted():
@@ -213,7 +214,7 @@ class Search:
         return first_rows(TableColumns.concatenate(kept), sort, self._limit)
 
     def nothing(self) -> TableColumns:
-        """Return the columns of this search's rows, without a row."""
+        """Return an empty result of this search: all its columns, without rows."""
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
@@ -247,7 +248,7 @@ class Search:
                         studies[side] = self._studies(arrays, side, pool)
                     part = _studies_of(part, *studies[side])
                 if self.query.offence is not None:
-                    # Direct wins by check are those in check: chases exclude such positions.
+                    # In a direct win by check the side to move is in check, by chase never.
                     checked = np.array([in_check(each) for each in part.positions()], np.bool_)
                     part = part.take(checked == (self.query.offence == Offence.CHECK))
                 self._slots += slots
@@ -258,7 +259,7 @@ class Search:
     ) -> Iterator[tuple[Side, int, TableColumns]]:
         """Yield side, number of slots and rows (`_part`) of each chunk, searched in threads.
 
-        Resets `share` to 0. Raises an exception of `Tablebase.checkpoint`, to cancel the search.
+        Resets `share` to 0. Calls `Tablebase.checkpoint`, which may raise to cancel the search.
         """
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
@@ -311,7 +312,7 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """Return `TableFile.codes`, or a look-up in memory if a side's codes fit in the cache."""
+        """Return a look-up of codes: in memory if a side's fit in the cache, else in the file."""
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
@@ -416,16 +417,16 @@ def find(
 
     `tables` is a tablebase or a directory, by default $TBGEN_TABLES or `egtb`. `turn` is the side
     to move ("red", "black"), `outcome` its outcome ("win", "draw", "loss"). `orders` and `plies`
-    are a number or an inclusive range. `only`: exactly one move, of several, keeps the win or the
-    draw. `zugzwang`: each side has a worse outcome if it is to move than if the opponent is.
-    `differs`: the outcome in a table of another rule set in the same directory is different.
-    `study`: the winning move is unique, and again after every longest defence, until mate or
-    stalemate, a capture or a loop that the rules decide; `length` counts those plies. `loop`
-    (`check` or `chase`): the loser by repetition has just committed that offence, and the winner is
-    to move. `pieces`: such as `R@e5`, and `r@e5` for Black's, in the position or its mirror image.
-    `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come first. `limit`
-    and `threads`: as for `Search`. `after`: a position of an unsorted search, to resume behind it.
-    Raises `InputError`, and the errors of `open_tablebase` and `Tablebase.table`.
+    are a number or an inclusive range. `only`: exactly one of several legal moves keeps the win or
+    the draw. `zugzwang`: each side has a worse outcome if it is to move than if the opponent is.
+    `differs`: a table of another rule set in the same directory has another outcome. `study`: the
+    position is won, and the winning move is unique here and after every longest defence, until mate
+    or stalemate, a capture or a loop that the rules decide; `length` counts the plies until then.
+    `loop` (`check` or `chase`): the loser by repetition has just committed that offence, and the
+    winner is to move. `pieces`: such as `R@e5`, and `r@e5` for Black's, in the position or its
+    mirror image. `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come
+    first. `limit` and `threads`: as for `Search`. `after`: a position of an unsorted search, to
+    resume behind it. Raises `InputError`, and the errors of `open_tablebase` and `Tablebase.table`.
 
     >>> for found in tbgen.find("KNKP", zugzwang=True, limit=3):  # doctest: +SKIP
     ...     print(found.fen, found.outcome.name)

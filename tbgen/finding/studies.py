@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Studies: won positions whose solution is unique move by move, compiled.
 
-    won positions with one winning move   ->  the lowest order first, then the fewest plies
-    the move, then every longest defence  ->  positions earlier in that order, of known length
+    won positions with one winning move   ->  levels of equal order and plies, the lowest order
+                                              first, within an order the fewest plies
+    winning move, every longest defence   ->  positions of earlier levels, with known lengths
 
 The line of moves ends with mate or stalemate, with a capture by either side (which leaves the
 table), or in a direct win (docs/values.md: order above 0, 0 plies), where the loop begins. A direct

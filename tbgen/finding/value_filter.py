@@ -1,6 +1,6 @@
 """Selection of the slots of a table by their values, a chunk at a time, in NumPy.
 
-A slot may be a hole of the index or hold no legal position: the caller tests that.
+A selected slot may be unused or have an illegal position: the caller must test that.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
 class ValueFilter:
     """Selection of the slots of a table whose values match a query.
 
-    The conditions are those on the value, `Query.zugzwang` and `Query.differs`. `others` are tables
-    of the same material under other rule sets, for `Query.differs`. `codes` replaces
-    `TableFile.codes` (stored values by side and slots) by a faster function, unless None.
+    The conditions on side to move and value, `Query.zugzwang` and `Query.differs` are tested, no
+    others. `others` are tables of the same material under other rule sets, for `Query.differs`.
+    `codes` is a faster replacement of `TableFile.codes` (stored values by side and slots), or None.
     """
 
     def __init__(
