@@ -7,10 +7,10 @@
 A *place* is one slot of a row, and so one square of the innermost attacker, which alone varies in a
 row. A move of another piece leads from every place of a row to the same place of another row; but
 to the mirrored place if a step of a defender leads to a lead with the mirror image. So `best` is an
-element-wise maximum of rows. To *include* a row is to replace each number of `best` by
-that of the row if this is larger. The row of a move is not included at the places where the
-innermost attacker blocks the move; `kept` holds the numbers there. The innermost attacker's own
-moves along lines are a running maximum. `--plain` takes one place at a time (`complete`, `passes`).
+element-wise maximum of rows. To *include* a row is to replace each number of `best` by the row's
+number at the same place if that is larger. At places where the innermost attacker blocks the move,
+`best` must not change: `kept` holds these numbers meanwhile. The innermost attacker's own moves
+along lines are a running maximum. `--plain` takes one place at a time (`complete`, `passes`).
 
 A piece *hangs* if it can be chased, and is attacked by a piece that can chase. Attacks by and on
 the innermost attacker are found by walking from the other piece. An attack between two other pieces
@@ -45,8 +45,8 @@ _PAWN = int(PieceType.PAWN)
 _STEPS = (1, -1, 9, -9)
 _KNIGHT_WAYS = (19, 17, -19, -17, 11, 7, -11, -7)
 _OTHER_WAYS = (*_STEPS, 10, 8, -10, -8, 20, 16, -20, -16)
-"""Square differences: `_STEPS` along lines, `_KNIGHT_WAYS` of the attacks of knights, `_OTHER_WAYS`
-of those of pawns, advisors and elephants.
+"""Differences of squares: `_STEPS` between neighbours on a line, `_KNIGHT_WAYS` from a knight to
+the squares that it may attack, `_OTHER_WAYS` from a pawn, advisor or elephant.
 """
 
 
@@ -118,6 +118,8 @@ def _mark_inner(other, is_victim, chase_rules, mask, state, index):
 @part
 def _mark_outer(source, target, mask, buffer, state, index):
     """Mark the places of the innermost attacker for which the piece on `source` attacks `target`.
+
+    The innermost attacker is neither of the two pieces; it may block the attack, or be its mount.
 
     mask : uint8 (places,), inout; buffer : uint8 (places,), scratch
     """
@@ -191,7 +193,7 @@ def mark_row(state, index, arrays):
 
 @part
 def _include_row(best, numbers, start):
-    """Include another row in `best`: replace each number by the other row's, if that is larger."""
+    """Include in `best` the row that begins at `start`: take the larger number at each place."""
     lanes = best.size // LANES * LANES
     row, other = best[:lanes], numbers[start : start + lanes]
     for lane in range(lanes):
@@ -200,7 +202,7 @@ def _include_row(best, numbers, start):
 
 @part
 def _keep(first, end, step, best, kept, index):
-    """Copy the best numbers of the places on the squares `range(first, end, step)` to `kept`."""
+    """Save in `kept` the best numbers of the places on the squares `range(first, end, step)`."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             kept[s] = best[index.place_of_square[s]]
@@ -208,7 +210,7 @@ def _keep(first, end, step, best, kept, index):
 
 @part
 def _restore(first, end, step, best, kept, index):
-    """Copy the best numbers of the places on `range(first, end, step)` back from `kept`."""
+    """Restore from `kept` the best numbers of the places on `range(first, end, step)` (`_keep`)."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             best[index.place_of_square[s]] = kept[s]
@@ -224,7 +226,7 @@ def _include_except(first, end, step, start, best, kept, numbers, index):
 
 @part
 def _include_place(square, start, best, numbers, index):
-    """Include another row in `best` at a single place: that on a square, if it has one."""
+    """Include another row in `best` at the place on `square` alone; do nothing if there is none."""
     place = index.place_of_square[square]
     if place != NOWHERE:
         best[place] = max(best[place], numbers[start + place])
@@ -234,7 +236,7 @@ def _include_place(square, start, best, numbers, index):
 def _include_steps(side, plane, within, image, best, numbers, state, index):
     """Include in `best` the rows that moves of a side's king, advisors and elephants lead to.
 
-    An elephant's move leaves the place unchanged where the innermost attacker stands on its eye.
+    At the place on an elephant's eye the innermost attacker blocks it: `best` is unchanged there.
     """
     board, steps = state.board, state.steps
     for n in range(state.step_counts[side]):
@@ -257,9 +259,9 @@ def _include_steps(side, plane, within, image, best, numbers, state, index):
 def _include_line(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
     """Include in `best` the rows that moves of an outer rook or cannon in one direction lead to.
 
-    The squares are `range(first, end, step)`. If the innermost attacker stands on one of them, it
-    blocks quiet moves from there on; a rook may capture it, and for a cannon it is a mount, or may
-    be captured over another one.
+    The squares are `range(first, end, step)`. An innermost attacker on one of them blocks quiet
+    moves to its square and beyond. A rook may capture it. A cannon may use it as a mount, or
+    capture it over another mount.
     """
     board, s = state.board, first
     while s != end and board[s] == EMPTY:
@@ -289,7 +291,7 @@ def _include_line(side, kind, first, end, step, at, line, best, kept, numbers, s
 
 @part
 def _include_attacker(m, side, at, best, kept, numbers, state, index):
-    """Include in `best` the rows that moves of attacker `m` lead to, not the innermost one."""
+    """Include in `best` the rows that moves of the outer attacker `m` lead to."""
     kind, square, line = piece_kind(index.attackers[m]), state.attacker_squares[m], state.line[m]
     if kind == _ROOK or kind == _CANNON:
         for step in _STEPS:
@@ -312,8 +314,8 @@ def _include_attacker(m, side, at, best, kept, numbers, state, index):
 def _include_inner_line(first, end, step, kind, row, best, board):
     """Include in `best` the moves of the innermost rook or cannon along a line towards `first`.
 
-    They lead to other places of the same row. A rook or cannon may stand on all ninety squares, so
-    places are squares here.
+    The line has the squares `range(first, end, step)`. The moves lead to other places of the same
+    row. A rook or cannon may stand on all ninety squares, so places are squares here.
 
     row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """

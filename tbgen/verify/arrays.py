@@ -50,9 +50,12 @@ from tbgen.verify.values import (
 )
 
 PLANE, SWAPPED, FIRST_WORD, END_WORD, WINS_BY_RULES, SOURCES = range(6)
-"""Columns of `Arrays.captures`: the start of the plane in `Arrays.captured`, or NO_PLANE; whether
-colours are swapped; the range of the layout in `Arrays.descriptors`; whether the capture may lead
-to a win of order 1 or above; the first of the remaining pieces.
+"""Columns of `Arrays.captures`.
+
+PLANE : the start of the plane in `Arrays.captured`, or NO_PLANE
+SWAPPED : whether colours are swapped
+FIRST_WORD, END_WORD : the range of the layout in `Arrays.descriptors`
+WINS_BY_RULES : whether the capture may win at order 1 or above; SOURCES : first remaining piece
 """
 
 NO_PLANE = -1
@@ -122,7 +125,7 @@ class Palette(NamedTuple):
     """int64 (n + 1,): the rank of each code; the last is the rank of codes that are not listed."""
 
     def ranks_of(self, codes: Codes) -> Numbers:
-        """Return the ranks of codes, int64 (n,); the last one for codes that are not listed."""
+        """Return the ranks of codes, int64 (n,); for a code that is not listed, the last rank."""
         at = self.codes.searchsorted(codes)
         return np.where(self.codes[at] == codes, self.ranks[at], self.ranks[-1])
 
@@ -176,9 +179,9 @@ class Arrays(NamedTuple):
     """
     values: Values
     hanging: NDArray[np.uint8]
-    """uint8 (2, bytes): by side to move, a bit set of slots. It has the rule-decided wins of a side
-    not in check in which one of its pieces hangs, or a capture wins by the repetition rules.
-    `complete` fills the sets, and `candidates` replaces them by empty ones.
+    """uint8 (2, bytes): by side to move, a bit set of slots: rule-decided wins in which the side to
+    move is not in check, and one of its pieces hangs or one of its captures wins by the
+    repetition rules. `complete` fills the sets, and `candidates` replaces them by empty ones.
     """
     judges_checks: bool
     """Whether the rules judge perpetual checks."""
@@ -260,8 +263,8 @@ def _list_captures(
     Returns (tables, captures, planes, slots):
         captures: `Arrays.captures`, in which WINS_BY_RULES is still 0. All columns are NO_PLANE in
             the lines of kings, and of pieces whose capture leads to a material without a table
-        planes: for each plane the index of its table in `tables`, the side to move there, and the
-            same side in this table; the two differ if the capture swaps colours
+        planes: for each plane the index of its table in `tables`, the side to move in that table,
+            and the same side in this table; the two sides differ if the capture swaps colours
         slots: the length of `Arrays.captured`
     """
     pieces, armies = layout.piece_codes, Material(*layout.armies)

@@ -14,9 +14,10 @@ Each pass updates the marks of one side from the best of its moves, in the rows 
 those where a mark may change. Positions that still are possible offenders at the fixpoint, or after
 `_ROUNDS` passes of each side, are candidates. Parameters of kernels: the package's docstring.
 
-Marks do not settle two kinds of wins with W in check, which are *in question*: claims whose best
-answer leads to a role below DIRECT_LOSS, or to EARLY_IN_CHECK; and other wins from which an answer
-leads to DIRECT_LOSS, EARLY_IN_CHECK or EARLY_LOSS. `checks` examines them one by one.
+Two kinds of wins with W in check are *in question*, because marks do not decide them: claims whose
+best answer leads to a role below DIRECT_LOSS (`values` has the order of roles), or to
+EARLY_IN_CHECK; and other wins from which an answer leads to DIRECT_LOSS, EARLY_IN_CHECK or
+EARLY_LOSS. `checks` examines these positions one by one.
 """
 
 from __future__ import annotations
@@ -144,10 +145,11 @@ may be chasers.
 def k_update_marks(
     lead_0, lead_1, side, updated, next_pass, is_first, due, lists, state, index, arrays, marks
 ):
-    """Update the marks of a side by the best of its moves; return the number of changed marks.
+    """Update the marks of a side from the best of its moves; return the number of changed marks.
 
-    In the due rows of a range of leads, each mark of `updated` is replaced by `_next_mark`. A row
-    stays due if any result is in `next_pass`. The first pass also adds to `lists`.
+    In the due rows of a range of leads, each mark in `updated` is replaced by the one that
+    `_next_mark` returns. A row stays due if one of the new marks is in `next_pass`. The first pass
+    also adds to `lists`.
 
     updated, next_pass : bool (M,), by mark: whether this pass, and the next one, updates it
     is_first : bool, whether this is the first pass of the side
@@ -250,8 +252,8 @@ def _find_for_side(
     """Find candidates for patterns by which `winner` would win and the other side offends.
 
     The marks of the offender and of the winner are updated in turn until none changes, or `_ROUNDS`
-    times. During this, `held` draws of the offender are marked CHECKING_DRAW; on return they have
-    marks of positions of a winner, CHECKED_DRAW or QUIET_DRAW.
+    times. The draws `held` with the offender to move are marked CHECKING_DRAW meanwhile. At the end
+    they get the marks of draws with the winner to move, CHECKED_DRAW or QUIET_DRAW.
 
     held : draws in which every move that keeps the draw is a check, with either side to move
 

@@ -91,9 +91,8 @@ class Victims(NamedTuple):
     """
 
     pair_start: Numbers
-    """int64 (edges,): index in `victims` of the first pair of each edge.
-
-    The index is -1 for answers that give check, and for edges outside the pattern.
+    """int64 (edges,): index in `victims` of the first pair of each edge. It is -1 for edges without
+    pairs: those whose answer gives check, and those outside the possible pattern.
     """
     victims: NDArray[np.uint64]
     """uint64 (pairs,): a bit set of pieces for each pair. Bit p is set if the answer attacks piece
@@ -168,8 +167,9 @@ def k_prune_unsafe(graph, due, failed, remaining):
 def _meets(graph, victims, due, met, e, clause):
     """Return whether the answer of an edge meets a clause, or the winner can meet it later.
 
-    For each due next chase, the clause must be met by the answer, or be known as met after the
-    chase. An answer that attacks piece p meets its clause if the chase does not remove the attack.
+    This must hold for each due next chase: the answer meets the clause, or `met` has it after that
+    chase. An answer that attacks piece p meets the clause of p if the chase does not remove the
+    attack.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase

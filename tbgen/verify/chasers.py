@@ -55,7 +55,7 @@ class ChaseBoards(NamedTuple):
     piece anew.
     """
     last_orders: NDArray[np.int64]
-    """int64 (pieces,): for each piece, the highest `loses_from` of moves that attack it anew."""
+    """int64 (pieces,): for each piece, the order from which all moves that attack it anew lose."""
     attackers: NDArray[np.int64]
     """int64 (pieces,): the pieces that attack a victim anew, by `list_new_attackers`."""
 
@@ -116,7 +116,7 @@ def list_new_attackers(before, after, source, target, victim, boards, index, arr
 
 @part
 def is_mirrored(slot, board, other, index, arrays):
-    """Return whether a slot has the mirror image of the position on `board`, not that position.
+    """Return whether a slot has the mirror image of the position on `board`, else the position.
 
     The slot must have one of the two.
 
@@ -133,10 +133,10 @@ def is_mirrored(slot, board, other, index, arrays):
 def loses_from(n, side, key, state, index, arrays):
     """Return the order from which a legal move counts as lost, and whether the move may be a chase.
 
-    The first is NEVER + 1 for moves that do not lose. A move that may be a chase is quiet, gives no
-    check and leads to a draw or a rule-decided position. The position in `state` is restored.
+    The order is NEVER + 1 for a move that does not lose. A move that may be a chase is quiet, gives
+    no check and leads to a draw or a rule-decided position. The position in `state` is restored.
 
-    n : int, index of a listed move; key : int, the opponent's key after it
+    n : int, index of the move in `state.sources`; key : int, the opponent's key after it
     """
     order, may_chase = NEVER + 1, False
     mover, target = state.piece_on[state.sources[n]], state.targets[n]
@@ -207,8 +207,8 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
     """Compute for each piece its first order: from it on, each move loses or attacks it anew.
 
     Returns whether any piece has a first order up to `limit`. If so, `boards.first_orders` has
-    these orders; more than `limit` for other pieces. A piece of which each new attack loses by that
-    order, too, has no first order.
+    these orders, and numbers above `limit` for other pieces. If the new attacks on a piece all lose
+    by its first order, too, every move loses: there is no chase, and the order does not count.
 
     count : int, the number of moves in `boards.state`
     """
@@ -244,7 +244,7 @@ def k_find_chasers(nodes, lists, boards, index, arrays):
     """List the chasers among nodes: positions of which every move loses or attacks one piece anew.
 
     The nodes are draws and rule-decided positions. A position is listed once for each such piece.
-    A first order above that of the stored value does not count.
+    First orders above the order of the stored value do not count.
 
     lists : Lists, out, one list of chasers
     """

@@ -67,8 +67,8 @@ def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
     """Return the index in `chasers` of the position on `boards.replied` with this victim; else -1.
 
     side : int, the side to move; slot : int, the canonical slot of the position
-    chasers : int64 (n,), ascending: SQUARES * node + square of the victim, which is its square in
-        the position of the slot, possibly the mirror image
+    chasers : int64 (n,), ascending: SQUARES * node + square of the victim in the position that the
+        slot has, which may be the mirror image of that on `boards.replied`
     """
     node = 2 * slot + side
     if not has_bit(listed, node):
@@ -213,7 +213,8 @@ def _chase_removes_attack(chase, mirrored, attacker, victim, boards, arrays):
 
     The chase is made on `boards.replied`, and taken back.
 
-    chase : int64, the next chase as a move; attacker : int, the attacking piece
+    chase : int64, the move of the next chase, as in CHASING_MOVE
+    attacker : int, the attacking piece
     mirrored : bool, whether the chaser's slot holds the mirror image of `boards.replied`; the
         squares of the slot are in `boards.state.other_squares`
     """

@@ -199,7 +199,8 @@ class CheckPatterns:
     def check_order(self, order: int) -> list[Refuted]:
         """Return the positions whose stored values the pattern of an order refutes, ascending.
 
-        The pattern must have exactly the stored direct wins of this order of sides in check.
+        The pattern must consist of the stored direct wins of this order with the side to move in
+        check: of all of them, and of no other positions.
         """
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
@@ -211,10 +212,11 @@ class CheckPatterns:
     def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
         """Return the wins that the passes over rows have not examined, ascending.
 
-        These wins of W have order k - 1 and are no claims, and a check by a direct loss of order k
-        leads to them. The passes assume that such a check is answered. Of the losses of order k,
-        only direct ones can belong to the pattern of k - 1 (docs/proof.md): any other one whose
-        checks are answered shows a missing claim of order k. Empty without confirmed direct losses.
+        They are wins of W of order k - 1, no claims, after a check by a direct loss of order k. The
+        passes assume that W has an answer to such a check. Checks by other losses of order k are
+        left out: these losses cannot belong to the pattern of order k - 1 (docs/proof.md), because
+        one whose checks are answered shows a missing claim of order k. Empty without confirmed
+        direct losses.
         """
         if not self._arrays.values.confirmed.any():
             return NO_NODES
@@ -229,11 +231,11 @@ class CheckPatterns:
     def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
         """Add to `listed` the possible offenders, and their checks, that unexamined wins lead to.
 
-        W replies in the wins that the passes over rows did not examine (`_unexamined_wins`). The
-        replies lead to further possible offenders, whose checks lead to further wins. This is
-        repeated until no win is new. Neither claims nor draws are followed. A claim is known to
-        have a reply to a confirmed direct loss. A draw cannot belong to the pattern: its class
-        (order) is worse than that of the direct losses, the worst of the pattern (docs/proof.md).
+        From the wins that the passes over rows did not examine (`_unexamined_wins`), replies of W
+        lead to further possible offenders, and their checks to further wins. This is repeated until
+        no win is new. Checks into claims and into draws are not followed. A claim is known to have
+        a reply to a confirmed direct loss. A draw cannot belong to the pattern, in which no order
+        is worse than that of the direct losses (docs/proof.md).
         """
         wins, examined = self._unexamined_wins(listed), NO_NODES
         while wins.size:
@@ -300,8 +302,8 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
     """List the answers of a checked side, and find the lowest order at which a move of it wins.
 
     Answers are the quiet moves to open positions; unless `anywhere`, only to those in `goals`. The
-    order is written to `orders[n]`. Winning moves are captures that win, and moves to confirmed
-    direct losses, which are listed as answers, too; without any, the order is NEVER.
+    order is written to `orders[n]`, NEVER if no move wins. Winning moves are captures that win, and
+    moves to confirmed direct losses. The latter are listed as answers, too.
 
     n : int, the index of the node; count : int, the number of moves in `state`
     """

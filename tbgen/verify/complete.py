@@ -60,7 +60,7 @@ def is_king_attacked(side, skipped, state, index):
 
 @part
 def hangs(side, chase_rules, state, index):
-    """Return whether a piece of a side hangs: it can be chased, and a piece able to chase attacks.
+    """Return whether a piece of a side can be chased, and a piece that can chase attacks it.
 
     chase_rules : int, bits of the rule set
     """
@@ -83,7 +83,8 @@ def after_capture(side, taken, state, arrays):
     """Return the rank or mark of the position after a capture.
 
     side : int, the side to move, which has lost a piece
-    taken : int, the captured piece; in `state.piece_squares` its capturer already has its square
+    taken : int, the captured piece, which has the same square in `state.piece_squares` as the piece
+        that has captured it
     """
     capture = arrays.captures[taken]
     if capture[PLANE] == NO_PLANE:
@@ -132,7 +133,7 @@ def _write_captures(x, y, slot, state, arrays, index):
     """Write the ranks after captures into a slot in which two pieces share a square.
 
     The two pieces are of different sides. Either may have captured the other, so there is a rank
-    for each side to move. It is left unchanged if the capture is illegal or takes a king.
+    for each side to move. A rank is left unchanged if its capture is illegal or takes a king.
 
     x, y : int, the two pieces, as indices of `Layout.piece_codes`
     """
@@ -284,7 +285,7 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
 
 @borrowing_kernel
 def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
-    """Fill all slots of a range of leads: the slot that a move leads to then has the rank after it.
+    """Fill all slots of a range of leads: each gets the rank after the moves that lead to it.
 
     Fills `arrays.hanging` and counts the positions, too.
 

@@ -123,8 +123,8 @@ def verify_file(
     """Prove a table file, given its supporting tables; `find` returns a table's path or None.
 
     plain : as for `verify`
-    memory : bytes for the process, None for no limit; 300 MiB of them are left for all but planes,
-        and planes that do not fit are kept in unnamed files beside the table
+    memory : bytes for the process, None for no limit; planes may take all but 300 MiB of them, and
+        those that do not fit are kept in unnamed files beside the table
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` if the table or a supporting
     one is missing, and the errors of `supporting_names`, `TableFile` and `verify`.
@@ -251,10 +251,10 @@ def _shorten(figure: object) -> str:
 def certify(proof: FileProof) -> list[str]:
     """Write the certificate of a proven table, or remove that of a refuted table.
 
-    A certificate that states the same, but for version and seconds, is kept, so that published
-    copies of it stay equal; its file only gets the modification time of the table. If the table is
-    refuted, an invalid certificate, or one for other contents, is kept. Returns notes for the user,
-    as lines, if a certificate was removed, or could not be written or removed.
+    A present certificate that differs only in version and seconds is kept, so that published copies
+    stay equal; it only gets the modification time of the table. Beside a refuted table, a
+    certificate that is invalid or for other contents is kept. Returns notes for the user, as lines,
+    if a certificate was removed, or could not be written or removed.
     """
     path = certificate_path(proof.path)
     try:

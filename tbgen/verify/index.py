@@ -29,7 +29,7 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 
 NOWHERE = -1
-"""Number that stands for no square, no term or no leg; it also ends lists."""
+"""Number that stands for no square, place, term, group, lead or slot; it also ends lists."""
 
 SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
 """Words of a defender's step: source and target square, the elephant's eye (NOWHERE for others),
@@ -51,7 +51,7 @@ face each other, a red or a black piece hangs.
 """
 
 LANES = 32
-"""Number of places processed together, by vectorised loops; rows are padded to multiples."""
+"""Number of places that vectorised loops process together; rows are padded to multiples of it."""
 
 ROW_LANES = 96
 """Padded length of a row of ninety places."""
@@ -62,9 +62,9 @@ class Index(NamedTuple):
     """Lookup tables of a layout, to visit all positions and to find the slots after their moves.
 
     Shapes: M attackers, G groups of attackers (the last is the innermost), L leads (placements of
-    the defenders of both sides). Attackers: a *placement* is a number over the placements of all
-    groups, one group after the other. Defenders: placements are numbered for each side. In shapes,
-    `most` is the maximum of a number over all groups or both sides.
+    the defenders of both sides). Placements of attackers are numbered through all groups, one group
+    after the other; placements of defenders for each side, from 0. In shapes, `most` is the largest
+    number in any group, or of either side.
     """
 
     slots: int
@@ -193,11 +193,11 @@ class BoardState(NamedTuple):
     best: NDArray[Any]
     """uint8 or uint16 (lanes,): the best number that moves lead to, for each place of a row."""
     row: NDArray[Any]
-    """uint8 or uint16 (LANES + ROW_LANES + LANES,): a copy of the numbers of a row, with zeros
-    before (LANES) and after it.
+    """uint8 or uint16 (LANES + ROW_LANES + LANES,): a copy of the numbers of a row, which begins at
+    index LANES; zeros before and after it.
     """
     occupied: NDArray[np.uint8]
-    """uint8 (LANES + ROW_LANES + LANES,): whether each square is occupied; zeros as in `row`."""
+    """uint8 (LANES + ROW_LANES + LANES,): whether each square is occupied, laid out like `row`."""
     kept: NDArray[Any]
     """uint8 or uint16 (90,): a buffer for best numbers that are restored later."""
 
@@ -305,7 +305,7 @@ def _list_able_to_chase(codes: tuple[int, ...]) -> NDArray[np.int64]:
 
 @part
 def set_lead(lead, state, index):
-    """Put the defenders of a lead on the board in `state`, which must be empty.
+    """Put the defenders of a lead on the board in `state`; the board must be empty.
 
     Sets `kings`, the defenders' `piece_squares`, and `lead`. Sets `steps` and `step_counts` unless
     `lead` is the same as before.

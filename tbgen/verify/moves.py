@@ -2,7 +2,7 @@
 """Positions: one on a board, with its moves; many as numbers, in lists and sets.
 
     set_up       put the pieces of a slot on the board
-    list_moves   sources and targets by `tbgen.rules`, and the child slots: the slots after them
+    list_moves   the moves by `tbgen.rules`, and their *child slots*: the slots that they lead to
     best_move    the largest number in the child slots, for one place of a row
     slot_after   the canonical slot after a quiet move
     Ranges       lists of nodes for tasks; a list may be made when its task starts
@@ -109,7 +109,8 @@ def best_move(side, place, base, at, image, numbers, state, index):
 def has_unique_slots(lead, index):
     """Return whether each position of a lead has a single slot.
 
-    Otherwise its mirror image, or exchanged identical pieces, may have other slots.
+    Otherwise a position may have several: those of its mirror image, or with identical pieces
+    exchanged.
 
     lead : int
     """
@@ -120,8 +121,8 @@ def has_unique_slots(lead, index):
 def slot_after(n, state, index):
     """Return the canonical slot of the position after a quiet move that `list_moves` has listed.
 
-    A position has several slots if its mirror image, or exchanged identical pieces, have others;
-    `state.children[n]` is any of them. The position must be set up (`set_up`).
+    `state.children[n]` may be another slot of that position (`has_unique_slots`). The position
+    before the move must be set up (`set_up`).
 
     n : int, index of the move in `state.sources`
     """
@@ -137,7 +138,7 @@ def slot_after(n, state, index):
 
 @part
 def load_key(side, slot, index, arrays):
-    """Return the key of the value stored for a slot, with a side to move, as `stored_keys`."""
+    """Return the key of the value stored for a slot and a side to move; see `stored_keys`."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
 
 
@@ -212,7 +213,7 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 def new_row(lists, which):
     """Count one more entry of the list number `which`, and return the index of its row.
 
-    The row is `lists.rows[which, index]`. Entries beyond the capacity all get the spare last one.
+    The row is `lists.rows[which, index]`. Entries beyond the capacity all get the spare last row.
     """
     row = lists.counts[which]
     lists.counts[which] += 1

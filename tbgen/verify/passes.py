@@ -64,7 +64,7 @@ stored direct wins by the rules.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
-"""Counters of `k_compare`: number of findings; of the first its node, stored key and best key."""
+"""Figures of `k_compare`: number of findings; node, stored key and best key of the first one."""
 
 Result = TypeVar("Result")
 
@@ -73,11 +73,11 @@ Result = TypeVar("Result")
 def _classify(side, slot, rank, best, lists, figures, index, arrays):
     """Add a position to the claims, the possible chasers or the findings, if it belongs there.
 
-    A claim is a stored direct win by the repetition rules that is better than every move, of a side
-    in check, or in a table whose rules judge chases. Any other stored value that is not that of the
-    best move is a finding; so is a rule-decided value if the rules judge no checks. A possible
-    chaser is a draw whose best move leads to a draw of the kind HANGING: the opponent is not in
-    check, but one of its pieces hangs.
+    A claim is a stored direct win by the repetition rules that is better than every move. The side
+    to move must be in check, unless the rules judge chases. Any other stored value that is not that
+    of the best move is a finding; so is a rule-decided value if the rules judge no checks. A
+    possible chaser is a draw whose best move leads to a draw of the kind HANGING: the opponent is
+    not in check, but one of its pieces hangs.
 
     rank, best : int, the stored rank, and the rank that the best move leads to, 0 without a move
     lists : Lists; figures : int64 (FIGURES,), inout, the counters

@@ -79,7 +79,9 @@ from tbgen.system.scalar import scalar
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 ORDER = 1 << 24
-"""Difference of keys between orders, above the plies of every code (four bytes: 2 * LONG_SPAN)."""
+"""Difference of keys between orders; larger than every distance in plies, because no code has 2 *
+`tbgen.tables.codes.LONG_SPAN` plies or more.
+"""
 
 MATE = 1 << 56
 """Key above that of every win: a win of order 0 in n plies has MATE - n. A mated side has -MATE."""
@@ -165,8 +167,8 @@ neither. All other values have the kind FREE.
 """
 
 NO_VALUE = MATE + 2
-"""Entry of `Values.stored` for direct wins, which equals no entry of `Values.expected`: `passes`
-examines their positions one by one. No key is as large.
+"""Entry of `Values.stored` for direct wins. It is larger than all keys and equals no entry of
+`Values.expected`, so that `passes` examines the positions of direct wins one by one.
 """
 
 NO_KEY = key_of_code(0, 255, 128, 127)
@@ -188,10 +190,11 @@ class Values(NamedTuple):
     kinds: NDArray[np.int64]
     """int64 (2, R): the kind of each rank: CHECKED, HANGING or FREE for draws, else FREE."""
     stored: NDArray[np.int64]
-    """int64 (2, R): the key, which is compared with `expected`; `NO_VALUE` for direct wins."""
+    """int64 (2, R): the key of a rank, to compare with `expected`; `NO_VALUE` for direct wins."""
     expected: NDArray[np.int64]
-    """int64 (2, R): the entry of `stored` that a position must have if its best move leads to the
-    rank. A number that `stored` does not contain if `passes` must examine the position itself.
+    """int64 (2, R): for the rank that the best move leads to, the entry of `stored` that the
+    position before the move must have. `NO_VALUE` + 1, which equals no entry, if `passes` must
+    examine the position itself.
     """
     confirmed: NDArray[np.bool_]
     """bool (2, R): for each mark (`Marks`), whether it is a direct loss that is confirmed: the
@@ -212,10 +215,10 @@ def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int6
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the keys, int64 (n,), that replace those of positions after a capture under DTC.
+    """Return keys, int64 (n,), for positions after a capture, seen from a DTC table.
 
-    A distance to conversion (docs/values.md) ends with the capture. So the position after it counts
-    as won in 1 ply, drawn, or lost in 0 plies, of order 0.
+    A distance to conversion (docs/values.md) ends with the capture. So each position keeps its
+    outcome, but counts as won in 1 ply, drawn, or lost in 0 plies, of order 0.
     """
     return np.select([keys > 0, keys < 0], [MATE - 1, -MATE], 0)
 

@@ -33,8 +33,8 @@ from tbgen.verify.report import Progress, fen_of, no_progress
 from tbgen.verify.values import MATE, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
-"""Coding of values in which outcomes are encoded for the proof; only the signs of its values
-matter.
+"""Coding of values that stands for outcomes in the proof: one win, the draw and one loss are used
+(`_CODES`), and their distances do not matter.
 """
 _CODES = np.array([0, 1, _SPACE.draw, _SPACE.top], np.uint8)
 """uint8 (4,): the code in `_SPACE` of each outcome code of the file; 0, no position, stays 0."""
