@@ -13,7 +13,7 @@
 
     line  ->  Uci | Ucci  ->  Thinker  ->  tables | search  ->  Iteration, ...  ->  Answer  ->  line
 
-A GUI waits for the answer to its first line. So no module above `search` imports numba when it is
-imported itself. A thread of `resources` imports numba, and loads the kernels. Features and limits
-of the engine are in docs/engine.md.
+A GUI waits for the answer to its first line. So importing the modules above `search` does not
+import numba: a thread of `resources` does this later, and loads the kernels. Features and limits of
+the engine are in docs/engine.md.
 """

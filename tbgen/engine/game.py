@@ -27,8 +27,8 @@ class Game:
     positions: tuple[Position, ...]
     moves: tuple[Move, ...]
     words: tuple[str, ...]
-    """Words from which this game was parsed: the notation, `startpos` or the words of a FEN,
-    "moves", and one word per move.
+    """Notation of the moves and the words from which this game was parsed: `startpos` or the words
+    of a FEN, "moves", and one word per move.
     """
 
     @property

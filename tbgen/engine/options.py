@@ -1,7 +1,7 @@
 """Options of the engine, under the names of both protocols.
 
-Names are compared without case, blanks and underscores, so that `UCI_Variant`, `EGTBPaths` and
-`egtbpaths` match in any spelling. Unknown options are ignored: GUIs send other engines' options.
+Names are compared without case, blanks and underscores: `EGTBPaths`, `egtbpaths` and `EGTB_Paths`
+are one name. Unknown options are ignored, because GUIs send the options of other engines, too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Options:
 
     @property
     def path_list(self) -> str:
-        """The table directories joined by semicolons, to name them as an option's default."""
+        """The table directories joined by semicolons, which the protocols print as a default."""
         return ";".join(map(str, self.paths))
 
     def set(self, name: str, value: str) -> bool:
@@ -100,7 +100,7 @@ def _paths(name: str, value: str) -> tuple[Path, ...]:
 def _borrowed_paths(name: str, value: str) -> tuple[Path, ...] | None:
     """Parse another engine's table option, which GUIs send to all engines.
 
-    Returns None, so that the directories are kept, for an empty value.
+    Returns None for an empty value; the directories are then kept.
     """
     return None if value in _EMPTY else _paths(name, value)
 

@@ -23,7 +23,7 @@ from tbgen.indexing.errors import excerpt
 from tbgen.notation import format_move
 
 MAX_NUMBER = 10**18
-"""Largest value of an argument of `go`, for larger numbers, too; the search counts in 62 bits."""
+"""Largest value of an argument of `go`; larger ones become this. The search counts in 62 bits."""
 NUMBERS = {
     "depth": 1, "nodes": 1, "mate": 1, "movestogo": 0, "movetime": 0,
     "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "time": 0, "increment": 0,
@@ -102,16 +102,17 @@ class EngineProtocol:
     def do_isready(self, words: Sequence[str]) -> None:
         """Answer `readyok` when kernels and tables are ready, or cannot be used.
 
-        During a search nothing is prepared: it is answered at once, or after an earlier `isready`.
+        During a search nothing is prepared: `readyok` is written at once, or after the answer to an
+        earlier `isready` that still waits.
         """
         self.thinker.get_ready(replace(self.options), lambda: self.write("readyok"))
 
     def do_setoption(self, words: Sequence[str]) -> None:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
 
-        A running search keeps its options. The next search also finds new tables. Before it, the
-        buttons `Clear Hash` and `newgame` clear the hash table and the counters for move ordering.
-        Raises `ValueError` for an invalid value.
+        A running search keeps its options. Before the next search, tables in changed directories
+        are opened again; after the buttons `Clear Hash` and `newgame`, the hash table and the
+        counters for move ordering are cleared, too. Raises `ValueError` for an invalid value.
         """
         words = list(words)
         if words[:1] == ["name"]:

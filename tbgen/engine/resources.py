@@ -45,9 +45,9 @@ class Resources:
         self._searcher: Searcher | None = None
         self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
         self._hash = 0
-        """Option `hash`, in MiB, for which the searcher's hash table was made; 0 if for none yet.
+        """Value of the option `hash`, in MiB, for which the hash table was made; 0 before that.
 
-        The table is smaller where memory is short.
+        The hash table is smaller if memory was short.
         """
         self._forget = False
         """Whether the searcher is to be cleared before it is used again."""
@@ -72,7 +72,8 @@ class Resources:
     def _load(self) -> None:
         """Import numba, compile or load the kernels, and set both events.
 
-        An error is reported to the user. Then there is no searcher, or one that tries no proofs.
+        An error is reported to the user. Then there is no searcher, or one without proof-number
+        search.
         """
         try:
             from tbgen.engine.search.searcher import Searcher
@@ -97,21 +98,21 @@ class Resources:
             self._searcher.stop()
 
     def forget(self) -> None:
-        """Have hash table and histories cleared, and new tables found, before the next search."""
+        """Let the next search clear hash table and move-ordering counters, and find new tables."""
         self._forget = True
         self.find_tables()
 
     def find_tables(self) -> None:
-        """Have tables opened again before the next search, if their directories have changed."""
+        """Let the next search open the tables again if their directories have changed."""
         self._tables.is_current = False
 
     def with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Return the result of `act()`, after opening the tables if the options have changed.
+        """Open the tables again if the options have changed, and return the result of `act()`.
 
-        After `find_tables` they are also opened if a directory has changed. After an error of a
-        table, a file or memory in `act`, the table that the error names is left out, or all tables
-        if it names none, with a note, and `act` is called again. Without open tables the error is
-        raised.
+        After `find_tables` they are also opened again if a directory has changed. If `act` raises
+        an error of a table, a file or memory, the table that the error names is left out, or all
+        tables if it names none. A note tells the user, and `act` is called again. If no tables are
+        open, the error is raised.
         """
         with self._opening:
             if self._tables.use(options.directories, options.rules):
@@ -144,8 +145,8 @@ class Resources:
     def get_ready(self, options: Options, ended: threading.Event) -> None:
         """Wait for all kernels, open the tables and allocate the hash table.
 
-        Only waits if `ended` is set before the kernels are loaded, or if those of the search cannot
-        be loaded. Without open tables, an error is raised as by `with_tables`.
+        Leaves tables and hash table as they are if `ended` is set before the kernels are loaded, or
+        if the kernels of the search cannot be loaded. Raises the errors of `with_tables`.
         """
         # Compiling would delay the first answers: wait for the proofs, too.
         searcher = self._wait_for(self._loaded_proofs, ended)

@@ -124,10 +124,10 @@ def _change_of(directory: Path) -> int:
 
 
 def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:
-    """Return a note that the directories have no table of a rule set, and what they have instead.
+    """Return a note that the directories have no table of a rule set.
 
-    That is win-draw-loss files of the rule set, which are not enough, else tables of other rule
-    sets, else nothing.
+    It also names what they have instead: a win-draw-loss file of the rule set, which is not enough,
+    else the rule sets of the tables present, if any.
     """
     found = f"no tables under the rules {rule_set} in {' or '.join(map(str, directories))}"
     outcomes = [name for name in tables.available_wdl() if name.rule_set == rule_set]
@@ -151,9 +151,9 @@ def probe_lines(
     """Return the current position's outcome for its side to move, and its best lines.
 
     The line to play is first. `lines` is the maximum number of lines, `only` the moves that may be
-    played (None: all). The outcome is that with all moves. Lines after the first are one move long
-    once `stopped()` is true. Returns None if the position, or a position after one of the moves of
-    `only`, has no table, or if none of these moves is legal. Raises the other errors of
+    played (None: all). The outcome does not depend on `only`. Lines after the first are one move
+    long once `stopped()` is true. Returns None if the position, or a position after one of the
+    moves of `only`, has no table, or if none of these moves is legal. Raises the other errors of
     `GameTablebase.probe`.
     """
     from tbgen.play.choice import choose
@@ -191,7 +191,7 @@ def _score(choice: RootMove) -> int:
 def _best_play(tables: GameTablebase, choice: RootMove) -> tuple[Move, ...]:
     """Return a move and at most `_LINE_PLIES` plies of best play after it.
 
-    The move is alone if the position after it has no table.
+    If the position after it has no table, the move alone is returned.
     """
     from tbgen.tables import MissingTableError
 

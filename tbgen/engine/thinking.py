@@ -94,11 +94,11 @@ class Thinker:
         self._limits = Limits()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
-        """Wait for the kernels, open the tables, allocate the hash table; then call `on_ready`.
+        """Start a thread that prepares a search, and then calls `on_ready`.
 
-        Returns at once: a thread does the work, and a search that is begun meanwhile waits for it.
-        During a search nothing is prepared: `on_ready` is called at once, or after the work of an
-        earlier call.
+        It waits for the kernels, opens the tables and allocates the hash table. A search that is
+        begun meanwhile waits for it. During a search nothing is prepared: `on_ready` is called at
+        once, or after the work of an earlier call.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:

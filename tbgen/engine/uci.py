@@ -58,9 +58,10 @@ class Uci(EngineProtocol):
             self.write(line)
 
     def do_ucinewgame(self, words: Sequence[str]) -> None:
-        """Stop the search; before the next one, hash table and histories are cleared.
+        """Stop the search, and prepare the next one for another game.
 
-        New tables are found then, too.
+        At the next search the hash table and the counters for move ordering are cleared, and new
+        tables are found.
         """
         self.thinker.finish()
         self.thinker.resources.forget()
@@ -86,9 +87,9 @@ class Uci(EngineProtocol):
     do_register = do_debug
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves after `searchmoves`; None, for all moves, if there is none.
+        """Return the legal moves that follow `searchmoves`; None, for all moves, if none does.
 
-        They end at the next argument of `go`. Writes a note for a word that is no legal move.
+        The list ends at the next argument of `go`. Writes a note for a word that is no legal move.
         """
         if "searchmoves" not in words:
             return None
