@@ -129,12 +129,12 @@ def _least_punished(
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return the number of earlier occurrences if a move leads to a harmful repetition, else 0.
+    """Return how often a position has occurred that a move or its reply harmfully repeats; else 0.
 
-    The number is that of the repeated position. A repetition is harmful to the side to move if the
-    referee decides it for the opponent; if `outcome`, that of the current position, is a win, also
-    if it is a draw. The position after `move` is tested first. Without a harmful repetition there,
-    the positions after all replies are tested, and the largest number is returned.
+    A repetition is harmful to the side to move if the referee decides it for the opponent, or
+    judges it a draw although `outcome`, the outcome of the current position, is a win. The position
+    after `move` is tested first. Without a harmful repetition there, the positions after all
+    replies are tested, and the largest number of earlier occurrences is returned.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

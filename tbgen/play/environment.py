@@ -96,7 +96,7 @@ class Environment:
         """Start a new game, at `start` or again at the last start, and return its position.
 
         If the table is to move at the start, and the game is not over there, the returned position
-        is the one after its move.
+        is the one after the table's move.
         """
         start = self._start if start is None else as_position(start)
         self._tables.probe(start)  # raises for an illegal position or a missing table

@@ -56,7 +56,7 @@ class Mainline:
     `result` is the value of its first position. `loop_start` is the index in `moves` of the first
     move of the loop, which lasts to the end of the line; `verdict` is the referee's judgement of
     the loop. `missing` names the materials, separated by blanks, whose missing tables end the line.
-    All three are None if they do not apply.
+    `loop_start` and `verdict` are None without a loop, `missing` if no missing table ends the line.
     """
 
     start: Position

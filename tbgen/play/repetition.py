@@ -20,10 +20,10 @@ from tbgen.tables import Rules, RuleSet
 def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement | None:
     """Return the referee's verdict on the last position of a game if it has occurred before.
 
-    `game` is the positions, oldest first. If two neighbours are not one legal move apart, all
-    positions before that gap are left out. The judged game begins with the first occurrence that is
-    left, from which the `span` is counted. Returns None if the last position has not occurred since
-    the last gap, or if the rules have no repetition rule or are unknown.
+    `game` is the positions, oldest first. A gap is two successive positions that are not one legal
+    move apart. Only the positions after the last gap count. The judged game begins with the first
+    of them that equals the last position; `span` is counted from there. Returns None if there is no
+    such earlier position, or if the rules have no repetition rule or are unknown.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:

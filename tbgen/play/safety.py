@@ -10,7 +10,7 @@ side plays by this module, the *rival* is its opponent.
     Edge    a move of the own side and a reply, to the next node
     Graph   reachable nodes, at most `MAX_NODES`; few, because in a drawn position an idle move,
             which is safe, has no edge
-    Rank    distance of a node from the edges that must recur (`solve`)
+    Rank    distance of a node from success if the rival defends best (`solve`)
 
 A side that draws is safe once it makes an idle move: the position after it is drawn in the table,
 and earlier offences no longer count. If the side cannot force an idle move, it may still be able to
@@ -20,9 +20,10 @@ that wins by the rival's offence needs both: the rival's streak goes on, and its
 or is broken again and again. These are the four members of `Aim`.
 
 One algorithm serves all four aims: a game on the graph, in which every edge is good, neutral or
-bad. The own side succeeds if bad edges occur finitely often and good edges infinitely often. Ranks
-fall with every move until the next good edge, so that a side that plays by them returns to no node
-on the way. Under `Aim.IDLE`, the first choice, each position has one node: none is repeated.
+bad. The own side succeeds if it becomes safe, or if bad edges occur finitely often and good edges
+infinitely often. Ranks fall with every move until the next good edge, so that a side that always
+moves to the lowest rank visits no node twice on the way. Under `Aim.IDLE`, the first choice, each
+position has a single node, so no position is repeated.
 """
 
 from __future__ import annotations
@@ -271,9 +272,9 @@ class StreakGraph:
     def _edges(self, node: Node, move: RootMove) -> Iterator[Edge]:
         """Yield the edges of a move: one for each reply that leaves the own side unsafe.
 
-        Irreversible moves and replies have no edges, nor have replies that give up the value of the
-        position. Unless the aim is to win, moves without threats and replies after which the own
-        streak is broken have none either.
+        These have no edges: irreversible moves and replies, and replies that give up the value of
+        the position; unless the aim is to win, also moves without threats, and replies after which
+        the own streak is broken.
         """
         offences, after = self._offences, move.after
         threats = offences.threats(node.position, move.move, after)
@@ -305,7 +306,7 @@ class StreakGraph:
 
 
 def _open_ends(graph: Graph, ranks: dict[Node, Rank], start: Node) -> list[Node]:
-    """Return the nodes outside the graph to which edges lead from `start` via unranked nodes."""
+    """Return the nodes outside the graph that edges reach from `start` through unranked nodes."""
     seen = {start: None}
     agenda = [start]
     while agenda:

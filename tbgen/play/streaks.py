@@ -86,9 +86,9 @@ class Offences:
     def streak(self, game: Sequence[Position]) -> Victims:
         """Return the current streak of the side that is to move at the end of a game.
 
-        The game is its positions, oldest first; a gap is two that no single move joins. The streak
-        starts after that side's last idle move, a capture or pawn's advance of either side, or a
-        gap in the game; and again where it is broken (`extend_streak`).
+        `game` is the positions, oldest first. The streak starts after that side's last idle move,
+        the last capture or pawn's advance of either side, or the last gap (two successive positions
+        that no single move joins), and again where it is broken (`extend_streak`).
         """
         offences: list[tuple[Victims, Move]] = []
         for number in range(len(game) - 1, 1, -2):
@@ -120,7 +120,7 @@ def extend_streak(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
 
 
 def victims_after(victims: Victims, move: Move) -> Victims:
-    """Return the squares of the victims after a move of their side, none of whom was captured."""
+    """Return the squares of the victims after a move of their own side, which may move a victim."""
     if move.source not in victims:
         return victims
     return victims - {move.source} | {move.target}
