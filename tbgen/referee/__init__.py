@@ -10,8 +10,8 @@
 
 A *ply* is one move of one side. A *span* is the part of a game between two occurrences of a
 position. The *level* of a side over a span is the gravity of its offence (`record.ALLOWED`): 2
-perpetual check, 1 perpetual chase, 0 none, or none that the rules judge. `judge_chinese` has other
-levels, of checks and kills.
+perpetual check, 1 perpetual chase, 0 no offence under the rules. `judge_chinese` has other levels,
+of checks and kills.
 
 Attacks and chases are in `tbgen.rules`. Nothing here reads tables or chooses moves.
 

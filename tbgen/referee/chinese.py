@@ -30,8 +30,8 @@ from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge_unrepeat
 def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     """Judge the last position of a game under the Chinese rules.
 
-    The loop is judged if the position has occurred `occurrences` times; before, only the lack of a
-    legal move is. In the `Judgement`, a side's level is 2 if all its plies in the loop are checks,
+    The loop is judged if the position has occurred `occurrences` times; before that, only mate and
+    stalemate are. In the `Judgement`, a side's level is 2 if all its plies in the loop are checks,
     1 if all are checks or kills, else 0: no certain offence. The levels alone do not decide.
     """
     end = game.plies
@@ -75,7 +75,7 @@ def _level(labels: list[Label]) -> int:
 
 
 def _must_vary(own: list[Label], other: list[Label]) -> bool:
-    """Return whether a side must vary, given the labels of its and the other's plies in a loop."""
+    """Return whether a side must vary, given the labels of its own and the other side's plies."""
     if _level(own) == 2:
         return _level(other) < 2
     return _level(own) == 1 and Label.IDLE in other

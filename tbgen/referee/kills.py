@@ -28,8 +28,8 @@ MOST_POSITIONS = 200
 """Limit on the positions that a search expands; about 50 milliseconds."""
 
 _LEAST_WORTH, _MOST_WORTH = (0, 2, 2, 8, 4, 4, 0), (0, 3, 3, 12, 5, 5, 3)
-"""Least and greatest worth of each `PieceType`, to compare captured pieces with lost ones of other
-kinds; kings are not captured.
+"""Least and greatest relative worth of each `PieceType`, to weigh captured pieces against lost ones
+of other kinds; 0 for kings, which are not captured.
 """
 
 
@@ -64,8 +64,8 @@ class _Search:
     tried : depth, in moves of the side, of each position that has been searched
     won : the positions that are known to be won
     origins : `origins[n]` is the position in which move number n was played
-    replies : `replies[n]` are the positions after those replies to move n that come later than its
-        current reply, the one that must be won next
+    replies : `replies[n]` are the positions after the replies to move n that are still to be
+        examined; its *current reply*, which is examined now, is no longer in the list
     parents : a position -> the numbers of the moves whose current reply leads to it
     worklist : heap of (depth, number to break ties, position): the positions to search next
     """

@@ -37,7 +37,7 @@ Scratch = tuple[MutableSequence[int], MutableSequence[int]]
 """Two buffers for the attackers and victims of `chase_pairs`."""
 
 KEY = 0
-"""Log column: sum of `square_key` over the pieces. Equal for equal boards, rarely for others."""
+"""Log column: sum of `square_key` over the pieces, a hash that different boards rarely share."""
 FIRST = 1
 """Log column: index of the first position after the last capture or pawn's advance. No position
 before it can occur again.
@@ -76,7 +76,7 @@ ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 
 @scalar
 def square_key(code: int, square: int) -> int:
-    """Return one square's part of `KEY`, the hash of a position: a sum over all its pieces."""
+    """Return the term of a square in the hash `KEY` of a position; 0 for an empty square."""
     if code == EMPTY:
         return 0
     number = 90 * code + square + 1
@@ -232,8 +232,8 @@ def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
     mask : int, the pieces that every ply of a side chases in one pass of the span, as bits of ids
 
     At the end of a span, identical pieces may have exchanged places. The next pass then chases the
-    piece that stands where the victim of this pass stood. Exchanges are permutations: after some
-    passes the victims are the first ones again.
+    piece that now stands where the victim stood at the start of this pass. Exchanges are
+    permutations, so after some passes the victims are the first ones again.
     """
     common, image = mask, mask
     while True:

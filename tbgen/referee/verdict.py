@@ -26,7 +26,10 @@ from tbgen.tables.reader import as_html
 
 
 class Verdict(IntEnum):
-    """Verdict on a game's last position; `UNDECIDED` if none is certain, as before a repetition."""
+    """Verdict on a game's last position; `UNDECIDED` if no other verdict is certain.
+
+    This is usual before a repetition, and for loops under the Chinese rules.
+    """
 
     UNDECIDED = record.UNDECIDED
     DRAW = record.DRAW
@@ -62,7 +65,7 @@ class Ply:
     chase them; both ascend, and their entries are not paired. A ply that gives check chases
     nothing. An attack is a chase if it is new and the reply answers it, or under `computer` if it
     is new (docs/referee.md, section 2). The reply to the last ply is the first ply of the loop.
-    Without a repetition there is none, and all new attacks of the last ply are chases.
+    Without a repetition the last ply has no reply, and all its new attacks are chases.
     """
 
     move: Move
