@@ -8,11 +8,11 @@
 
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
-Passed over are comments, variations in brackets, lines that begin with % or with a Chinese label
-(标题:), marks of praise, other words without a letter or digit (but not single brackets and
-semicolons), and move numbers unless one comes again. Any other text that is no move is an invalid
-move (`GameText.fault`). Moves are read by `parse_move`, except the digits of DhtmlXQ; the tag
-`[Format "fairy"]` names their notation.
+These are passed over: comments, variations in brackets, lines that begin with % or with a Chinese
+label (标题:), marks of praise, other words without a letter or digit, and move numbers. All other
+text that is no move is an invalid move (`GameText.fault`), even a single bracket or semicolon; so
+is a move number that comes again. Moves are read by `parse_move`, except the digits of DhtmlXQ; the
+tag `[Format "fairy"]` names their notation.
 """
 
 from __future__ import annotations
@@ -107,10 +107,10 @@ class _Record:
     words: list[str] = field(default_factory=list)
     """Moves as text, and other text that is not passed over."""
     offset: int | None = None
-    """Difference between the first move number and 1 + the pairs of moves before it."""
+    """First move number, minus the number that is due there: 1 + the pairs of moves before it."""
     again: tuple[int, int] | None = None
-    """First move number that comes again, as in a variation: (number of moves before it, the move
-    number); None if none does.
+    """First move number that comes again (`count`), as in a variation: pair of the number of moves
+    before it and the move number; None if no number comes again.
     """
     stated: str = ""
     """Result, as in `GameText`."""
@@ -118,7 +118,7 @@ class _Record:
     """True if a result follows one or more moves."""
 
     def count(self, number: int) -> None:
-        """Note a move number. It *comes again* if it is less than the number that is due here."""
+        """Record a move number. It *comes again* if it is less than the number that is due here."""
         pairs = len(self.words) // 2
         if self.offset is None:
             self.offset = number - pairs - 1
@@ -223,9 +223,9 @@ def split_games(text: str) -> list[str]:
     - a move, or a move number, after moves and a result
     - move number 1 after two or more moves
 
-    In the last case the new game may be a variation. So the FEN in front of the moves of the game
-    before, if there is one, is copied in front of the new game's text. It is not copied if it is in
-    a tag, or if a result ended the game before.
+    In the last case the new game may be a variation of the game before it. So a FEN in front of the
+    moves of that game is copied in front of the new game's text, unless a result ended that game. A
+    FEN in a tag is not copied.
     """
     games = _split(text)
     ends = [*(game.first for game in games), len(text)][1:]
@@ -274,9 +274,9 @@ def begins_with_moves(line: str) -> bool:
 
 
 def _begins_game(game: _Record, kind: str, name: str) -> bool:
-    """Return whether a token, with the kind and name that `_tokens` yields, ends `game`.
+    """Return whether a token begins a new game, after the part of `game` that has been read.
 
-    If so, it is the first token of a new game.
+    kind, name : as `_tokens` yields them; `split_games` has the conditions
     """
     if kind == "tag":
         return bool(game.words or game.ended or name in game.tags)

@@ -91,8 +91,8 @@ def require_stronger_first(words: str) -> None:
 def _spelling(words: str) -> str | None:
     """Return the letters of both armies in the order of a text, such as `KNKR`.
 
-    None for text of another form. Letters are not checked: any Latin letters are returned, in upper
-    case.
+    None for text of another form. In text of letters, any Latin letters are accepted, not only
+    those of pieces; they are returned in upper case.
     """
     plain = words.strip()
     if is_chinese(plain):

@@ -47,9 +47,10 @@ class RelativePlace(NamedTuple):
 
     @property
     def is_tandem(self) -> bool:
-        """Return whether others of its kind on its file prevent naming the piece by the file.
+        """Return whether the file does not identify the piece, as others of its kind stand on it.
 
-        False for advisors and elephants: one can only go ahead, and the other only back.
+        False for advisors and elephants, which the file identifies: one of two can only go ahead,
+        the other only back.
         """
         return self.count_on_file > 1 and self.kind not in (PieceType.ADVISOR, PieceType.ELEPHANT)
 

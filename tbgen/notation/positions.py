@@ -179,10 +179,10 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _board_lines(text: str) -> list[str]:
-    """Return the lines of a text; a single line is cut into the lines of the board it begins with.
+    """Return the lines of a text; a single line that begins with a board is cut into its lines.
 
-    These are ten rows, the names of files if they follow, and the rest of the text, such as the
-    side to move. Empty for a single line that begins with no board.
+    The lines of such a board are ten rows, the names of files if they follow, and the rest of the
+    text, such as the side to move. Empty for any other single line.
     """
     lines, at = text.splitlines(), 0
     if len(lines) > 1:
