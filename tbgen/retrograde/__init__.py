@@ -13,7 +13,7 @@ Moves in Chinese Chess Endgames*:
     4   revised propagation   solve                orders 1, 2, ...                        5
         candidates            candidates           initialise, prune, declare              5.1
     4a  perpetual check       perpetual_check      direct wins by checks, seeds of order   5.1
-    4b  perpetual chase       chase/               direct wins by another offence          3.3
+    4b  perpetual chase       chase/               direct wins by chases                  3.3
     5   final phase           solution             codes of all positions; draws           5
 
     solve         all phases for one material
@@ -35,7 +35,7 @@ Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen
     settled     with a code, which is recorded in a journal; an *unknown* position is not settled
     waiting     with a best capture, or a direct win, that is not *due* yet: the propagation has not
                 reached the order and plies of its value
-    losable     unknown, and without a capture, or with a best capture that loses and is due
+    losable     unknown, and either without a capture or with a best capture that loses and is due
     offence     a check or a chase; the *offender* loses if it must repeat offences for ever
     pattern     positions in which the offender has nothing but the offence
     direct win  a position of a pattern, the winner to move: won in 0 plies at this order
@@ -48,13 +48,13 @@ Parameters of kernels, unless a kernel says otherwise, those of `tbgen.rows`, an
 
     side : int64, the side to move, 0 Red, 1 Black
     legal : Rows of the given leads, in (out in `k_legal`); the legal positions
-    area : int64 (inner size,), the squares of the inner piece
+    area : int64 (inner size,), the squares where the inner piece may stand
     numbers : unsigned (rows of the given leads * 90,), inout; the number of each position's
         code, or of its best capture found so far, in a palette (`tbgen.tables.palettes`)
     view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a
-        supporting table with this table's index, of the same numbers
+        supporting table with the parent's index; numbers in the palette of `numbers`
     view_frame : Frame, of the view
     base : int64, index in `numbers` of a row's first square
-    strides : int64 (groups,), the view's stride of each group of the frame, 0 if it has none
-    saved : unsigned (90,), scratch of the same type
+    strides : int64 (groups,), the view's stride of each group of `frame`; 0 if the view lacks it
+    saved : unsigned (90,), scratch, of the type of `numbers`
 """

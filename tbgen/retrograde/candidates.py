@@ -90,8 +90,9 @@ class SearchState:
         """Context manager: yields a search at one order.
 
         The caller calls `Search.initialise`. The search uses the frontiers of the propagation,
-        which are idle between orders. Meanwhile, captures that lose at this order count as losing.
-        At the end `possible_losses` is stored, unless this is a later search and found nothing.
+        which are idle between orders. Meanwhile, positions whose best capture loses at this order
+        are losable. At the end `possible_losses` is stored, unless this is a later search and found
+        nothing.
         """
         p = self.propagation
         with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
@@ -233,7 +234,7 @@ class Search:
             sets.clear_rows(marked)
             sets.add(state.after_offence, marked, within=p.unknown[self.winner])
             sets.difference(self.unwon, marked, self.escapes)
-            # Before `loss_candidates` is found: later, `join` would list an emptied row twice.
+            # If removed later, from `loss_candidates`, `join` would list an emptied row twice.
             if lost is not None:
                 sets.remove(lost, newly_losing.rows)
             self.without_move_into(self.offender, newly_losing, self.loss_candidates, self.escapes)
@@ -296,8 +297,8 @@ class Search:
 
         captures_wait : as for `initialise`
 
-        On entry, all positions after a possible offence that a capture wins at this order are win
-        candidates or in `escapes`; `escapes` has no other positions that such a capture wins.
+        On entry, of the positions that a capture wins at this order, those after a possible offence
+        are in `win_candidates` or in `escapes`; the others are in neither.
         """
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:

@@ -12,9 +12,9 @@ is to replace it by another one if that is larger.
     an advisor or elephant is captured     the view has leads without this piece; mirror images
                                            have leads of their own (`Layout.reduced` is False)
 
-In the first and third case, one capturing move, except of the inner piece, raises the numbers of a
-row to those of a row of the view, for all squares of the inner piece with which the piece attacks
-its victim. Parameters of kernels: `tbgen.retrograde`.
+In the first and third case, a capture by any piece but the inner piece raises a row of `numbers` to
+a row of the view, for all squares of the inner piece with which that piece attacks its victim.
+Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _capture_by_attackers(
     """Raise numbers of a row to the values of captures on `victim` by attackers of `side`.
 
     first : int64, the first row, in `view`, of the lead after the capture
-    mid : int64, of the row, before the capture
+    mid : int64, the mid of the row in `numbers`, before the capture
     rest : int64, the view's mid with all men on their squares, the captured one left out
     victim : int64, the square of the captured piece
     lo, hi : uint64, the occupied squares of lead and mid

@@ -31,8 +31,8 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
-"""Function with the parameters of `Captures.find`. A function for one view does not begin with
-zeros: it replaces a number in `numbers` if the best of the view's captures has a larger one.
+"""Function with the parameters of `Captures.find`. If for one view, it does not clear `numbers`; it
+changes a position's number only to a larger one, that of the best capture in the view.
 """
 
 
@@ -146,7 +146,7 @@ class Captures:
     def _of_attackers(
         self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
     ) -> FindCaptures:
-        """Return a function that raises numbers to captures of attackers of one type, by one view.
+        """Return a function that finds captures of attackers of one type, from one view.
 
         If the view has no inner piece, these are captures of the inner piece, else of a mid group.
         """
@@ -164,9 +164,9 @@ class Captures:
         )  # fmt: skip
 
     def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> FindCaptures:
-        """Return a function that raises numbers to captures of advisors, or of elephants.
+        """Return a function that finds captures of advisors, or of elephants, from one view.
 
-        The function makes the view for the leads that it needs, at each call.
+        Each call makes the rows of the view for the leads that it needs.
         """
         layout, victim_side = self._layout, self._side.other
         side, frame, strides = int(self._side), self._frame, _strides(layout, view)

@@ -31,7 +31,7 @@ def _k_encode(codes, palette, index_of, out):
     out : uint8 (n,), out; buffer for the block
     """
     size = 0
-    index_of[0] = 1  # no position, and so never new
+    index_of[0] = 1  # code 0 is no position, and must not enter the palette
     for i in range(codes.size):
         if not index_of[codes[i]]:
             if size == palette.size:

@@ -2,8 +2,8 @@
 
     index and rules  ->  code spaces to try  ->  MemoryNeed: in memory, or with arrays on disk
 
-Plain arithmetic without numba, for plans of tables that are not built yet. If a phase gets another
-set of positions, it must be counted here.
+Plain arithmetic without numba, for plans of tables that are not built yet. If a phase allocates one
+more set of positions, it must be counted here.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ _CHUNK_BYTES = 4
 """Bytes per slot of a thread's chunk: its codes, and records being compressed."""
 
 _NEIGHBOURS = 20
-"""Assumed number of leads, reached by moves from a lead or back, whose rows a sweep of this lead
-reads in frontier and escapes.
+"""Assumed number of other leads, one move away from a lead, whose rows in the frontier and in the
+escapes a sweep reads for this lead.
 """
 
 _SWEEP_SETS = 6

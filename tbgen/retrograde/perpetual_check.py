@@ -58,7 +58,7 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Make those unknown positions direct wins in which the winner, in check, wins by a capture.
+    """Make direct wins of the unknown positions in which the winner, in check, wins by a capture.
 
     The capture wins at this order. The last move may have been the offender's check, so these
     positions belong to the check pattern (docs/values.md, "Patterns, exactly", condition 2).
@@ -75,8 +75,8 @@ def _declare_captures(search: Search) -> None:
 def _prune_checkers(search: Search) -> bool:
     """Prune win candidates in which the winner must check for ever; return whether there were any.
 
-    Candidates that depend on them are pruned, too, which may make others such. So the caller
-    repeats this until there are none.
+    Candidates that depend on them are pruned, too. Then the winner may have to check for ever in
+    further candidates, so the caller repeats this until there are none.
 
     Win candidates that meet the winner's clause are *calm*; all others are pruned. The calm ones
     are a least fixpoint:

@@ -13,10 +13,11 @@ To *settle* a position is to give it its code. Steps settle the best wins and th
 so a position's first code is its value. The code goes into a journal; the position leaves two sets:
 
     unknown    legal and not settled: an escape for the opponent
-    losable    unknown, and without a capture, or with a best capture that loses and is due
+    losable    unknown, and either without a capture or with a best capture that loses and is due
 
-A sweep for losses tests only for moves into unknown positions. A move into a loss needs no test:
-the step after that loss has settled its position as a win. Parameters of kernels: `tbgen.rows`.
+A sweep for losses tests only for moves into unknown positions. Moves into lost positions need no
+test: a position with such a move was settled as a win, in the step after that loss. Parameters of
+kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ class Propagation:
 
     Attributes with two entries have one for each side to move. `waiting` has positions whose best
     capture, or direct win, is not due yet; another move may have settled them. `frontiers` have the
-    positions that the last step settled. The next step writes Red's to `spare_frontier`, since it
-    still reads Red's last ones.
+    positions that the last step settled. The next step writes Red's positions to `spare_frontier`,
+    since Black's sweep still reads Red's frontier of the last step.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Propagation:
         unknown : the legal positions of each side to move
         sorted_positions : for each side to move, the positions without any capture, and those whose
             best capture wins or loses (`sort_by_captures`)
-        code_space : coding of the values, also of the records in the journals
+        code_space : code space of the values, and so of the codes in the journals
         report : called after each step, and after `start`, as `Report` defines
         """
         self.sets = sets

@@ -5,8 +5,8 @@
 `CountedPlanes`   planes and their statistics for a writer of files; one plane is in memory
 
 A palette (`tables/palettes.py`) is the ascending list of the codes that occur. Planes contain
-*numbers*, the indices of codes in the palette. If a position has several slots, one is *canonical*:
-its others are empty (code and number 0). Parameters of kernels: `tbgen.retrograde`.
+*numbers*, the indices of codes in the palette. If a position has several slots, one is *canonical*;
+the others are empty (code and number 0). Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations

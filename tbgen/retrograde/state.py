@@ -67,7 +67,7 @@ class BuildState:
     order, step : the last order begun, and its last finished step (`Propagation.steps`)
     changed : whether that order has settled any positions
     chase_patterns : map from each order searched to its number of direct wins by chase
-    search_states : of all searches for loops, in the order of their runs; empty before order 1
+    search_states : of all searches for loops, in the order in which they run; empty before order 1
     """
 
     propagation: Propagation
@@ -145,8 +145,8 @@ def resume_state(
     """Return the saved state, or None; `BuildState.add_searches` reads the states of searches.
 
     checkpoint : of the same material, rules and code space; its parts are not checked
-    report : if there is a state, called when reading begins, and when it ends, as
-        report("resuming", order, plies, 0)
+    report : if there is a state, called before reading as report("reading the state", 0, 0, 0), and
+        afterwards as report("resuming", order, plies, 0)
     """
     parts = None if checkpoint is None else checkpoint.load()
     if parts is None:

@@ -46,7 +46,7 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
 
 Plane = NDArray[Any]
-"""unsigned (n,): codes by slot with one side to move, or their numbers in a palette: of all slots,
+"""Codes with one side to move, or their numbers in a palette: unsigned (n,), by slot, of all slots
 or of the slots of some leads.
 """
 
@@ -54,7 +54,7 @@ MOST_MEN = 5
 """Maximum number of squares of one group: an army's five pawns."""
 
 AS_INNER = -1
-"""In place of the number of a group: the piece is the inner piece of the supporting table."""
+"""Value in place of a group's number: the piece is the inner piece of the supporting table."""
 
 
 class SupportingTable(Protocol):
@@ -77,8 +77,8 @@ class SupportingTable(Protocol):
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
         """Return a tile as runs of consecutive leads: for each run, its first slot and its numbers.
 
-        Numbers are by slot, in index order: of an arbitrary code if a slot has no position, or is
-        not the one that counts (*canonical*) of a position's several slots.
+        A run has a number for each slot, in index order. Of several slots of a position only one
+        counts, the *canonical* one. All other slots have the number of an arbitrary code.
 
         number : the tile, from 0 on
         numbers_of : maps distinct codes (n,) to the numbers (n,) that are returned for them
@@ -110,7 +110,7 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
             row = lead * mids + mid
             lo, hi = legal_row(lead, mid, side, frame)
             if not has_inner:
-                # Without an inner piece there are no twins, and one empty mid.
+                # Without an inner piece there are no twins, and a single mid, without men.
                 plane[row] = source[row - lead_0 * mids] if lo else 0
                 continue
             for square in range(STRIDE):
@@ -137,14 +137,14 @@ def load_plane(
     """Load one side of a supporting table, as values of the captures that lead to it.
 
     side : to move after the capture, in the table's colours
-    numbers : for each code of the table that should occur the number (in the palette of captures)
-        of a capture that leads to it
+    numbers : map from each code that may occur in the table to the number, in the palette of
+        captures, of a capture that leads to it
     dtype : unsigned, of the numbers and of the result
     frame : of the table
 
     Returns an array by row and square, (rows * 90,), or (rows,) if the table has no inner piece;
     illegal positions have 0. Raises the errors of reading the table. Raises `TablebaseError` if a
-    legal position has a code that should not occur; without an inner piece, this is not tested.
+    legal position has a code that is not in `numbers`; not tested without an inner piece.
     """
     layout = table.layout
     plane: Plane = workers.storage.zeros(layout.rows * (STRIDE if layout.inner else 1), dtype)
@@ -334,7 +334,7 @@ class ViewMaker:
 
 
 BYTE_CODES = CodeSpace(1)
-"""Codes of order 0 in one byte."""
+"""Code space with order 0 only, one byte per code."""
 
 
 @dataclass(frozen=True)
@@ -344,7 +344,7 @@ class DrawnTable:
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
     absent_codes: tuple[int, ...] = ()
-    """Codes of no position that `occurring_codes` returns, to compile kernels for many codes."""
+    """Codes without positions that `occurring_codes` returns, too, to compile for many codes."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the code of the draw, and `absent_codes`."""

@@ -47,7 +47,10 @@ def is_compiled(rules: Rules, *, ordered: bool) -> bool:
 
 
 def _kernels_of(rules: Rules) -> str:
-    """Return the name of the kernels of a rule set; chase rules are an argument of the kernels."""
+    """Return the name of a rule set's kernels.
+
+    Chase rules are arguments, so all rule sets with the same `offences` share kernels.
+    """
     return f"offences-{rules.offences}"
 
 
@@ -59,7 +62,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     to the system before a table is solved (`trim_process`).
 
     rules : the rule set of the whole build
-    ordered : whether to include the kernels of orders above 0, which the rules decide
+    ordered : whether to include the kernels of orders above 0 (the repetition rules)
     alone : whether this process compiles everything, for lack of memory for two
 
     Raises the errors of `compile_lock`.

@@ -15,9 +15,9 @@ that must be met again and again, whatever the offender does. Three stages find 
 
 The kernels of the fixpoints allocate nothing; Python allocates their arrays.
 
-Graphs are in compressed rows. Offence node o has the reply nodes offence_start[o] up to
-offence_start[o + 1]: reply nodes are numbered in that order, one for each edge. Reply node r has
-the edges reply_start[r] up to reply_start[r + 1], each leading to offence node reply_target[e].
+Graphs are stored as compressed sparse rows. Offence node o has the reply nodes offence_start[o] up
+to offence_start[o + 1] (exclusive), one for each of its edges. Reply node r has the edges e from
+reply_start[r] up to reply_start[r + 1] (exclusive), each leading to offence node reply_target[e].
 Parameters of kernels: `tbgen.retrograde.chase`.
 """
 
@@ -47,9 +47,9 @@ class PatternGraph(NamedTuple):
     """Graph of a chase pattern: the edges from offence nodes to reply nodes, and back."""
 
     offence_start: Integers
-    """int64 (offence nodes + 1,): the first reply node of each, then their total number."""
+    """int64 (offence nodes + 1,): the first reply node of each, then the number of reply nodes."""
     reply_start: Integers
-    """int64 (reply nodes + 1,): the first edge of each reply node, then their total number."""
+    """int64 (reply nodes + 1,): the first edge of each reply node, then the number of edges."""
     reply_target: Integers
     """int64 (edges,): the offence node that each edge leads to."""
     calm: Bools
@@ -206,8 +206,8 @@ class Conditions(NamedTuple):
 def _k_force(graph, conditions, calm, safe, inside, forced):
     """Find the conditions that the winner can force to be met once from each node of `inside`.
 
-    conditions : Conditions; the nodes of `inside` that are not `calm` must have pairs
-    calm : bool (reply nodes,), nodes where calm replies meet all conditions
+    conditions : Conditions; the edges of all nodes in `inside` but not in `calm` must have pairs
+    calm : bool (reply nodes,), nodes from which calm replies meet all conditions; skipped
     forced : uint64 (reply nodes,), inout; a word for each node, to which the conditions are added:
         CHECK_BIT, and the bit of each piece at the offence node before the reply node
     """

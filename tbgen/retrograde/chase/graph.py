@@ -4,7 +4,8 @@
     offence node   a loss candidate (the offender to move) and a victim V that it must chase
     reply node     the position after one chase of V from there, the winner to move
     edge           a quiet reply of the winner that answers the attack on V, and leads to an
-                   offence node of the same V; no check, under rules in which one voids all chases
+                   offence node of the same V. Under rules in which a check voids all chases
+                   (`CHECK_VOIDS`), a reply that gives check is no edge
 
 The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move. The
 victim is part of the node, since chasing two pieces in turn is allowed. Parameters of kernels:
@@ -73,7 +74,7 @@ class ChaseCandidates(NamedTuple):
 def _find_node(row, square, victim, candidates):
     """Return the offence node of the position (row, square) and a victim in it; -1 for none."""
     key = row * SQUARES + square
-    # np.searchsorted would take longer to compile than all of this.
+    # np.searchsorted would take longer to compile than this whole function.
     c, end = 0, candidates.keys.size
     while c < end:
         middle = (c + end) // 2

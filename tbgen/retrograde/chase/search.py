@@ -5,14 +5,14 @@ The *offender* can only chase one piece for ever, and so loses to the *winner* (
 
 initialise   win candidates are positions of the winner, not in check, in which the offender
              attacks some piece (`sieve.py`)
-prune        sweeps to the greatest fixpoint; then loss candidates whose moves do not all chase one
-             and the same piece are removed, and sweeps again: hardly any candidate is left
-             (`victims.py`)
+prune        sweeps to the greatest fixpoint; then only loss candidates are kept in which every
+             move that does not lose chases one and the same piece (`victims.py`); then sweeps
+             again: hardly any candidate is left
 declare      the remaining candidates become a graph with exact attacks and the victim in each node
              (`graph.py`), solved with the winner's clauses: not for ever checking, nor for ever
              chasing one piece (`game.py`)
 
-Parameters of kernels: `tbgen.rows`.
+Parameters of kernels: `tbgen.rows`; of chases: `tbgen.retrograde.chase`.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""If a set has fewer bytes than this for each remaining candidate, the memory of the idle frontiers
-is released before the graph is built. With fewer candidates, to allocate it again would take longer
-than the search.
+"""Bytes of a set for each remaining loss candidate. If a set has fewer, the graph will be large, so
+the memory of the idle frontiers is released before it is built. If a set has more, to allocate that
+memory again would take longer than the search.
 """
 
 
 @borrowing_kernel
 def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
-    """Set `found` to the positions in which `side`, not in check, has a piece under attack.
+    """Set `found` to the positions of `within` in which the opponent of `side` attacks a piece.
 
-    They are those of `within`, with `side` to move. `attacked_row` defines the attacks that count.
+    `side` is to move, and not in check. `attacked_row` defines the attacks that count.
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):
@@ -146,7 +146,7 @@ def compile_sieve() -> None:
 
 
 def compile_graph() -> None:
-    """Compile all other kernels of chases, by a search for a pattern without candidates."""
+    """Compile the kernels of `victims`, `graph` and `game`, by a search without candidates."""
     front, converter, workers = _empty_search()
     setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows, converter)
     find_chase_wins(front, setting, front.rows, workers)

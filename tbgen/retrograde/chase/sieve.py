@@ -38,9 +38,9 @@ ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which a defender attacks `target`.
 
-    The defender is an advisor or elephant on `source`; the distance and `target` show which of them
-    can attack. The inner piece may stand in an elephant's eye, and so block the attack. The set is
-    two words, both empty if there is no attack at all.
+    The defender is an advisor or elephant on `source`. Its type follows from the distance to
+    `target` and from the area that `target` belongs to. The inner piece may stand in an elephant's
+    eye, and so block the attack. The set is two words, both empty if there is no attack at all.
     """
     ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
     if ranks == 1 and files == 1:
@@ -140,9 +140,9 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 def attacked_row(lead, mid, side, chase_rules, frame):
     """Return the positions of a row, as two words, in which `side` attacks an enemy piece.
 
-    The king and pawns of `side` do not count as attackers. Not counted as attacked are the enemy
-    king, men that may be chased freely (`may_be_victim`), and an inner pawn on its own half of the
-    board, unless the rules judge chases of it.
+    The king and pawns of `side` do not count as attackers. Enemy pieces that do not count as
+    attacked: the king; men that cannot be victims under the rules (`may_be_victim`); an inner pawn
+    on its own half of the board, unless the rules have `PAWNS_AT_HOME`.
     """
     occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
     occ_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Common victims of a loss candidate: the pieces that all its moves chase, except moves that lose.
+"""Common victims of a loss candidate: pieces chased by every move that does not lose.
 
 A *loss candidate* is a position with the offender to move that may belong to a perpetual chase. It
 is kept if some move does not lose, and all such moves chase one and the same piece. To chase is to
@@ -46,8 +46,8 @@ class ChaseSetting(NamedTuple):
 def is_won(row, square, setting):
     """Return whether the winner, to move, has won the position (row, square): it is not in `unwon`.
 
-    Also True for illegal positions, so that an illegal move of the offender is no escape. No move
-    of a loss candidate leads to a position that the winner has lost.
+    Also True for illegal positions, so that an illegal move of the offender is no escape; and for
+    positions that the winner has lost, but no move of a loss candidate leads to one.
     """
     return not has(setting.unwon[row, 0], setting.unwon[row, 1], square)
 
@@ -98,11 +98,11 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 
 @part
 def _chased_by(source, target, lo, hi, setting, boards):
-    """Return those of the squares (lo, hi) on which the offender's quiet move chases a piece.
+    """Return the squares among (lo, hi) whose piece the offender's quiet move chases.
 
     The move is from `source` to `target` in the position of `boards`; `boards.after`, a copy of
-    `boards.board`, is restored. Checks need no test: a check is an escape in this search, and
-    positions with an escape are no loss candidates.
+    `boards.board`, is restored. Checks need no test: a check that does not lose is an escape in
+    this search, and positions with an escape are no loss candidates.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
@@ -129,8 +129,8 @@ def common_victims(row, square, setting, boards):
     copy(board, after)
     lo, hi = FULL, FULL
     chases = 0
-    # Moves of the lead come first: they seldom chase, which settles most candidates, and the frame
-    # has the rows that they lead to.
+    # Moves of the defenders come first. They seldom chase, so one of them removes most candidates;
+    # and the frame has the leads that they lead to.
     for m in range(frame.move_start[offender, lead], frame.move_start[offender, lead + 1]):
         to_row, to_square = np.int64(frame.lead_after[m]) * mids, np.int64(square)
         if frame.lead_moves[m, MIRRORED]:
