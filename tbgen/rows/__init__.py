@@ -43,8 +43,8 @@ Parameters of kernels, unless a kernel says otherwise:
     result : Rows, inout
     use_escape : bool, `escape` is used
     escape : Frontier of the opponent without lists, in; positions with a quiet move into it are
-        excluded. If predecessors of `front` are searched, the caller ensures that a position of
-        `within` without such a move has a move into `front`
+        excluded. If predecessors of `front` are searched, the caller ensures that each position of
+        `within` has a quiet move into `escape` or `front`, or is on `found` with `add_found`
     data : uint8 (n,), in; a record
     at : int64, byte offset in a record
     filtered : bool, `within` is used

@@ -3,7 +3,7 @@
 
     lo   bits 0..44   ranks 0 to 4         bit = square
     hi   bits 0..44   ranks 5 to 9         bit = square - 45
-    lo   bit 63       OFF_BOARD: stands for the square of the inner piece where there is none
+    lo   bit 63       OFF_BOARD: in place of a square, if the index has no inner piece
 
 The positions of one *row* of the index differ only in the square of one attacker, the *inner
 piece*. A set of them is such a pair, too: one bit for each square. An index without an inner piece
@@ -269,7 +269,7 @@ def slides_along_files(lo, hi, free_lo, free_hi):
 def slides(lo, hi, free_lo, free_hi):
     """Return the free squares from which a rook, or a cannon without capturing, enters a set.
 
-    All squares of the path must be free. Slides from the set reach the same squares.
+    All squares between must be free. Slides from the set reach the same free squares.
     """
     out_lo, out_hi = slides_along_files(lo, hi, free_lo, free_hi)
     return out_lo | slides_along_ranks(lo, free_lo), out_hi | slides_along_ranks(hi, free_hi)
@@ -281,7 +281,7 @@ def jumps_into(lo, hi, free_lo, free_hi):
 
     The leg of a jump, the square that may block it, is next to the square where the jump begins.
     """
-    # Long step along a file: one file sideways, then two ranks back past the leg between.
+    # Jumps of two ranks and one file; the leg is on the rank between, on the file of the start.
     side_lo, side_hi = _sideways(lo), _sideways(hi)
     a_lo, a_hi = down(side_lo, side_hi)
     a_lo, a_hi = down(a_lo, a_hi)
@@ -292,7 +292,7 @@ def jumps_into(lo, hi, free_lo, free_hi):
     leg_lo, leg_hi = up(free_lo, free_hi)
     out_lo |= a_lo & leg_lo
     out_hi |= a_hi & leg_hi
-    # Long step along a rank.
+    # Jumps of one rank and two files; the leg is on the file between, on the rank of the start.
     a_lo, a_hi = up(lo, hi)
     b_lo, b_hi = down(lo, hi)
     a_lo |= b_lo

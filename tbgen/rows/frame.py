@@ -286,10 +286,10 @@ def is_canonical(lead, mid, square, frame):
 
 @part
 def _largest_as_inner(mid, square, frame):
-    """Return mid and inner square of the slot that has the largest twin as its inner piece.
+    """Return mid and inner square of the slot whose inner piece is the twin on the largest square.
 
     If a twin is on a larger square than the inner piece, the twin on the largest square and the
-    inner piece are exchanged; else the given mid and square are returned.
+    inner piece are exchanged; else mid and square are returned unchanged.
     """
     twin = frame.twin
     if twin < 0:

@@ -5,9 +5,9 @@
     record    positions of a chunk, nonempty row by nonempty row:
 
               gap         row number minus the previous one, or minus the chunk's first row; zigzag
-                          coded, seven bits a byte, lowest first, 128 more in all but the last byte
-              squares     one byte each, 128 more for the last one; or, if there are many:
-              DENSE       and both words of the row, six bytes each
+                          coded, seven bits a byte, lowest first, plus 128 in all but the last byte
+              squares     one byte each, plus 128 in the last; or, from 13 squares on:
+              DENSE       one byte, then both words of the row, six bytes each
 
     `StoredRecords`   records of some chunks, the long ones compressed
 

@@ -39,8 +39,8 @@ Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
 _SMALL_FRONTIER, _MODEST_FRONTIER = 2000, 20_000
-"""Numbers of rows on a frontier below which one range of leads, or `FEW_RANGES`, suffice: each
-range is a call of a kernel, which takes 20 microseconds.
+"""Numbers of rows on a frontier below which the leads are divided into one range, or `FEW_RANGES`:
+each range is one more call of a kernel, and a call takes 20 microseconds.
 """
 
 _LIST_DIVISOR = 16
@@ -268,8 +268,8 @@ class Sets:
         self.workers = workers
         self.leads, self.mids = frame.leads, frame.mids
         self.chunks = Chunks.of(self.leads, self.mids)
-        # Rows in a range of chunks. Frontiers are divided into fewer ranges only if they have less
-        # than _MODEST_FRONTIER rows, counted by `ranges_for`.
+        # Most rows that one call records: those of a range of chunks or, on a small frontier, for
+        # which `ranges_for` returns fewer ranges, up to _MODEST_FRONTIER.
         rows = -(-self.chunks.number // RANGES) * self.chunks.rows
         size = ROW_BYTES * max(rows, _MODEST_FRONTIER)
         self.record_buffers = [np.empty(size, np.uint8) for _ in range(workers.threads)]

@@ -27,7 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 from tbgen.system.platform import allocate, anonymous_pages, release_pages, resident_bytes
 
 _HUGE_PAGES = 4 << 20
-"""Size in bytes from which an array uses huge pages: two of them, on most machines."""
+"""Size in bytes from which an array uses huge pages; a huge page usually has 2 MiB."""
 
 _ON_DISK_FROM = 1 << 18
 """Size in bytes from which `DiskStorage` stores an array in a file; smaller ones stay in memory."""

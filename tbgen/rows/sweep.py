@@ -13,8 +13,8 @@ kind of sweep (`without_move_into`) has escapes, but no frontier:
 *Pull*: for each lead (placement of the defenders), positions are gathered from this lead and those
 that its moves lead to. One thread writes it, so the result does not depend on the order of threads.
 
-A lead with few frontier rows in these leads is gathered from lists of rows (sparse, `moves.py`).
-Other leads are gathered by scanning lines of the board (dense, `gather.py`).
+If the frontier has few rows in these leads, the lead is gathered from lists of rows (sparse,
+`moves.py`), otherwise by scanning lines of the board (dense, `gather.py`).
 
 With escapes and a dense frontier, only the predecessors of the escapes are gathered. That suffices:
 phases remove from `within` what a sweep finds, so each position left there had an escape after the
@@ -286,7 +286,8 @@ class Sweeper:
         side : the side to move in `within` and in the positions that are found
         front : positions with the opponent to move
         escape : positions with the opponent to move; a quiet move into them excludes a position.
-            Each position of `within` without such a move must have a move into `front`
+            Each position of `within` must have a quiet move into `escape` or `front`, or be on
+            `found` with `add_found`
         add_found : treat positions already on `found` as predecessors; if False, remove them
         """
         ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)

@@ -28,8 +28,8 @@ from frontiers of few rows.
 """
 
 DISK_RANGES = 480
-"""Maximum number of ranges of leads if arrays are on disk, in place of smaller maxima: the pages
-that one range uses must fit into memory.
+"""Maximum number of ranges of leads if arrays are on disk, in place of `RANGES` and `FEW_RANGES`:
+the pages that one range uses must fit into memory.
 """
 
 
