@@ -22,7 +22,7 @@ Parameters of kernels, unless a kernel says otherwise:
     count : int, number of entries already written
     without_xray : bool, True to ignore rooks and cannons that protect the victim only through the
         attacker's square, that is, only after the attacker has left it
-    bit : int, of any width; the number of a bit
+    bit : int, of any integer type; the number of a bit
     chase_rules : int64, definition of a chase as bits (`Chases.word` in `tbgen.indexing.rulesets`)
 """
 

@@ -88,7 +88,7 @@ def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
 
 @scalar
 def _is_open_to(board: Board, side: int, square: int) -> bool:
-    """Return whether a square is empty or has a piece of the other side than `side`."""
+    """Return whether a square is empty or has a piece of the opponent of `side`."""
     return board[square] == EMPTY or piece_side(board[square]) != side
 
 
