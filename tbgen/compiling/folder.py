@@ -4,7 +4,8 @@
     tbgen/DIGEST in $XDG_CACHE_HOME or ~/.cache  the usual folder
     tbgen-UID/DIGEST in the temporary folder     if the folder above cannot be written, belongs to
                                                  another user, or can be written by other users
-    none                                         every process compiles for itself
+    none                                         if neither can be used: every process compiles
+                                                 for itself
 
 The digest (`source_digest`) covers the sources: numba detects changes only in the file of a kernel,
 and not in functions that the kernel calls. Loading a kernel runs its code. So a folder is used only

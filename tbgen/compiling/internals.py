@@ -256,7 +256,8 @@ def _store(of: _Pointer, value: Any, c: Any) -> Any:
     plain = c.unbox(of.plain, value)
     fields = c.context.data_model_manager[of.plain].as_data(c.builder, plain.value)
     address = cgutils.alloca_once_value(c.builder, fields)
-    # An opaque copy: if a kernel is inlined into its entry, these stores must stay invisible to it.
+    # Hide the address from LLVM: loads of fields are marked as invariant, and a kernel inlined into
+    # the wrapper that Python calls must not be optimised together with these stores.
     kind = ir.FunctionType(c.context.get_value_type(of), [address.type])
     hidden = c.builder.asm(kind, "", "=r,0,~{memory}", [address], True)
     return extending.NativeValue(hidden, is_error=plain.is_error)

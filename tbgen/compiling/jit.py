@@ -47,7 +47,7 @@ Class = TypeVar("Class", bound=type)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 if numba.config.DISABLE_JIT:
-    # Kernels rely on 64-bit integers, and would take days.
+    # Kernels rely on 64-bit integers and, uncompiled, would take days.
     raise InputError(
         "NUMBA_DISABLE_JIT is set, and kernels cannot run without being compiled",
         "unset NUMBA_DISABLE_JIT",
