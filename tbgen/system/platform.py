@@ -94,11 +94,10 @@ def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
 
 
 def lock(file: BinaryIO, *, wait: bool) -> None:
-    """Lock an open file against other processes, until it is closed.
+    """Lock an open file until it is closed, against other processes and a second open of this one.
 
-    Also against this process if it opens the file again. If the file is locked already, waits for
-    its release, or raises `BlockingIOError` if `wait` is False. Raises `OSError` if the file system
-    has no locks.
+    If the file is locked already, waits for its release, or raises `BlockingIOError` if `wait` is
+    False. Raises `OSError` if the file system has no locks.
     """
     if not WINDOWS:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -182,7 +181,7 @@ def process_memory(root: Path = Path("/")) -> list[int]:
 
 
 def total_memory() -> int:
-    """Return the bytes of memory of this machine; `sys.maxsize` if the system does not tell."""
+    """Return the bytes of memory of this machine; `sys.maxsize` if unknown."""
     if WINDOWS:
         return _memory_status()[0]
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

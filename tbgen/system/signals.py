@@ -18,7 +18,7 @@ from types import FrameType
 
 _NAMES = "SIGTERM", "SIGHUP", "SIGBREAK"
 _STOPS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
-"""Signals that are handled like Ctrl-C, of those that this system has."""
+"""Signals of `_NAMES` that this system has; they are handled like Ctrl-C."""
 
 _RETRY_SECONDS = 0.02
 
@@ -42,7 +42,7 @@ def leave_signals() -> None:
     """Restore the default handlers before the exit, so that a further signal ends the process.
 
     Signals that are ignored stay ignored. A dropped `KeyboardInterrupt` is not raised again, except
-    on Windows if its time is running.
+    on Windows if its timer (`_raise_later`) has been started.
     """
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)
