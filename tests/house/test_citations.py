@@ -32,9 +32,10 @@ DECISION = re.compile(r"\b[Dd]ecisions? (\d+)\b")
 SECTION = re.compile(r"(docs/[\w/-]+\.md), (?:section (\d+(?:\.\d+)?)|\"([^\"]+)\")", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)")
 
-ELSEWHERE = {"bulk2.py", "win.py"}
+ELSEWHERE = {"bulk2.py", "sitecustomize.py", "win.py"}
 """Modules that may be cited though they are not in the repository: the program with which
-scripts/measure/bench_goals.py compares, and a file that a reader of docs/tutorial.md saves.
+scripts/measure/bench_goals.py compares, a module that Python imports at its start, and a file that
+a reader of docs/tutorial.md saves.
 """
 
 NAME = re.compile(r"(?<![\w./-])tbgen((?:\.(?!__)[A-Za-z_]\w*)+)")
