@@ -67,7 +67,7 @@ A thread has a stack and an allocator arena. 540 MiB were measured for two threa
 """
 
 COMPILER_BYTES = 272 << 20
-"""Minimum memory for compiling kernels in one process: measured 210 MiB, and the code of LLVM."""
+"""Minimum memory for compiling kernels in one process: 210 MiB measured, plus the code of LLVM."""
 
 TWO_COMPILERS_BYTES = 512 << 20
 """Minimum memory for compiling kernels in two processes at once, which take 430 MiB together."""
@@ -82,7 +82,7 @@ _REMEDIES = {
 
 
 class NotEnoughMemoryError(TablebaseError):
-    """Raised when a build may not use the memory that a table, or the compiler, needs at least.
+    """Raised if a build may use less memory than a table, or the compiler, needs at least.
 
     A table needs least with its arrays on disk. `needed` and `available` are bytes, of memory or of
     address space; `limit` is the name of the limit that sets `available`, `hint` advises the user.
@@ -106,15 +106,16 @@ class NotEnoughMemoryError(TablebaseError):
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
     """Return the least memory of a build in bytes, and a clause that explains the figure.
 
-    The figure is `COMPILER_BYTES` if kernels are still to be compiled, and this takes more than the
-    table and more than `available`. Otherwise it is `least`, also if the table does not fit and the
-    process has too little memory to load the module that tests whether kernels are compiled.
+    The figure is `COMPILER_BYTES` if kernels must still be compiled, and both `least` and
+    `available` are smaller than it; otherwise it is `least`. The module that tests for compiled
+    kernels needs memory, too. If the table does not fit, and the process has less memory than
+    `COMPILER_BYTES`, the module is not loaded, and the figure is `least`.
 
     least : bytes that the table takes at least
     available : bytes that the process may use
     ordered : whether the table needs the kernels of orders 1 and above (repetition rules)
     """
-    # Do not load the compiler for a table that does not fit anyway.
+    # For a table that does not fit, load the compiler only if there is memory for compiling.
     loads = least <= available or usable_memory().memory >= COMPILER_BYTES
     if least < COMPILER_BYTES and available < COMPILER_BYTES and loads:
         kernels = import_permanently("tbgen.retrograde.warm_up")
@@ -160,8 +161,8 @@ class Progress:
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Called when a phase such as "captures" begins, and after each ply of "propagation".
 
-        order, plies : order (0, or above for repetition rules) and distance that are reached
-        settled : positions that were assigned a value since the last call
+        order, plies : order and distance that the phase has reached; 0 in phases without them
+        settled : number of positions that were assigned a value since the last call
 
         If a build resumes, a phase "resuming" is reported, with order and plies of the checkpoint.
         """
@@ -194,10 +195,11 @@ class Builder:
     state_seconds: float = STATE_SECONDS
 
     def build_job(self, start: Start) -> Built:
-        """Build a job's table, unless it is finished; then remove its checkpoints.
+        """Build a job's table, unless it is finished; afterwards remove the table's checkpoints.
 
-        A checkpoint newer than a finished table stays, since it is of an interrupted `rebuild`. So
-        do all checkpoints in a directory that cannot be written, and those of another metric.
+        Three kinds stay: checkpoints in a directory that cannot be written; a checkpoint newer than
+        a finished table, left by an interrupted `rebuild`; those of the other metric, except after
+        a build without `Task.metric`, which may have tried both.
 
         Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
         has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an
@@ -284,9 +286,9 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage with arrays in memory if they fit, else in files; records are in a file.
+        """Return storage whose arrays are in memory if they fit, else in files.
 
-        `width` and errors are those of `_require_memory`.
+        Journals are in a file in any case. `width` and errors are those of `_require_memory`.
         """
         need, available = self._require_memory(material, codes, width)
         if need.in_memory * MEMORY_MARGIN <= available:
@@ -319,8 +321,8 @@ class Builder:
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
         """Return the index in `choices` (pairs of metric and codes) of the first choice to try.
 
-        This is the last choice that has a usable checkpoint, else 0: an earlier build has found
-        that the choices before it are too small for the distances.
+        This is the last choice that has a usable checkpoint: an earlier build has found that the
+        choices before it are too small for the distances. Without a checkpoint it is 0.
         """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)

@@ -48,7 +48,7 @@ IDLE_WORKER_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
 PARALLEL_SECONDS = 10.0
-"""Estimated seconds of a build, by one thread, up to which it runs in one process.
+"""Longest estimated time of a build in one process, in seconds of one thread.
 
 A second process would still be loading its kernels when the first one has finished.
 """
@@ -198,7 +198,8 @@ class Collection:
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
-        by_workers : whether `Job.seconds` is `PlannedTable.worker_seconds`, else its `seconds`
+        by_workers : whether the seconds are those of one thread, `PlannedTable.worker_seconds`;
+            else `PlannedTable.seconds`
         """
         planned = {table.material.name: table for table in self.planned(threads)}
         return [
@@ -221,9 +222,9 @@ class Collection:
     ) -> Outcome:
         """Build tables with an executor, whose function must return a `Built`.
 
-        First the tables of `work` that are not among `jobs`, which are finished, are checked in
-        this process. If one fails and `keep_going` is False, nothing is built, and the jobs are
-        left out. The `Outcome` is that of check and build together.
+        First the finished tables, those of `work` that are not among `jobs`, are checked in this
+        process. If one fails and `keep_going` is False, nothing is built, and all `jobs` are left
+        out. The `Outcome` is that of check and build together.
 
         jobs : the result of `jobs_of(work)`, or of `jobs()`
         keep_going : as in `tbgen.scheduling.run.run`
@@ -276,7 +277,8 @@ class ProcessLimits:
 def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
     """Return the division of this machine among `jobs` processes, or fewer if memory is short.
 
-    Each process must be able to compile kernels, and keeps its loaded kernels while it is idle.
+    Each process needs `COMPILER_BYTES` to compile kernels. While one builds, all others may be
+    idle, and keep `IDLE_WORKER_BYTES` each, which tables cannot use.
 
     asked : bytes for all processes together, 0 for free memory
     """

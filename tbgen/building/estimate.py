@@ -1,6 +1,6 @@
 """Estimates of the costs of tables, learned from measured tables.
 
-    `Traits`          file size per canonical placement, time by `typical_seconds`, outcomes
+    `Traits`          file size per canonical placement, time / `typical_seconds`, outcomes
     first guess       traits of a table, guessed from those of its supporting tables
     `TrainingCase`    a measured table: its features, and the error of its first guess
     `CostRegression`  regression over the cases: predicts the error from the features
@@ -197,7 +197,7 @@ def finished_tables(directory: Path, rule_set: RuleSet) -> dict[str, FinishedTab
 
 
 def _build_seconds(path: Path) -> float:
-    """Return the wall seconds of a build, at most its CPU seconds: it may have been paused."""
+    """Return the wall or the CPU seconds of a build: the fewer, since it may have been paused."""
     return min(read_build_record(path).values(), default=0.0)
 
 
@@ -323,7 +323,8 @@ class Estimates:
     def disk_bytes(self, material: Material) -> int:
         """Return the bytes of a table's file: its size if finished, else measured or estimated.
 
-        For a rule set other than `wxf`, the latter are multiplied by `Measurements.wxf_ratio`.
+        For rules other than `wxf`, a measured or estimated size, which is that under `wxf`, is
+        multiplied by `Measurements.wxf_ratio`.
         """
         if material.name in self._present:
             return self._present[material.name].file_bytes
@@ -336,7 +337,8 @@ class Estimates:
     def cpu_seconds(self, material: Material) -> float:
         """Return CPU seconds of a build, measured or estimated, on the machine of measured.csv.
 
-        For a rule set other than `wxf`, they are multiplied by `Measurements.wxf_ratio`.
+        For rules other than `wxf`, the seconds under `wxf` are multiplied by
+        `Measurements.wxf_ratio`.
         """
         if material.name in self._measured.tables:
             seconds = self._measured.tables[material.name].cpu_seconds
@@ -347,8 +349,9 @@ class Estimates:
     def wall_per_cpu(self) -> float:
         """Return wall seconds on this machine per CPU second of the measurements.
 
-        This is the median over finished tables with a build record that are measured, at more than
-        `CLOCK_SECONDS` of CPU time; the ratio of the measurements if there are none.
+        This is the median over the finished tables with a build record for which measured.csv has
+        the same material, and whose CPU time on its machine exceeds `CLOCK_SECONDS`. Without such
+        tables it is the ratio on the machine of the measurements.
         """
         ratios = [
             seconds / cpu

@@ -161,12 +161,11 @@ class RemoteTableBuilder:
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
-        """Build and upload a table, unless the address has it and the task is no `rebuild`.
+        """Build a table, and upload it and its build record, unless the address has the table.
 
-        Its build record is uploaded, too.
-        A table of another metric than the task's does not count. Returns the result of
-        `TableBuilder`, with `size` None if the table was not built. Raises the errors of
-        `TableBuilder` and of `Exchange.get`.
+        With `Task.rebuild` it is built in any case. A table of another metric than the task's does
+        not count. Returns the result of `TableBuilder`, with `size` None if the table was not
+        built. Raises the errors of `TableBuilder` and of `Exchange.get`.
         """
         task = start.job.payload
         assert isinstance(task, Task)

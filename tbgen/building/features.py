@@ -79,11 +79,11 @@ class Traits:
 class WinBounds:
     """Bounds of the share of positions that a side wins, from its supporting tables.
 
-    `most` is the upper bound: the lowest share after capturing a piece, but at least `least`. If
-    there is nothing to capture, it is 1 for a side with attackers, else `least`. `least` is the
-    lower bound: the highest share after losing a piece. `taking` and `losing` are the mean shares
-    after capturing and losing one. `least` and `losing` are 0 with no piece to lose, `taking` with
-    none to capture.
+    most : upper bound: the lowest share after capturing a piece, but at least `least`; if there is
+        nothing to capture, 1 for a side with attackers, else `least`
+    least : lower bound: the highest share after losing a piece; 0 if there is none to lose
+    taking : mean share after capturing a piece; 0 if there is none to capture
+    losing : mean share after losing a piece; 0 if there is none to lose
     """
 
     most: float
@@ -109,7 +109,8 @@ def _mean(values: list[float]) -> float:
 class Support:
     """Supporting tables of a material; `traits` has their traits, by name of material.
 
-    The order of two armies is that of `Material.armies`, except where the *stronger* one is first.
+    Pairs are in the order of `Material.armies`, unless they are said to begin with the *stronger*
+    army.
     """
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
@@ -151,8 +152,8 @@ class Support:
         There must be a supporting table.
 
         The rate (time) is the highest of any supporting table. Density (size) and entropy are the
-        highest of the tables with a defender less, or of all tables if there are none. The share of
-        wins of each army is the middle of its bounds.
+        highest after the capture of a defender or, without defenders, of any supporting table. The
+        share of wins of each army is the middle of its bounds.
         """
         found = self._by_capture
         nearest = [traits for (_, kind), traits in found.items() if not kind.is_attacker]
@@ -169,8 +170,8 @@ class Support:
     def features(self) -> tuple[float, ...]:
         """Return the numbers from which a regression predicts the error of the first guess.
 
-        Where there is a number for each army, the stronger army comes first, but of the numbers of
-        attackers the smaller one.
+        Of two numbers for the two armies, that of the stronger army comes first; of the two numbers
+        of attackers, the smaller.
         """
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()

@@ -94,9 +94,9 @@ class Totals:
     def of(cls, planned: Sequence[PlannedTable], jobs: int = 1) -> Totals:
         """Return the totals of planned tables.
 
-        Slots, disk and time are sums. `memory_bytes` is the largest of any table, `scratch_bytes`
-        the sum of the `jobs` largest, if `jobs` tables are built at once, with checkpoints every
-        `STATE_SECONDS`.
+        Slots, disk and time are sums; `memory_bytes` is the largest of any table. `scratch_bytes`
+        is the sum of the `jobs` largest: at most `jobs` tables are built at once, with checkpoints
+        every `STATE_SECONDS`.
         """
         return cls(
             len(planned),

@@ -8,8 +8,8 @@
 A *sweep* is one pass over rows of a table; a row has ninety positions. Counts of sweeps and rows
 are the same on every machine. The time from one call of `phase` to the next, or to `written`,
 belongs to the first call's phase; the time before a table's first call is not counted. `busy` is
-the share of the time in which the threads computed; other processes of the machine lower it, but
-not CPU seconds.
+the share of the time in which the threads computed. Other processes of the machine lower `busy`,
+but change no CPU seconds.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Profile(Progress):
         self._show(list(self._costs.values()))
 
     def _add_cost(self) -> None:
-        """Add seconds, sweeps and rows since the last report of a phase to this phase, if any."""
+        """Add the cost since the last report to the phase of that report, if there was one."""
         before, self._mark = self._mark, self._now()
         if self._costs:
             cost = self._costs[self._phase]

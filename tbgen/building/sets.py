@@ -103,9 +103,9 @@ def materials_of(
     men : most pieces on the board, including kings
     attackers : most attackers of both sides together
 
-    Raises `InputError` for an unknown word, a pattern that matches nothing or is too long, an
-    unusable list, without words and bounds, and if the bounds exclude all materials that the words
-    select; `OSError` for an unreadable file.
+    Raises `InputError` for an unknown word, a pattern that matches nothing or is too long, and an
+    unusable list; if there are neither words nor bounds; and if the bounds exclude all materials
+    that the words select. Raises `OSError` for an unreadable file.
     """
     bounds = Bounds(men, attackers)
     if not words and not bounds:
@@ -121,10 +121,10 @@ def materials_among(
 ) -> list[Material]:
     """Return the materials among `present` that words and bounds select.
 
-    Without words, those within the bounds are selected, sorted by men and name; without bounds,
-    too, all of `present`. A material that is named by itself is selected even if it is not present,
-    if it is within the bounds. The result may be empty, except with words and bounds together.
-    Raises the errors of `materials_of`, but not for missing words.
+    Without words, those within the bounds are selected, sorted by men and name; with neither words
+    nor bounds, all of `present`. A material that is named by itself must be within the bounds, but
+    need not be present. The result may be empty, except with words and bounds together. Raises the
+    errors of `materials_of`, but not for missing words.
     """
     return _selected(words, Bounds(men, attackers), frozenset(present))
 

@@ -9,7 +9,7 @@
 The file is beside the table. A new state replaces the previous one after it is written and synced.
 The file is removed when the table is complete. A state with another identity, of another user, or
 with a wrong checksum is not used: the table is solved from the beginning. Wrong parts under a
-correct checksum are an `InputError`. `tbgen.retrograde.state` defines the parts.
+correct checksum raise `InputError`. `tbgen.retrograde.state` defines the parts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ time has none.
 """
 
 SAVING_SHARE = 1 / 40
-"""Maximum share of a build's time for saving checkpoints; if one takes long, the next is later."""
+"""Maximum share of a build's time for saving checkpoints. If saving takes long, the next checkpoint
+is later.
+"""
 
 _HASH_BYTES = 32
 _LENGTH_BYTES = 8
@@ -108,8 +110,8 @@ class StateFile:
     def errors_of_state(self) -> Iterator[None]:
         """Context manager, in which the caller loads the state, if any, and solves the table.
 
-        Once a checkpoint is loaded, unexpected errors are attributed to it: they become
-        `InputError`. Memory, disk, limits and tables are expected causes.
+        Once a checkpoint is loaded, an unexpected error is attributed to it, and becomes an
+        `InputError`. Errors of memory, disk, limits, tables and input are expected: they pass.
         """
         try:
             yield
@@ -206,7 +208,7 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 
 def remove_state(directory: Path, name: TableName) -> None:
-    """Remove the state of a finished table, if any, once the table's name is synced to the disk."""
+    """Remove the state of a finished table, if any, after syncing the table's name to the disk."""
     path = state_path(directory, name)
     if path.exists():
         # Else a power failure might lose both the table's name and its state.
@@ -215,9 +217,10 @@ def remove_state(directory: Path, name: TableName) -> None:
 
 
 def remove_older_state(directory: Path, name: TableName) -> None:
-    """Remove the state of a finished table if it is older, as a build leaves that is killed last.
+    """Remove the state of a finished table if the state is not newer than the table.
 
-    A newer state is of an interrupted build that was to replace the table. Raises `OSError`.
+    A build leaves such a state if it is killed after writing the table. A newer state is of an
+    interrupted build that was to replace the table. Raises `OSError`.
     """
     with contextlib.suppress(FileNotFoundError):
         state = state_path(directory, name).stat()

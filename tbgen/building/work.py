@@ -12,10 +12,9 @@ The metric that each table must have:
 
 If any metric will do, a finished table of either is kept. A missing table becomes DTM if all its
 supporting tables are DTM, and its distances fit the shorter of two code spaces; else DTC. A table
-to rebuild is treated as missing. A *code space* maps
-values to numbers (codes), and limits the distances. Only solving shows whether the distances fit,
-so this choice is made last. It never adds a task, since a DTC table accepts supporting tables of
-any metric.
+to rebuild is treated as missing. A *code space* maps values to numbers (codes), and limits the
+distances. Only solving shows whether the distances fit, so DTM or DTC is chosen last. The choice
+never adds a task, since a DTC table accepts supporting tables of any metric.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def attempts(
 def finished_table(
     directory: Path, material: Material, rule_set: RuleSet, metric: Metric | None = None
 ) -> TableName | None:
-    """Return the name of a material's finished table, a file with this name; None if there is none.
+    """Return the name of a material's finished table; None if the directory has no such file.
 
     metric : metric of the table; None for any, DTM before DTC
     """
