@@ -6,11 +6,11 @@
 
 A job is one future. The queue decides which jobs may start, as for any executor; dask chooses the
 workers, by priority. A worker must have the job's bytes free in the resource `memory`, with which
-workers are started; a worker without that resource gets no jobs. A job of more bytes than any
-worker has declared at the start is given as many as the largest one. If a worker is killed, dask
-runs its jobs elsewhere. A job that kills several workers ends with `LostError`. If the scheduler
-itself is lost, all running jobs are postponed, and then submitted to a new scheduler at the same
-address, if one is started within `_RECONNECT_SECONDS`.
+workers are started; a worker without that resource gets no jobs. A job that needs more bytes than
+any worker declares when the run begins is given the bytes of the largest worker. If a worker is
+killed, dask runs its jobs elsewhere. A job that kills several workers ends with `LostError`. If the
+scheduler itself is lost, all running jobs are postponed, and then submitted to a new scheduler at
+the same address, if one is started within `_RECONNECT_SECONDS`.
 
 The package `distributed` belongs to the extra `cluster`, and is loaded when a cluster is used.
 """
@@ -40,7 +40,7 @@ _WORKERS_SECONDS = 60
 """Time limits for connecting to a scheduler, and then for its first worker."""
 
 _RECONNECT_SECONDS = 900
-"""Time limit for a new scheduler to be started and connected to after the old one was lost."""
+"""Time limit for connecting to a new scheduler after the old one was lost."""
 
 _CHECK_SECONDS = 3.0
 """Interval between two checks of the connection while jobs run."""
@@ -75,14 +75,14 @@ class Cluster(Executor):
 
     Raises `InputError` for a malformed address, if dask is missing, if a local cluster does not
     start, if no scheduler with workers answers, if no worker declares its memory, or if a worker
-    has another version of tbgen. `wait` raises it for such a worker that comes later.
+    has another version of tbgen. For a later worker of another version, `wait` raises the error.
     """
 
     def __init__(
         self, function: Callable[[Start], Any], address: str, *, memory: int, floor: int
     ) -> None:
         _distributed()
-        # A lost scheduler is waited for; dask's client would print a traceback.
+        # `wait` handles a lost scheduler; dask's client would also log a traceback.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._function = function
         self._floor = floor
@@ -133,7 +133,7 @@ class Cluster(Executor):
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def trouble(self) -> str:
-        """Return "no worker is connected" if so; implements `Executor.trouble`."""
+        """Return "no worker is connected", or "" if one is; implements `Executor.trouble`."""
         return "" if self.workers() else "no worker is connected"
 
     def _check_versions(self) -> None:
@@ -222,7 +222,10 @@ class Cluster(Executor):
 
 
 _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))
-"""Result of jobs of a lost scheduler; `complete` ignores a second detection of the loss."""
+"""Result of the jobs of a lost scheduler.
+
+Both `wait` and dask's cancelling may report the loss of one job; `complete` ignores the second.
+"""
 
 
 def _connected(address: str, security: Any) -> Any:

@@ -12,7 +12,7 @@ reaches only the parent.
 
 An empty message ends the process, and so does the end of the connection, if the parent was killed.
 The main thread is then interrupted by SIGTERM, which it handles like Ctrl-C: incomplete files are
-removed, and locks released. Standard input would not do for this: on Windows no library can be
+removed, and locks released. Jobs do not come by standard input, since on Windows no library can be
 loaded while a thread reads it.
 """
 
@@ -54,8 +54,8 @@ _THREAD_SECONDS = 1.0
 class Processes(Executor):
     """Executor that calls `function(start)` in other processes; use as a `with` block.
 
-    A process runs one job at a time. There are as many as jobs have run at once, at most `slots` if
-    the caller keeps to that number (`ReadyQueue.next`).
+    A process runs one job at a time. The number of processes is the largest number of jobs that ran
+    at once. The caller must keep to `slots`, the limit on that number (`ReadyQueue.next`).
 
     function : picklable, as are its results
     memory : bytes that all jobs share; None for no limit
@@ -119,10 +119,10 @@ class _Worker:
         self._thread.start()
 
     def take(self, message: bytes, future: Future[Any]) -> bool:
-        """Send a job to the process if it is alive and idle; return whether it is.
+        """Send a job to the process if it is alive and idle; return whether the job was accepted.
 
         If so, the future is always completed: by the answer, or by an error if the process ends.
-        `message` is the job as `_call` unpacks it.
+        `message` is the job, pickled for `_call`.
         """
         with self._lock:
             if not self.alive or self._future is not None:
@@ -213,9 +213,10 @@ def _call(message: bytes) -> Any:
 
 
 def _receive(connection: Connection, jobs: SimpleQueue[bytes]) -> None:
-    """Put jobs on a queue; after the last one, an empty message, and interrupt the main thread.
+    """Put received jobs on a queue, until an empty message; then interrupt the main thread.
 
-    Ends the process after `GRACE_SECONDS` if the main thread has not done so.
+    The end of the connection counts as an empty message. The empty message is put on the queue,
+    too. Ends the process after `GRACE_SECONDS` if the main thread has not done so.
     """
     while True:
         try:

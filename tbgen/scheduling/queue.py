@@ -8,7 +8,7 @@ A job's *longest remaining path* is its own seconds and those of the longest cha
 depend on it. Ready jobs start in the order of these paths, the longest first, if their memory and
 a *slot* are free: the number of slots limits the jobs that run at once. A job that does not fit
 into free memory waits. Others may start before it if they do not delay it (backfilling): they end
-before its memory becomes free, or leave enough of it. So small jobs do not starve large ones.
+before the bytes that it needs are free, or leave it enough. So small jobs do not starve large ones.
 
 A job may lose its worker, usually because the system killed it for lack of memory. The job is
 retried with twice the memory reserved, and the last time (`MAX_TRIES`) with all the memory if that
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 MAX_TRIES = 3
-"""Largest number of starts of a job whose worker is lost each time."""
+"""Number of starts of a job after which it fails, if each start has lost its worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class ReadyQueue:
         """Keys of the jobs that are neither done nor failed, running ones included, in the order of
         the jobs; all values are None.
 
-        At the end of a run these jobs depend on a failed one, or waited for a start at `stop`.
+        After a run, the jobs left depend on a failed job, or waited for a start or retry at `stop`.
         """
 
     @property
@@ -151,7 +151,7 @@ class ReadyQueue:
         del self.outstanding[key]
 
     def retry(self, key: str) -> bool:
-        """Make a job whose worker was lost ready again, unless it was lost `MAX_TRIES` times.
+        """Make a job whose worker was lost ready again, unless it lost `MAX_TRIES` workers.
 
         Returns whether the job is ready. If not, it counts as running until `fail` is called.
         """
@@ -202,10 +202,10 @@ class ReadyQueue:
         return self.memory - sum(memory for memory, _ in self._running.values())
 
     def _time_when_free(self, memory: int) -> tuple[float, int]:
-        """Return the time when `memory` bytes will be free, and the free bytes beyond them then.
+        """Return the estimated time at which `memory` bytes are free, and the spare bytes then.
 
-        The time is estimated. A job that is started before the waiting one must end by that time,
-        or fit into the bytes beyond.
+        A job started before the job that waits for this memory must end by that time, or fit into
+        the spare bytes.
         """
         free = int(self._free())
         for reserved, until in sorted(self._running.values(), key=lambda running: running[1]):
