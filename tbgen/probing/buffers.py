@@ -245,11 +245,11 @@ def chosen_materials(
     tablebase: Tablebase,
     names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """Return the requested materials, each once; for None, those of the files `names`.
+    """Return `materials`, each once; if it is None, the materials of the files `names`.
 
-    Files of other rule sets than the tablebase's are ignored. Materials that need no file, because
-    all positions are draws, are left out. Raises `MaterialError` for a text that is no material,
-    and for None the errors of `Tablebase.rule_set`.
+    Of these files, those of other rule sets than the tablebase's are ignored. Materials that need
+    no file, because all positions are draws, are left out. Raises `MaterialError` for a text that
+    is no material, and if `materials` is None the errors of `Tablebase.rule_set`.
     """
     if materials is None:
         rule_set = tablebase.rule_set

@@ -38,8 +38,8 @@ impossible (`probe`).
 
 NOT_FOUND, ALL_DRAWN = -1, -2
 """Results of `find_number` other than numbers. `NOT_FOUND`: the material has no file. `ALL_DRAWN`:
-the material has no attackers, so all positions are draws. A number is twice that of the file, plus
-1 to exchange the colours.
+the material has no attackers, so all positions are draws. A number is twice the index of the file,
+plus 1 if the colours of the position must be exchanged.
 """
 
 WIN = 1 << 48
@@ -151,8 +151,8 @@ def fill_hash(keys, numbers, entries):
 def find_number(keys, numbers, counts):
     """Look up a material, given by its piece counts, in a hash table; return its number.
 
-    The number is twice that of the file, plus 1 to exchange the colours. Returns `ALL_DRAWN` for a
-    material without attackers, and `NOT_FOUND` if the hash table has no such material.
+    The number is twice the index of the file, plus 1 if colours must be exchanged. Returns
+    `ALL_DRAWN` for a material without attackers, and `NOT_FOUND` if the hash table lacks it.
 
     keys, numbers : int64 (size,), the hash table
     """
@@ -189,9 +189,9 @@ def _code_in_frame(frame, index, width):
 
 @kernel
 def _score_of_code(code, width, span):
-    """Return the score of a code (docs/format.md, "Codes"); not for 0, which is no position.
+    """Return the score of a code (docs/format.md, "Codes").
 
-    code : int, of `width` bytes, in a table with `span` distances of wins per order, and of losses
+    code : int, not 0 (no position), of `width` bytes
     """
     top = (1 << (8 * width)) - 1
     draw = (top + 1) // 2
@@ -212,8 +212,8 @@ def _score_of_code(code, width, span):
 def _probe_counted(buffers, counts, pieces, squares, count, side):
     """Return status and score of pieces[:count] on squares[:count]; no two squares are equal.
 
-    The status is `INVALID` unless each side has one king, and, if the material has a table, for a
-    piece that cannot stand on its square. A probe of a cold block marks it as wanted.
+    The status is `INVALID` if a side has not exactly one king and, if the material has a table, if
+    a piece cannot stand on its square. A probe marks a cold block as wanted.
     """
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
@@ -270,7 +270,7 @@ def probe(
 
     The score is 0 unless the status is `OK`. Pieces may be listed in any order. The status is
     `INVALID` for an unknown piece, square or side, two pieces on one square, more than five pieces
-    of a code, and unless each side has one king. If the material has a table, it is `INVALID` too
+    of a code, and a side without exactly one king. If the material has a table, it is `INVALID` too
     for a piece that cannot stand on its square. The score of an illegal position is arbitrary. A
     position without attackers (rooks, knights, cannons, pawns) is a draw, and needs no table.
 

@@ -46,7 +46,9 @@ from tbgen.probing.kernels import (
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
 
 # Words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each piece code.
-JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the last two are pairs: Red, Black
+# `JOINT`, and the pairs (Red, Black) `STARTS` and `BASES`: where the file's parts of `joint`,
+# `starts` and `data` begin; a base is -1 - code if all outcomes of the side have this code.
+JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4
 INNER_FILE = 8  # factors of the inner piece in the index of an outcome: by side, last tile
 FIRST_CODE, CODE_SHIFT = 16, 3
 COUNT, JOINT_WEIGHT, WITHIN, FILE = 0, 1, 2, 4
@@ -183,11 +185,11 @@ def probe_wdl_found(
 ) -> tuple[int, int]:
     """Return status and outcome of a legal position, given the result of `find_wdl`.
 
-    The result is `OK` and 1 win, 0 draw, -1 loss for the side to move; `MISSING` without a file;
-    `INVALID` for a piece outside its area. Not tested for this are pieces of materials without
-    attackers, and attackers if all outcomes of the side to move are equal. The outcome is 0 unless
-    the status is `OK`. Pieces may be listed in any order, and must be those of the material, on
-    different squares: neither this nor legality is checked.
+    The status is `OK`, `MISSING` without a file, or `INVALID` for a piece outside its area. The
+    outcome is 1 win, 0 draw, -1 loss for the side to move; 0 unless the status is `OK`. Areas are
+    not checked in a material without attackers; those of attackers are not checked if all outcomes
+    of the side to move are equal. Pieces may be listed in any order, and must be those of the
+    material, on different squares: neither this nor legality is checked.
 
     found : int64, result of `find_wdl`
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
@@ -247,8 +249,8 @@ def probe_wdl(
     """Return status and outcome of a legal position: `find_wdl`, then `probe_wdl_found`.
 
     Parameters and result are those of `probe_wdl_found`. The status is `INVALID` also for an
-    unknown code, square or side, for more than five pieces of a code, and unless each side has one
-    king. Two pieces on one square are not detected.
+    unknown code, square or side, for more than five pieces of a code, and for a side without
+    exactly one king. Two pieces on one square are not detected.
     """
     counts = np.int64(0)
     if side < 0 or side > 1:
