@@ -220,8 +220,8 @@ def _main_argument(ctx: click.Context) -> str:
 def _replace_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    Reading stdin and writing stdout then fail, and text for stderr is discarded. A file opened
-    later cannot get the descriptor of a closed stream, and receive output meant for the stream.
+    Reading stdin and writing stdout then fail, and text for stderr is discarded. Otherwise a file
+    opened later could get the descriptor of a closed stream, and receive the stream's output.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")

@@ -1,6 +1,6 @@
 """`tbgen doctor`: properties of the environment that matter to tables.
 
-Versions are those of installed packages: importing numba takes longer than everything else.
+Versions are read from package metadata: importing numba would take longer than everything else.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def _version(package: str) -> str | None:
 def _kernel_cache() -> dict[str, Any]:
     """Describe as JSON the folder for compiled kernels, with the fields of `_directory`.
 
-    It is the folder that kernels are kept in (`find_kernel_folder`). If there is none, it is the
-    usual folder (`usual_folder`), or without a usual folder the root directory; then `writable` is
-    False. `usual` is the path of the usual folder. There is none, and `usual` is None, for a user
-    without a home directory if $NUMBA_CACHE_DIR and $XDG_CACHE_HOME are unset.
+    The folder is that in which kernels are stored (`find_kernel_folder`). If there is none, the
+    usual folder (`usual_folder`) is described, or else the root directory; then `writable` is
+    False. `usual` is the path of the usual folder. It is None for a user without a home directory
+    if $NUMBA_CACHE_DIR and $XDG_CACHE_HOME are unset.
     """
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))

@@ -114,8 +114,9 @@ def _fetch_one(
 ) -> tuple[str, failures.Failure | None]:
     """Fetch the file of an index entry unless it is present; `line` shows progress and errors.
 
-    Returns ("fetched", None), ("present", None), or ("failed", the failure): an error of the
-    sources, another file of that name, or a locked table. Others, as a full disk, pass through.
+    Returns ("fetched", None), ("present", None), or ("failed", failure). Failures are an error of
+    the sources, another file of that name, and a locked table. Other errors, such as a full disk,
+    pass through.
 
     label : beginning of the lines that report progress
     """

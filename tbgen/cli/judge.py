@@ -142,7 +142,7 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
 
     If any line begins with a tag, a move number or a move, the text is split into games of several
     lines, and the result is a list. Otherwise each line is a game, and the result is an iterator.
-    Of standard input only the first line with more than comments is examined for this.
+    Of standard input only the lines up to the first that is not just a comment are examined.
 
     Raises `OSError` for an unreadable file, `InputError` for a file without a game, for UTF-16, and
     for an overlong line of a text that is split.
@@ -172,7 +172,7 @@ def _show(found: _Answer, *, notation: str, as_json: bool, in_one_line: bool = F
 
     notation : notation of the plies
     as_json : whether to print JSON instead
-    in_one_line : whether to print only verdict, reason and an earlier other verdict, in one line
+    in_one_line : whether to print only one line: verdict, reason, and a different earlier verdict
     """
     if as_json:
         show_json(found.as_json())

@@ -29,8 +29,8 @@ REPLY_SECONDS = 8.0
 class Opponent:
     """Thread-safe callable that returns the engine's move; keeps the process between two calls.
 
-    directory : that of the engine's tables
-    rules : name of the rules under which it plays
+    directory : directory of the engine's tables
+    rules : name of the rules under which the engine plays
     """
 
     def __init__(self, directory: Path, rules: str) -> None:

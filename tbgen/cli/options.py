@@ -233,12 +233,12 @@ class Selection:
         return opened
 
     def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
-        """Return the materials of the tables in `opened`, which `open` has returned.
+        """Return the materials of the tables in `opened`, which is a result of `open`.
 
-        Only tables of its rule set count, and only those of `metric` unless that is None. Raises
-        `RulesMismatchError` if there are several rule sets.
+        Only tables of the rule set of `opened` count, and only those of `metric` unless it is None.
+        Raises `RulesMismatchError` if there are several rule sets.
 
-        wdl : whether to return those of its win-draw-loss files instead, which have no metric
+        wdl : whether to return the materials of win-draw-loss files instead, which have no metric
         """
         rule_set = opened.rule_set
         names = opened.available_wdl() if wdl else [

@@ -110,9 +110,9 @@ class SetProgress(LiveLine, Progress, Observer):
         show(f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}")
 
     def report_costs(self, costs: list[PhaseCost], threads: int) -> None:
-        """Print the costs of the phases of the table just written, and add them to its object.
+        """Print the costs of the phases of the table just written, and add them to `tables`.
 
-        The object is the last one in `tables`, its new member `profile`.
+        They are the member `profile` of the table's object, the last one in `tables`.
 
         threads : number of threads that built it
         """
@@ -187,9 +187,9 @@ class SetProgress(LiveLine, Progress, Observer):
         return f"{counted(self._total, 'table')}: {said}; {format_bytes(built)} in {took}"
 
     def _show_at_intervals(self, text: str) -> None:
-        """Show a text and the remaining time: at once on a terminal, else at most at intervals.
+        """Show a text and the remaining time on a terminal; else print both, if it is time.
 
-        Without a terminal the text is dropped if the last one was printed too recently.
+        It is time `QUIET_SECONDS`, or in a large set `LARGE_SET_SECONDS`, after the last text.
         """
         text += self._time_left()
         self.update(text)

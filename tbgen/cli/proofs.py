@@ -128,9 +128,9 @@ class ClosureProgress(Observer):
         self.waiting("")
 
     def finished(self, start: Start, result: ProvenTable) -> None:
-        """Record and print a table proven, now or by its certificate; prints the notes, too.
+        """Record and print a proven table, and print the notes on its certificate.
 
-        Overrides `Observer.finished`.
+        The table was proven now, or has a valid certificate. Overrides `Observer.finished`.
         """
         self._remove_running(start)
         self._forecast.finished(start, result)
@@ -144,7 +144,7 @@ class ClosureProgress(Observer):
         self.waiting("")
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Print that a job is tried again, since its process was lost (`Observer.retried`)."""
+        """Print that a job is tried again: its process was lost; overrides `Observer.retried`."""
         self._remove_running(start)
         self._forecast.retried(start, error)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)

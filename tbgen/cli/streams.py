@@ -1,10 +1,11 @@
 """Text on the standard streams and in files, with any content and in any locale; a live line.
 
-Input is decoded as UTF-8, with or without byte order mark. Lines that are not UTF-8 have one
-encoding, that of the locale, GB 18030 or Big5: the one with the most characters of Chinese records
-of games. A file is read whole to choose it. On a stream, where each line is answered before the
-next one is read, the first line with more such characters in one encoding chooses it. A line that
-is invalid in this encoding is decoded by another one, or gets replacement characters.
+Input is decoded as UTF-8, with or without byte order mark. All lines that are not UTF-8 have one
+encoding: that of the locale, GB 18030 or Big5, whichever decodes them to the most characters of
+Chinese game records. For this choice a file is read whole. On a stream, where each line is answered
+before the next one is read, the choice follows from the first line for which GB 18030 and Big5 give
+different numbers of such characters. A line that is invalid in the chosen encoding is decoded by
+another one, or gets replacement characters.
 
 Python decodes invalid bytes of arguments to lone surrogates, which JSON must not contain. A live
 line is overwritten on a terminal.
@@ -93,7 +94,7 @@ def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
 
 
 def _data_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
-    """Yield the number, the bytes, and whether these are whole, of each line of a stream.
+    """Yield (number, bytes, whether these are the whole line) for each line of a stream.
 
     Of an overlong line only the beginning is yielded. Raises `InputError` for UTF-16.
     """

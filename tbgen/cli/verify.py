@@ -163,7 +163,7 @@ def _suggest(proven: list[Material]) -> None:
 
 
 def _progress_of(material: Material, line: LiveLine) -> Callable[[str, int, int], None]:
-    """Return a function that shows the phase of a proof, and its done part of a total."""
+    """Return a function that shows on `line` a proof's phase, and the part of it that is done."""
 
     def show(phase: str, done: int, total: int) -> None:
         line.update(f"{material}: {phase}, {100 * done // total} %")

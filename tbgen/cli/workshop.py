@@ -39,7 +39,7 @@ COMPARED = ("KRKN", RULES_MATERIAL)
 """Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Most tables that a material may need if a page shows its cost: planning them takes a second."""
+"""Most tables that a material may need for a page to show its cost; to plan so many takes 1 s."""
 
 _STOP_SECONDS = 15.0
 """Seconds to wait for a build to end when the server ends. A worker process ends itself sooner:
@@ -78,8 +78,8 @@ class Workshop:
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of building materials and supporting tables; finished ones cost nothing.
 
-        Returns None if planning would take long (`_MAX_PLANNED`), or raises `InputError` or
-        `LimitExceededError`; its other errors pass through.
+        Returns None if planning would take long (`_MAX_PLANNED`), or fails with an `InputError` or
+        a `LimitExceededError`. Other errors of planning pass through.
         """
         if any(closure_bound(material) > _MAX_PLANNED for material in materials):
             return None
@@ -167,9 +167,9 @@ class _Build(Observer):
             )
 
     def _share(self) -> float:
-        """Return the done share of the planned time, 0 to 1; a running job counts at most 90 %.
+        """Return the share of the planned time that is done, 0 to 1; 0 if no time is planned.
 
-        The share is 0 if no time is planned.
+        A job that still runs counts at most 90 % of its planned time.
         """
         now = time.monotonic()
         # fsum does not depend on the order, so that the share is at most 1.
@@ -215,7 +215,7 @@ class _Build(Observer):
     def _message(self, error: BaseException) -> str:
         """Return the message of an error for a page.
 
-        For a bug it is a general one, and the traceback is printed.
+        If the error is a bug, return a general message, and print the traceback.
         """
         if isinstance(error, LostError):
             return f"failed repeatedly: {error}"
