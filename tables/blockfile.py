@@ -48,7 +48,7 @@ _thread = threading.local()
 _BLOCKS_PER_TASK = 16
 
 READ_BYTES = 1 << 26
-"""Most bytes of blocks that are read at once, unless one block has more; Linux reads 2 GiB."""
+"""Most bytes of blocks per read, unless one block has more; Linux reads at most 2 GiB at once."""
 
 
 class _Descriptor:
@@ -298,9 +298,10 @@ class BlockFile(Generic[Spec]):
         return Layout.of(self.header.spec.name.material)
 
     def place(self, position: Position) -> tuple[Side, int]:
-        """Return side to move and slot of a position, after exchanging colours if `is_swapped`.
+        """Return side to move and slot of a position, in the colours of the file.
 
-        Raises `InputError` unless the position has the file's material.
+        If `position.is_swapped`, colours are exchanged first. Raises `InputError` unless the
+        position has the file's material.
         """
         if position.is_swapped:
             position = position.swapped()
@@ -368,9 +369,9 @@ class BlockFile(Generic[Spec]):
     def _content(self, number: int, data: bytes) -> bytes:
         """Return the content of block `number`, whose bytes in the file are `data`.
 
-        Raises `CorruptTableError` for a wrong checksum or size, for data that cannot be unpacked,
-        for an impossible code of a block without bytes, and for a byte that is not five outcomes.
-        `_decode` finds other faults of the content.
+        A block of one code has no bytes: its entry in the block table states the code. Raises
+        `CorruptTableError` if this code is impossible, for a wrong checksum or size, for data that
+        cannot be unpacked, and for a byte that is not five outcomes. `_decode` finds other faults.
         """
         length, check = self._entries[number].tolist()
         codec, slots = self._codec, self._slots_in(number)
@@ -397,8 +398,8 @@ class BlockFile(Generic[Spec]):
         allocation.
         """
         try:
-            # The size that `decompress` allocates; `frame_content_size` gives 0 for skippable
-            # frames. It is the largest integer for a frame without a stated size.
+            # `content_size` is what `decompress` allocates; it is the largest integer if the frame
+            # states no size. `zstandard.frame_content_size` would give 0 for skippable frames.
             if zstandard.get_frame_parameters(data).content_size <= limit:
                 return _decompressor().decompress(data)
         except zstandard.ZstdError:

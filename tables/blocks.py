@@ -121,7 +121,10 @@ class Block:
     __slots__ = ("_content", "_indices", "_values", "constant", "nbytes")
 
     def __init__(self, content: bytes, slots: int, width: int) -> None:
-        """Keep the content of a block of `slots` codes, of `width` bytes; raises `BlockError`."""
+        """Check and keep the content of a block of `slots` slots; raises `BlockError`.
+
+        width : bytes per code
+        """
         dtype = CodeSpace(width).dtype
         count = int.from_bytes(content[:_COUNT_BYTES], "little")
         self.constant: int | None = None

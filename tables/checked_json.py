@@ -87,7 +87,7 @@ def text(pattern: str, what: str) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """Return a check that also accepts null."""
+    """Return a check that accepts null, as None, and all values that `check` accepts."""
     return lambda value: None if value is None else check(value)
 
 

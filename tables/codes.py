@@ -137,7 +137,8 @@ class CodeSpace:
     def decode(self, code: int) -> Value:
         """Return the value of a code; raises `ValueError` for 0 and for codes above `top`.
 
-        Codes beside that of a draw that `encode` never returns get an order above `max_order`.
+        `encode` never returns some codes next to that of a draw; here these get an order above
+        `max_order`.
         """
         if not 0 < code <= self.top:
             raise ValueError(f"{code} is no code of {self.width} bytes")

@@ -26,7 +26,7 @@ class MissingTableError(TablebaseError, KeyError):
     Also a `KeyError`, so that a tablebase may be used like a mapping. `material` has several names,
     with blanks between them, if several files are missing. `directories` are those searched.
     `command` is the shell command that makes the missing files. `message` and `command` name no
-    directory, so that answers over HTTP may contain them; the text of the error does.
+    directory, so that answers over HTTP may contain them; `str` of the error names directories.
     """
 
     def __init__(

@@ -165,7 +165,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Name `path` in an `OSError` that names `temporary`, or, on a full disk, names no file."""
+    """Set the file of an `OSError` to `path` if it names `temporary`, or no file on a full disk."""
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):

@@ -34,7 +34,7 @@ from tbgen.tables.outcomes import OUTCOMES, OutcomeCodec
 from tbgen.tables.rule_sets import RuleSet
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
-"""Signature like PNG's: changes of line ends, and stripped high bits, damage it visibly."""
+"""Signature like PNG's, damaged by a transfer that changes line ends or strips high bits."""
 
 LAST_VERSION = 3
 """Newest format version that this version of the program reads."""
@@ -63,7 +63,7 @@ _HEADER = struct.Struct(
     "16s"  # 88   digest
     "32s"  # 104  material, ASCII, padded with zero bytes
     "I"  # 136  leads per tile
-    "B11s"  # 140  Red's side: 1 if by Black's defenders; axes, slowest first, padded with 255
+    "B11s"  # 140  Red's side: `Arrangement.by_black`; axes, slowest first, padded with 255
     "B11s"  # 152  Black's side, likewise
     "I"  # 164  CRC-32 of the 164 bytes before, and of the block table
 )
@@ -140,7 +140,7 @@ class WdlSpec(_Spec):
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification; raises `ValueError` unless the last three are `fields`."""
+        """Return the specification; raises `ValueError` for numbers other than `fields`."""
         if (width, metric, span) != cls.fields:
             raise ValueError("distances in a file of outcomes")
         return cls(WdlName(material, rule_set))

@@ -137,7 +137,7 @@ class Proofs:
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:
-        """Return whether it is certain that `status` reads no whole file; then stores the gaps."""
+        """Return whether `status` certainly reads no whole file; if so, store the table's gaps."""
         if name in self._gaps:
             return True
         path = None if name in self._own else self._find(name)

@@ -80,7 +80,7 @@ class ProbeResult:
 
     @property
     def rules(self) -> Rules | None:
-        """Rules of the rule set, without limit on orders or minor chases; None if unknown."""
+        """Rules alone, without the other parts of `rule_set`; None if unknown."""
         return self.rule_set.rules
 
     def _repr_html_(self) -> str:

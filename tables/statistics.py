@@ -60,9 +60,9 @@ class SideCounts:
 class OrderCounts:
     """Number of `positions` that the repetition rules decide at one order, both sides to move.
 
-    `max_distance` is in plies to a direct win, in which the opponent must check forever, or chase
-    one piece forever. `check_patterns` and `chase_patterns` count these two kinds of direct wins;
-    both are None if not recorded.
+    `max_distance` is the largest distance to a direct win, in plies. In a direct win the opponent
+    must check forever, or chase one piece forever: `check_patterns` and `chase_patterns` are the
+    numbers of these two kinds of direct wins, both None if not recorded.
     """
 
     order: Annotated[int, _ORDER]

@@ -140,7 +140,10 @@ class Tablebase:
         return added
 
     def forget_removed(self, *damaged: Path) -> None:
-        """Forget files that are gone or in `damaged` (paths); open replaced ones anew when used."""
+        """Forget files that are gone, or whose paths are in `damaged`.
+
+        A file whose path now leads to another file is opened anew when it is used.
+        """
         with self._lock:
             for name, path in list(self._catalogue.paths.items()):
                 file = self._open.get(name)
@@ -197,7 +200,7 @@ class Tablebase:
 
     @property
     def metric(self) -> Metric | None:
-        """The metric chosen; None if none was."""
+        """Metric preferred if a material has tables of both; None if the user chose none."""
         return self._catalogue.metric
 
     @property

@@ -201,9 +201,9 @@ class _Writer(Generic[Spec]):
     spool_directory: Path | None
     """Folder for a temporary file of Black's blocks; None if Red's blocks are packed first.
 
-    It is given if Black's side has more different codes than fit into a block's palette. A block of
-    Black's may then exceed 64 KiB, after which all blocks are packed again with fewer slots. To
-    find it early, Black's blocks are packed first.
+    It is given if Black's side has more different codes than a block's palette can hold. A block of
+    Black's may then exceed 64 KiB, so that all blocks must be packed again with fewer slots. To
+    detect this early, Black's blocks are packed first.
     """
 
     def write(self, file: BinaryIO) -> Header[Spec]:
@@ -324,9 +324,10 @@ class _Writer(Generic[Spec]):
         return blocks
 
     def _shorter(self, compressor: Compressor, plain: int, content: bytes) -> bytes:
-        """Return the bytes to store for a content: compressed, if these are fewer than `plain`.
+        """Return the bytes to store for a content: its compressed bytes, or the content itself.
 
-        Otherwise, and if `Packing.uncompressed` is set, the content itself is returned.
+        The content is stored if `Packing.uncompressed` is set, or if it compresses to no fewer than
+        `plain` bytes, the size by which readers recognise uncompressed blocks.
         """
         data = content if self.packing.uncompressed else compressor.compress(content)
         return data if len(data) < plain else content
