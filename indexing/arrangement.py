@@ -124,7 +124,7 @@ class BlockMap:
     """Mapping between the slots of one side to move and its blocks, numbered from 0."""
 
     def __init__(self, layout: Layout, arrangement: Arrangement, block_slots: int) -> None:
-        """Cut the slots of a layout into blocks of `block_slots`; the arrangement must fit it."""
+        """Cut a layout's slots into blocks of `block_slots`; the arrangement must fit (`fits`)."""
         self.layout = layout
         self.arrangement = arrangement
         self.block_slots = block_slots
@@ -222,7 +222,7 @@ class BlockMap:
         return [(run, slots) for run, slots in runs.tolist()]
 
     def to_file_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a tile's codes (slots,) in file order, as a copy; given in the order of `runs`."""
+        """Return a tile's codes (slots,), given in the order of `runs`, as a copy in file order."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 

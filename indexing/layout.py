@@ -89,7 +89,7 @@ class Layout:
 
         The layout of the table after the capture may exchange the colours and choose another inner
         piece. A view keeps the colours, the inner piece and the order of the mid groups of this
-        layout. So one of its rows has the results of one capture for all squares of the inner
+        layout. So one row of a view has the results of one capture for all squares of the inner
         piece.
 
         In the view for captures of the inner piece, `inner` is None. There are two views if both
@@ -168,12 +168,12 @@ class Layout:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): index of each among the placements that have a lead.
+        """int64 (Black's placements,): index of each among the canonical ones, -1 for the others.
 
-        Used only if `reduced`, and for self-mirrored placements of Red: there a lead is
-        `lead_base` plus this index. In other cases it is `lead_base` plus the rank of Black's
-        placement. The entry is -1 if the mirror image of Black's placement has a smaller rank:
-        only the mirror image then has a lead.
+        A placement is canonical here if its mirror image has no smaller rank. If `reduced`, only
+        canonical placements of Black have a lead beside a self-mirrored placement of Red: the
+        latter's `lead_base` plus this index. In all other cases a lead is `lead_base` plus the rank
+        of Black's placement.
         """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror

@@ -38,7 +38,10 @@ Kinds: TypeAlias = tuple[PieceType, ...]
 ATTACKERS: Kinds = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
 GUARDS: Kinds = (PieceType.ADVISOR, PieceType.ELEPHANT)
 ABLE_TO_CHASE: Kinds = (*GUARDS, *ATTACKERS)
-"""Piece types of which a rule set chooses its chasers; solver and proof examine no others."""
+"""Piece types of which a rule set chooses its chasers; solver and proof examine no others.
+
+Unlike elsewhere, `ATTACKERS` here excludes pawns.
+"""
 
 CHASERS, CHASED, PROTECTED = 0, 7, 20
 """Numbers of the first bits of three fields in `Chases.word`.

@@ -150,7 +150,7 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
                     square = square + 8 - 2 * (square % 9)
                 if square > largest:
                     largest = square
-        # If that is a twin, the former inner piece takes its place in the group.
+        # If a twin is on the largest square, the former inner piece takes its place in the group.
         rank = group_rank(squares, at, count, side, kind, mirrored, largest, inner_square, d)
         inner_square = largest
         mid += rank * d[word + GROUP_STRIDE]
@@ -247,7 +247,7 @@ def squares_of_slot(slot: int, d: Integers, squares: Integers) -> None:
         word = FIRST_GROUP + GROUP_WORDS * g
         rank = mid // d[word + GROUP_STRIDE] % d[word + GROUP_SIZE]
         for j in range(d[word + GROUP_COUNT], 0, -1):
-            # The largest slot whose binomial fits is the j-th piece.
+            # The j-th piece has the largest slot with C(slot, j) <= rank.
             slot_j = j - 1
             while d[CHOOSE + (slot_j + 1) * CHOOSE_WIDTH + j] <= rank:
                 slot_j += 1

@@ -89,7 +89,7 @@ def flip_square(square: int) -> int:
 
 
 def square_name(square: int) -> str:
-    """Name of a square: `e0` for 4."""
+    """Return the name of a square: `e0` for 4."""
     return "abcdefghi"[square % 9] + str(square // 9)
 
 
