@@ -1,8 +1,9 @@
 """A position: a board with a side to move, and its FEN.
 
-All packages share `Position`. It has ninety square contents and the side to move, one king a side,
-at most the pieces of a xiangqi set, and each piece in its area. Legality is checked by
-`tbgen.rules`, not here: kings do not face each other, and the side not to move is not in check.
+Packages that handle single positions share `Position`. It has ninety square contents and the side
+to move, one king a side, at most the pieces of a xiangqi set, and each piece in its area. Legality
+is checked by `tbgen.rules`, not here: kings do not face each other, and the side not to move is not
+in check.
 """
 
 from __future__ import annotations

@@ -207,7 +207,10 @@ class _Writer(Generic[Spec]):
     """
 
     def write(self, file: BinaryIO) -> Header[Spec]:
-        """Write the blocks, the block table and the metadata; then the header, at the beginning."""
+        """Write a whole file into the empty `file`, and return its header.
+
+        The header is written last. Raises `_BlockTooLargeError`; the file is then incomplete.
+        """
         file.write(bytes(HEADER_BYTES))
         if self.spool_directory is not None:
             with tempfile.TemporaryFile(dir=self.spool_directory) as blocks:

@@ -110,7 +110,7 @@ class SetProgress(LiveLine, Progress, Observer):
         show(f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}")
 
     def report_costs(self, costs: list[PhaseCost], threads: int) -> None:
-        """Print the costs of the phases of the table just written, and add them to `tables`.
+        """Print the costs of the table's phases, and their sum, and add them to `tables`.
 
         They are the member `profile` of the table's object, the last one in `tables`.
 

@@ -49,8 +49,8 @@ def worth_of_move(child: Value, converts: bool) -> Value:
     outcome, the same order, and one ply more; a draw has order 0 and 0 plies.
 
     With `converts`, the move is a capture, and the table of the position before it counts distances
-    to conversion. The capture is the conversion: a win is worth 1 ply and a loss 2, whatever the
-    distance after the capture (Fang, Hsu & Hsu 2002, section 6.3).
+    to conversion. The capture is the conversion: a win is worth 1 ply and a loss 2, of order 0,
+    whatever the value after the capture (Fang, Hsu & Hsu 2002, section 6.3).
     """
     outcome = Outcome(-child.outcome)
     if outcome == Outcome.DRAW:

@@ -101,8 +101,8 @@ Graph = dict[Node, Sequence[MoveOption]]
 class Rank(NamedTuple):
     """Distance of a node from success if the rival defends best.
 
-    `bad` is the number of bad edges still to come. `edges` is the number of edges up to the next
-    good edge, to safety, or to a node with fewer bad edges to come. Lower ranks are better.
+    `bad` is the number of bad edges still to come. `edges` is the number of own moves up to the
+    next good edge, safe move, or edge to a node of lower `bad`, included. Lower ranks are better.
     """
 
     bad: int

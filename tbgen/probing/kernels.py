@@ -43,7 +43,7 @@ plus 1 if the colours of the position must be exchanged.
 """
 
 WIN = 1 << 48
-"""Score of a win in 0 plies."""
+"""Score above that of every win: a win of order 0 in n plies has `WIN - n`."""
 
 ORDER_SHIFT = 16
 MAX_SPAN = 1 << 15

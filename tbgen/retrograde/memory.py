@@ -27,7 +27,7 @@ _PATTERN_SETS = 4
 """Number of sets that searches for perpetual checks and chases add and share (`SharedSets`)."""
 
 _IDLE_SETS = 2
-"""Number of sets whose memory is released while the graph of a search for chases exists."""
+"""Number of sets, idle frontiers, that are released while a large graph of chases exists."""
 
 _CAPTURE_SETS = 2
 """Number of sets in memory while captures are found: the losable positions of each side."""

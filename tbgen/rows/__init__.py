@@ -44,7 +44,8 @@ Parameters of kernels, unless a kernel says otherwise:
     use_escape : bool, `escape` is used
     escape : Frontier of the opponent without lists, in; positions with a quiet move into it are
         excluded. If predecessors of `front` are searched, the caller ensures that each position of
-        `within` has a quiet move into `escape` or `front`, or is on `found` with `add_found`
+        `within` has a quiet move into `escape` or `front`, or, with `add_found` (`sweep`), is on
+        `found`
     data : uint8 (n,), in; a record
     at : int64, byte offset in a record
     filtered : bool, `within` is used

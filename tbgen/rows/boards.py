@@ -39,7 +39,7 @@ class SlotConverter(NamedTuple):
 
 
 def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
-    """Return the arrays of a layout, which must have an inner piece."""
+    """Return the converter of a layout, which must have an inner piece."""
     assert layout.inner is not None
     return SlotConverter(
         frame,

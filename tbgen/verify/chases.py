@@ -140,8 +140,8 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
 def _may_be_answered(node, listed, state, index, arrays):
     """Return whether a quiet move leads from a node to the node of a chaser, of whatever victim.
 
-    Without such a move there is no answer; this test takes less time than listing the answers. The
-    node is set up in `state`.
+    Without such a move there is no answer; this test takes less time than listing the answers. Sets
+    up the node in `state`.
     """
     slot, side = node // 2, node % 2
     within, image = set_up(slot, state, index)

@@ -28,8 +28,8 @@ from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
-"""Default time limit of a search in seconds; that of its request is longer
-(`tbgen.board.web.http.SEARCH_SECONDS`).
+"""Default time limit of a search in seconds; less than that of any request
+(`tbgen.board.web.http.ANSWER_SECONDS`).
 """
 
 SHOWN = 24

@@ -201,9 +201,10 @@ def _sections(
 
 
 def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
-    """Return captioned wins of the attacker: the longest of order 0, and one of highest order.
+    """Return the attacker's longest win of order 0, and one of the highest order above 0.
 
-    Only wins of 1 or more plies that `figures` records count, so one or both may be missing.
+    Each has a caption. Only wins of 1 or more plies that `figures` records count; either may be
+    missing.
     """
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []

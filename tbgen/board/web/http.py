@@ -122,7 +122,7 @@ class RequestError(Exception):
 
 
 INTERNAL = RequestError(500, "something went wrong here", "see the server's log")
-"""Answer to a request in which an unexpected error happened."""
+"""Error for a request in which something unexpected happened."""
 
 
 def failure(error: Exception) -> Answer:

@@ -71,11 +71,11 @@ def rules_name(rule_set: RuleSet, view: View) -> str:
 
 
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
-    """Return outcome, distance, reason, side to move and endgame of a position, as HTML.
+    """Return outcome, distance, reason, side to move, endgame, rules and metric, as HTML.
 
-    At an order above 0, a sentence on the order takes the place of the distance. If the value is
-    unknown, a notice takes the place of outcome, distance and reason. After the end of a game,
-    return its result, the reason for it, and the endgame.
+    At an order above 0, a note on who is forced to offend replaces the distance, and a sentence on
+    the order follows. An unknown value gives a notice, side to move and endgame; a finished game
+    its result, the reason for it, and the endgame. `mechanism` is for the reason, None if unknown.
     """
     result, endgame = facts.result, _endgame(view)
     if facts.over is not None:

@@ -62,7 +62,9 @@ _EDGES = 8
 INFINITE = 1 << 24
 """Proof or disproof number that stands for infinity; sums of finite numbers are cut to below it."""
 _NOWHERE = 1 << 20
-"""Value for "no place", above every place: the numbers depend on no node of the current path."""
+"""Stands for the place on the path that a child's numbers depend on, if they depend on none; larger
+than every place, so that minima ignore it.
+"""
 
 
 class Graph(NamedTuple):

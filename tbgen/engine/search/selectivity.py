@@ -58,7 +58,7 @@ def is_improving(state, ply):
 def is_reverse_futile(state, ply, depth, beta):
     """Return whether the estimate is so far above beta that it causes a cutoff (reverse futility).
 
-    The depth must be small, and beta not decided.
+    False above a small depth, and if beta is the score of a decided position.
     """
     margin = _REVERSE_MARGIN * (depth - is_improving(state, ply))
     is_above = state.estimate[ply] - margin >= beta

@@ -102,7 +102,7 @@ class PartialGraph(NamedTuple):
     node_replies: NDArray[np.int64]
     """int64 (offence nodes,): the number of reply nodes of each offence node."""
     moves: NDArray[np.int64]
-    """int64 (reply nodes,): the move of each reply node, source * 90 + target."""
+    """int64 (reply nodes,): the chase that leads to each reply node, source * 90 + target."""
     reply_keys: NDArray[np.int64]
     """int64 (reply nodes,): the key of the position of each reply node; canonical."""
     reply_edges: NDArray[np.int64]
