@@ -35,11 +35,12 @@ class EngineTables:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
         """Directories and rules of the last call of `use`."""
         self._changed: list[int] = []
-        """Times of the directories' last changes (`_change_of`), read when they were opened."""
-        self._lacks_tables = False
-        """Whether a table has been left out since the directories were opened."""
+        """Times of the directories' last changes (`_change_of`), read when they were opened.
+
+        Empty once a table was left out, so that the next test for changes finds one.
+        """
         self.is_current = True
-        """Whether `use` may omit the test for changes of the directories and tables left out."""
+        """Whether `use` may omit the test for changes of the directories."""
         self.tables: GameTablebase | None = None
         self.problems: list[str] = []
         """Notes to the user: unreadable directories, or why no table is used; else empty."""
@@ -56,9 +57,9 @@ class EngineTables:
         if named == self._named and self.is_current:
             return False
         changed, self.is_current = list(map(_change_of, directories)), True
-        if named == self._named and changed == self._changed and not self._lacks_tables:
+        if named == self._named and changed == self._changed:
             return False
-        self._named, self._changed, self._lacks_tables = named, changed, False
+        self._named, self._changed = named, changed
         self.close()
         if directories:
             from tbgen.play.tablebase import GameTablebase
@@ -92,7 +93,7 @@ class EngineTables:
         """
         failure = describe(error)
         reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"
-        self._lacks_tables = True
+        self._changed = []
         if self.tables is not None:
             file = getattr(error, "file", None) or getattr(error, "filename", None)
             material = getattr(error, "material", None)
