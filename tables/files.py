@@ -2,7 +2,7 @@
 
 Names in a directory of tables can be guessed, and another user with write access can create a link
 or a pipe with such a name. A table that is read may be a link. Writing follows no link, on systems
-with O_NOFOLLOW (not on Windows).
+with O_NOFOLLOW (not on Windows), except for outputs that the user names (`writing`).
 """
 
 from __future__ import annotations
