@@ -1,6 +1,7 @@
 // Files of a web server, read by range requests, for xqprobe.js. MIT licence.
 
 export const CHUNK = 32768; // bytes of a chunk; files are fetched in whole chunks
+const SIGNATURE = 0x89; // first byte of every table file
 const ABSENT = [403, 404, 410]; // object stores answer 403 for a missing file
 
 export class TablesError extends Error {
@@ -89,17 +90,22 @@ export class RemoteFile {
     const end = Math.min((last + 1) * CHUNK, this.size ?? Infinity);
     const range = { headers: { Range: `bytes=${first}-${end - 1}` } };
     const response = await request(this.address, range);
-    // Some servers send a page of the site in place of a missing file.
-    const page = response.ok && /^text\/html/.test(response.headers.get("Content-Type") ?? "");
-    if (page || ABSENT.includes(response.status)) {
+    if (ABSENT.includes(response.status)) {
       this.forbidden = response.status === 403;
       response.body?.cancel().catch(() => {});
       return null;
     }
-    if (response.status === 200) return this.takeWhole(response);
-    if (response.status === 206) return this.takePart(response, number, first, end);
-    response.body?.cancel().catch(() => {});
-    throw new TablesError(`${this.address}: the server answers ${response.status}`);
+    if (response.status !== 200 && response.status !== 206) {
+      response.body?.cancel().catch(() => {});
+      throw new TablesError(`${this.address}: the server answers ${response.status}`);
+    }
+    const whole = response.status === 200;
+    const chunks = await (whole
+      ? this.takeWhole(response)
+      : this.takePart(response, number, first, end));
+    // Some servers send a page of the site in place of a missing file.
+    const isHtml = /^text\/html/.test(response.headers.get("Content-Type") ?? "");
+    return isHtml && number === 0 && chunks[0]?.bytes[0] !== SIGNATURE ? null : chunks;
   }
 
   async takeWhole(response) {

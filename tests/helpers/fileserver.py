@@ -32,16 +32,25 @@ class _Plain(SimpleHTTPRequestHandler):
 
     missing : status of the answer for a missing file, a page in HTML
     head : whether `HEAD` is answered; else its status is 405
+    kind : `Content-Type` of all files; None for that of their suffix
     """
 
     def __init__(
-        self, *arguments: Any, missing: int = 404, head: bool = True, **options: Any
+        self,
+        *arguments: Any,
+        missing: int = 404,
+        head: bool = True,
+        kind: str | None = None,
+        **options: Any,
     ) -> None:
-        self._missing, self._head = missing, head
+        self._missing, self._head, self._kind = missing, head, kind
         super().__init__(*arguments, **options)
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass
+
+    def guess_type(self, path: Any) -> str:
+        return self._kind or super().guess_type(path)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         super().send_error(self._missing if code == 404 else code, message, explain)
@@ -77,6 +86,7 @@ class _Ranges(_Plain):
         self.send_response(part.status)
         if part.range is not None:
             self.send_header("Content-Range", part.range)
+        self.send_header("Content-Type", self.guess_type(path))
         self.send_header("Content-Length", str(len(part.body)))
         self.end_headers()
         self.wfile.write(part.body)
@@ -90,7 +100,7 @@ def files_served(
 
     ranges : False for a server that ignores byte ranges
     change : makes faulty answers to requests for byte ranges
-    options : `missing` and `head` of the handler
+    options : `missing`, `head` and `kind` of the handler
     """
     options["directory"] = str(folder)
     handler = partial(_Ranges, change=change, **options) if ranges else partial(_Plain, **options)

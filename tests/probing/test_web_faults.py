@@ -161,6 +161,14 @@ def test_missing_files_have_several_statuses(
 
 
 @needs_node
+@pytest.mark.parametrize("ranges", [True, False])
+def test_tables_sent_as_html_are_read(module: Path, tables_dir: Path, ranges: bool) -> None:
+    with files_served(tables_dir, ranges, kind="text/html") as address:
+        (found,) = ask(module, address, [["value", ROOK]])
+    assert found["outcome"] == "win"
+
+
+@needs_node
 def test_a_refused_size_is_reported(module: Path, tables_dir: Path) -> None:
     hidden = {"change": lambda part: part._replace(range=None), "head": False}
     with files_served(tables_dir, **hidden) as address:
