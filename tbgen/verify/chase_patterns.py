@@ -43,8 +43,9 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, compile_lock, part
 from tbgen.indexing.squares import SQUARES
+from tbgen.system.platform import trim_process
 from tbgen.system.threads import thread_pool
-from tbgen.verify.arrays import Arrays, Flags, Numbers
+from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
 from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, list_chasers
 from tbgen.verify.chases import (
     CHASE_COLUMNS,
@@ -60,7 +61,7 @@ from tbgen.verify.chases import (
     k_find_victims,
 )
 from tbgen.verify.index import Index
-from tbgen.verify.moves import Ranges, list_rows, make_bits, stored_orders
+from tbgen.verify.moves import Ranges, list_rows, make_filter, stored_orders
 from tbgen.verify.report import Refuted
 
 
@@ -236,7 +237,7 @@ class ChasePatterns:
     """
 
     def __init__(
-        self, arrays: Arrays, index: Index, ranges: Ranges, claims: Numbers, threads: int
+        self, arrays: Arrays, index: Index, ranges: Ranges, claims: NodeList, threads: int
     ) -> None:
         """List all chasers, and build the graph of their chases and answers, for all orders.
 
@@ -248,10 +249,11 @@ class ChasePatterns:
         with thread_pool(threads) as pool:
             chasers = list_chasers(ranges, arrays, index, pool)
             self.numbers: Numbers = np.ascontiguousarray(chasers[:, NUMBER])
-            self._listed = make_bits(self.numbers // SQUARES, 2 * arrays.slots)
+            self._listed = make_filter(self.numbers // SQUARES)
             self._first_orders: Numbers = np.ascontiguousarray(chasers[:, FIRST_ORDER])
             with compile_lock():
                 self._expand(len(chasers))
+            trim_process()
             starts = range(0, max(1, len(chasers)), _RANGE_CHASERS)
             chases, edges = zip(*pool.map(self._expand, starts), strict=True)
         first_chases = np.cumsum([0, *map(len, chases[:-1])])
@@ -292,10 +294,8 @@ class ChasePatterns:
         due: Flags = self._chases[:, LOSES_FROM] > order
         failed = np.zeros(len(due), np.bool_)
         k_prune_unsafe(self._graph, due, failed, remaining)
-        if remaining.any():
-            prune_by_clauses(
-                self._graph, self._find_victims(remaining, due), due, failed, remaining
-            )
+        victims = self._find_victims(remaining, due)
+        prune_by_clauses(self._graph, victims, due, failed, remaining)
         return remaining, due
 
     def _find_victims(self, remaining: Flags, due: Flags) -> Victims:

@@ -10,7 +10,7 @@ An *edge* is an answer together with the chaser that it leads to. Victims of ans
 only inside a possible pattern, and only if the answer gives no check. A *chaser* (`chasers`) is a
 position and its victim, the piece that each of its moves attacks anew unless the move loses. It is
 stored as the number 90 * node + square of the victim, where node is 2 * slot + side to move.
-`chasers` has all chasers, ascending; `listed` is a bit set of their nodes.
+`chasers` has all chasers, ascending; `listed` is a filter of their nodes.
 
 Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
 pattern. The package's docstring describes the parameters of kernels.
@@ -28,14 +28,14 @@ from tbgen.rules.chases import is_answered
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.chasers import copy_board, is_mirrored, list_new_attackers, loses_from, play
 from tbgen.verify.moves import (
-    has_bit,
     list_moves,
     load_key,
+    may_contain,
     new_row,
     set_up,
     slot_after,
 )
-from tbgen.verify.values import is_open
+from tbgen.verify.values import is_open, order_of_key
 
 CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
 """Columns of chases.
@@ -71,7 +71,7 @@ def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
         slot has, which may be the mirror image of that on `boards.replied`
     """
     node = 2 * slot + side
-    if not has_bit(listed, node):
+    if not may_contain(listed, node):
         return -1
     victim_square = boards.state.piece_squares[victim]
     if is_mirrored(slot, boards.replied, boards.state.other_squares, index, arrays):
@@ -138,7 +138,7 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
 
 @part
 def _may_be_answered(node, listed, state, index, arrays):
-    """Return whether a quiet move leads from a node to the node of a chaser, of whatever victim.
+    """Return whether a quiet move may lead from a node to the node of a chaser, of whatever victim.
 
     Without such a move there is no answer; this test takes less time than listing the answers. Sets
     up the node in `state`.
@@ -149,7 +149,7 @@ def _may_be_answered(node, listed, state, index, arrays):
         if (
             state.board[state.targets[n]] == EMPTY
             and is_open(load_key(1 - side, state.children[n], index, arrays))
-            and has_bit(listed, 2 * slot_after(n, state, index) + 1 - side)
+            and may_contain(listed, 2 * slot_after(n, state, index) + 1 - side)
         ):
             return True
     return False
@@ -159,7 +159,9 @@ def _may_be_answered(node, listed, state, index, arrays):
 def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers with index in [first, last), and the answers to each chase.
 
-    Chases that lose by the first order of their chaser are left out: they are never due.
+    Chases that lose by the first order of their chaser are left out: they are never due. So are all
+    chases of a chaser that belongs to no pattern, because one without answers loses by no order up
+    to that of the stored value.
 
     first, last : int, indices in `chasers`
     first_orders : int64 (chasers,): the order from which every move of a chaser loses or attacks
@@ -171,6 +173,8 @@ def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, 
     for n in range(first, last):
         node = chasers[n] // SQUARES
         slot, side = node // 2, node % 2
+        limit = order_of_key(load_key(side, slot, index, arrays))
+        first_chase, first_edge = lists.counts[CHASES], lists.counts[EDGES]
         within, image = set_up(slot, state, index)
         copy_board(state.board, after)
         victim = state.piece_on[chasers[n] % SQUARES]
@@ -189,6 +193,7 @@ def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, 
             attackers = list_new_attackers(
                 state.board, after, source, target, victim, boards, index, arrays
             )
+            is_hopeless = False
             # A move that is no chase of this victim loses by every order that matters here.
             if attackers:
                 row = new_row(lists, CHASES)
@@ -196,12 +201,17 @@ def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, 
                 chases[row, NODE_AFTER] = node_after
                 chases[row, CHASING_MOVE] = mover * SQUARES + target
                 chases[row, LOSES_FROM] = order
+                edges = lists.counts[EDGES]
                 if _may_be_answered(node_after, listed, boards.answering, index, arrays):
                     copy_board(after, replied)
                     _list_answers(
                         side, victim, attackers, chasers, listed, lists, boards, index, arrays
                     )
+                is_hopeless = lists.counts[EDGES] == edges and order > limit
             play(mover, source, after, state.piece_squares)
+            if is_hopeless:
+                lists.counts[CHASES], lists.counts[EDGES] = first_chase, first_edge
+                break
 
 
 ONE = np.uint64(1)

@@ -7,7 +7,8 @@
     slot_after   the canonical slot after a quiet move
     Ranges       lists of nodes for tasks; a list may be made when its task starts
     Lists        lists that a kernel writes
-    make_bits    sets of numbers, eight to a byte; also `set_bit`, `has_bit`
+    set_bit      sets of numbers, eight to a byte; also `has_bit`
+    make_filter  small sets that hold a list of nodes and a few others
 
 Planes are complete (`complete`). A move is illegal if its child slot holds 0 with the opponent to
 move. A legal quiet move gives check if its child slot holds 0 with the mover to move. A node is
@@ -226,11 +227,24 @@ def add_node(lists, which, node):
     lists.rows[which, new_row(lists, which), 0] = node
 
 
-def make_bits(numbers: Numbers, end: int) -> NDArray[np.uint8]:
-    """Return numbers below `end` as a bit set, uint8 (end // 8 + 1,)."""
-    bits = np.zeros(end // 8 + 1, np.uint8)
+def make_filter(nodes: Numbers) -> NDArray[np.uint8]:
+    """Return a filter of nodes, for `may_contain`: a bit set of their remainders.
+
+    uint8 (bytes,); the number of bytes is a power of two, and at least two for each node.
+    """
+    size = 1 << (2 * len(nodes)).bit_length()
+    bits, numbers = np.zeros(size, np.uint8), nodes % (8 * size)
     np.bitwise_or.at(bits, numbers >> 3, (1 << (numbers & 7)).astype(np.uint8))
     return bits
+
+
+@part
+def may_contain(listed, node):
+    """Return False if a node is certainly not in the list of a filter (`make_filter`).
+
+    listed : uint8 (bytes,), the filter
+    """
+    return has_bit(listed, node & (8 * listed.size - 1))
 
 
 @part
@@ -258,13 +272,14 @@ def contains(nodes, node):
     return at < nodes.size and nodes[at] == node
 
 
-def stored_ranks(nodes: Numbers, arrays: Arrays) -> NDArray[np.unsignedinteger]:
+def stored_ranks(nodes: NodeList, arrays: Arrays) -> NDArray[np.unsignedinteger]:
     """Return the ranks stored for nodes, (n,), or their marks once these have replaced ranks."""
+    nodes = nodes.astype(np.int64, copy=False)
     ranks: NDArray[np.unsignedinteger] = arrays.ranks[nodes % 2 * arrays.slots + nodes // 2]
     return ranks
 
 
-def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:
+def stored_keys(nodes: NodeList, arrays: Arrays) -> Numbers:
     """Return the keys of the values stored for nodes, int64 (n,).
 
     Once marks have replaced ranks (`mark_planes`), the keys have the outcome and the order of the
@@ -274,7 +289,7 @@ def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:
     return keys
 
 
-def stored_orders(nodes: Numbers, arrays: Arrays) -> Numbers:
+def stored_orders(nodes: NodeList, arrays: Arrays) -> Numbers:
     """Return the orders of the values stored for nodes, int64 (n,); `NEVER` for draws."""
     return orders_of_keys(stored_keys(nodes, arrays))
 
