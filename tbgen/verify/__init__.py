@@ -7,7 +7,8 @@ Read it in this order; docs/proof.md has the argument.
     arrays          a table and its supporting tables as flat arrays
     index           all positions in order, and the slot that a move leads to
     moves           one position and its moves; lists and bit sets of positions
-    complete        fill every slot of a plane: legality, mirror images, captures
+    captures        captures, in slots of their own: the value after each, from supporting tables
+    complete        positions: legality, and the slots of mirror images and exchanged pieces
     acceleration    the work on all places of a row at once; `--plain` takes one place at a time
     passes          comparison of every position with its moves, by several threads
     candidates      perpetual checks and chases: find the few candidates, by rows
@@ -23,8 +24,8 @@ Read it in this order; docs/proof.md has the argument.
 Nothing computed by the builder is trusted, and none of its code is imported. This package uses the
 index, the rules and the coding of values, but neither rows nor phases of the solver. A proof holds
 if the supporting tables are right, so a closure is proven bottom-up. Both planes of the table, and
-the planes of supporting tables that captures lead to, are in memory at once, or in unnamed files.
-The only named files that change are certificates.
+one plane of a supporting table at a time, are in memory, or in unnamed files. The only named files
+that change are certificates.
 
 Vocabulary
     innermost attacker  the attacker whose square varies fastest in the index; others are *outer*
@@ -73,7 +74,7 @@ Parameters of kernels, unless a kernel says otherwise:
     goals : int64 (n,), ascending, the nodes that answers may lead to
     anywhere : bool, whether answers may lead to all open positions
     chasers : int64 (n,), all chasers as numbers 90 * node + square of the victim, ascending
-    listed : uint8 (bytes,), a bit set of the nodes of all chasers
+    listed : uint8 (bytes,), a filter (`moves.make_filter`) of the nodes of all chasers
     chases : int64 (chases, CHASE_COLUMNS), of all chasers
     edges : int64 (edges, EDGE_COLUMNS), of all chases
     graph : ChaseGraph, start offsets of the same lists

@@ -5,10 +5,7 @@
     keys         values on one scale for all tables; larger is better for the side to move
     ranks        numbers of the keys that occur, by their worth to the side that has moved; the
                  planes of this table (`Arrays.ranks`) hold them
-    captured     the planes of supporting tables that captures lead to
-    captures     one line per piece: the plane after its capture, and the remaining pieces in the
-                 order of the supporting table
-    descriptors  the layouts of the supporting tables (`tbgen.indexing.slots`)
+    captures     the planes of supporting tables that captures lead to, loaded one at a time
     values       lookup tables of ranks (`values`)
 
 A *plane* has one number for each slot, for one side to move. `complete` corrects the ranks of this
@@ -21,7 +18,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -38,6 +35,7 @@ from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric
 from tbgen.tables.rule_sets import RuleSet
+from tbgen.verify.index import NOWHERE
 from tbgen.verify.values import (
     NO_KEY,
     Marks,
@@ -48,20 +46,6 @@ from tbgen.verify.values import (
     make_values,
     orders_of_keys,
 )
-
-PLANE, SWAPPED, FIRST_WORD, END_WORD, WINS_BY_RULES, SOURCES = range(6)
-"""Columns of `Arrays.captures`.
-
-PLANE : the start of the plane in `Arrays.captured`, or NO_PLANE
-SWAPPED : whether colours are swapped
-FIRST_WORD, END_WORD : the range of the layout in `Arrays.descriptors`
-WINS_BY_RULES : whether the capture may win at order 1 or above; SOURCES : first remaining piece
-"""
-
-NO_PLANE = -1
-"""Plane of captures into materials without a table, in which every position is drawn; also in the
-lines of kings, which are never captured.
-"""
 
 SLACK = 64
 """Unused ranks after the planes: whole vectors are read past the end of the last row."""
@@ -164,19 +148,12 @@ class Arrays(NamedTuple):
     """Number of slots of a plane."""
     ranks: NDArray[Any]
     """uint8 or uint16 (2 * slots + SLACK,): both planes; filled in by `complete`."""
-    captured: NDArray[Any]
-    """uint8 or uint16 (n,), as `ranks`: the rank of a draw for Red and for Black to move, then the
-    planes that captures lead to, one after the other.
-    """
-    descriptors: NDArray[np.int64]
-    """int64 (words,): the layouts of the supporting tables, one after the other."""
+    draws: NDArray[np.int64]
+    """int64 (2,): by side to move, the rank of draws of the kind FREE."""
     pieces: NDArray[np.int64]
     """int64 (P,): piece codes, in the order of `Layout.piece_codes`."""
-    captures: NDArray[np.int64]
-    """int64 (P, SOURCES + P): a line for the capture of each piece. Its columns before SOURCES,
-    from PLANE on, describe the plane after the capture. From SOURCES on it lists the other P - 1
-    pieces of this table, in the order of the supporting table; the last column is not used.
-    """
+    wins_by_rules: NDArray[np.bool_]
+    """bool (P,): whether the capture of each piece may win by the repetition rules."""
     values: Values
     hanging: NDArray[np.uint8]
     """uint8 (2, bytes): by side to move, a bit set of slots: rule-decided wins in which the side to
@@ -193,6 +170,24 @@ class Arrays(NamedTuple):
     def plane(self, side: int) -> NDArray[Any]:
         """Return the ranks or marks of a side to move, uint8 or uint16 (slots,), as a view."""
         return self.ranks[side * self.slots : (side + 1) * self.slots]
+
+
+@by_pointer
+class CapturePlane(NamedTuple):
+    """Plane of a supporting table, for kernels. Shapes: P pieces of this table."""
+
+    side: int
+    """Side to move after the captures, which has lost a piece, as named in this table."""
+    ranks: NDArray[Any]
+    """uint8 or uint16 (n,): the rank of each slot of the supporting table."""
+    descriptor: NDArray[np.int64]
+    """int64 (words,): the layout of the supporting table (`tbgen.indexing.slots`)."""
+    swapped: bool
+    """Whether the supporting table has the armies of Red and Black exchanged."""
+    survivors: NDArray[np.int64]
+    """int64 (P, P - 1): for each piece whose capture leads to the plane, the other pieces in the
+    order of the supporting table; else NOWHERE.
+    """
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
@@ -251,48 +246,53 @@ def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> No
             plane[first : first + len(run)] = run
 
 
-def _list_captures(
-    layout: Layout, supporting: Supporting
-) -> tuple[list[Table], NDArray[np.int64], list[tuple[int, int, int]], int]:
-    """Open the supporting tables, and describe the plane that the capture of each piece leads to.
+class _Capture(NamedTuple):
+    """Captures that lead to the same plane, that of a supporting table with one side to move."""
 
-    Captures into the same table share a plane if the sides to move are equal, in that table and in
-    this one. Planes lie one after the other in `Arrays.captured`, after the two ranks of a draw
-    (for Red and for Black to move).
+    table: Table
+    side: int
+    """Side to move after the captures, which has lost a piece, as named in this table."""
+    swapped: bool
+    """Whether the supporting table has the armies of Red and Black exchanged."""
+    survivors: NDArray[np.int64]
+    """`CapturePlane.survivors`."""
 
-    Returns (tables, captures, planes, slots):
-        captures: `Arrays.captures`, in which WINS_BY_RULES is still 0. All columns are NO_PLANE in
-            the lines of kings, and of pieces whose capture leads to a material without a table
-        planes: for each plane the index of its table in `tables`, the side to move in that table,
-            and the same side in this table; the two sides differ if the capture swaps colours
-        slots: the length of `Arrays.captured`
+    def list_codes(self, *, converts: bool) -> tuple[Numbers, Numbers]:
+        """Return `list_codes` of the plane; `converts` as there."""
+        return list_codes(self.table, self.side ^ self.swapped, converts=converts)
+
+    def load(self, palette: Palette, ranks: NDArray[Any]) -> CapturePlane:
+        """Load the ranks of the plane.
+
+        ranks : uint8 or uint16 (slots of the plane or more,), out
+        """
+        layout = self.table.layout
+        unpack(self.table, self.side ^ self.swapped, palette, ranks)
+        return CapturePlane(self.side, ranks, layout.descriptor, self.swapped, self.survivors)
+
+
+def _list_captures(layout: Layout, supporting: Supporting) -> list[_Capture]:
+    """Open the supporting tables, and list the captures that lead to them, plane by plane.
+
+    Captures into materials without a table are left out.
     """
     pieces, armies = layout.piece_codes, Material(*layout.armies)
     children = armies.captures()
-    wanted = armies.supporting()
-    names = [child.name for child in wanted]
-    tables = [supporting(child) for child in wanted]
-    words = np.cumsum([0, *(table.layout.descriptor.size for table in tables)])
-    captures = np.full((len(pieces), SOURCES + len(pieces)), NO_PLANE, np.int64)
-    starts: dict[tuple[int, int, int], int] = {}
-    slots = len(Side)
+    tables = {child.name: supporting(child) for child in armies.supporting()}
+    found: dict[tuple[str, int, bool], _Capture] = {}
     for taken, code in enumerate(pieces):
         if piece_kind(code) == PieceType.KING:
             continue
-        child = children[piece_side(code), PieceType(piece_kind(code))]
-        if not child.needs_table:
+        name = children[piece_side(code), PieceType(piece_kind(code))].name
+        if name not in tables:
             continue
-        number = names.index(child.name)
-        swapped, sources = _list_survivors(layout, taken, tables[number].layout)
+        swapped, survivors = _list_survivors(layout, taken, tables[name].layout)
+        nothing = np.full((len(pieces), len(pieces) - 1), NOWHERE)
         # The side that has lost a piece is to move.
-        plane = number, piece_side(code) ^ swapped, piece_side(code)
-        if plane not in starts:
-            starts[plane] = slots
-            slots += tables[number].layout.slots
-        captures[taken, : SOURCES + len(sources)] = [
-            starts[plane], swapped, words[number], words[number + 1], 0, *sources,
-        ]  # fmt: skip
-    return tables, captures, [*starts], slots
+        side = piece_side(code)
+        capture = _Capture(tables[name], side, swapped, nothing)
+        found.setdefault((name, side, swapped), capture).survivors[taken] = survivors
+    return [*found.values()]
 
 
 def gather(
@@ -301,11 +301,12 @@ def gather(
     rule_set: RuleSet,
     memory: int | None = None,
     folder: Path | None = None,
-) -> tuple[Arrays, Marks, tuple[Palette, ...]]:
-    """Load a table and its supporting tables for a proof under a rule set.
+) -> tuple[Arrays, Marks, tuple[Palette, ...], Iterator[CapturePlane]]:
+    """Load a table, and open its supporting tables, for a proof under a rule set.
 
-    Returns their arrays, the lookup tables of marks, and the palettes of this table, with Red and
-    with Black to move.
+    Returns the arrays, the lookup tables of marks, the palettes of this table, with Red and with
+    Black to move, and an iterator that loads the planes that captures lead to. Each of these is
+    overwritten when the next is loaded.
 
     memory : bytes, or None without a limit; a byte for each slot is left to the search for
         candidates, and planes that do not fit into the rest are kept in unnamed files
@@ -317,46 +318,47 @@ def gather(
     """
     layout, rules = table.layout, rule_set.known_rules
     allocator = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)
-    tables, captures, planes, slots = _list_captures(layout, supporting)
+    captures = _list_captures(layout, supporting)
     own = [list_codes(table, side) for side in Side]
-    others = [
-        list_codes(tables[number], side, converts=table.metric == Metric.DTC)
-        for number, side, _ in planes
-    ]
+    others = [capture.list_codes(converts=table.metric == Metric.DTC) for capture in captures]
     values = make_values(
         [keys for _, keys in own],
-        [[keys for (_, _, here), (_, keys) in zip(planes, others, strict=True) if here == side]
+        [[keys for capture, (_, keys) in zip(captures, others, strict=True) if capture.side == side]
          for side in Side],
         judges_checks=rules.judges_checks,
     )  # fmt: skip
     marks = make_marks(values.keys)
     dtype = np.min_scalar_type(max(values.keys.shape[1], marks.keys.shape[1]) - 1)
     ranks = allocator.reserve(len(Side) * layout.slots + SLACK, dtype)
-    captured = allocator.reserve(slots, dtype)
     palettes = tuple(
         Palette(codes, values.translate(side, keys))
         for side, (codes, keys) in zip(Side, own, strict=True)
     )
     for own_side, palette in zip(Side, palettes, strict=True):
         unpack(table, own_side, palette, ranks[own_side * layout.slots :])
-    captured[: len(Side)] = [values.translate(side, np.zeros(1, np.int64))[0] for side in Side]
-    start = len(Side)
-    for (number, side, here), (codes, keys) in zip(planes, others, strict=True):
-        unpack(tables[number], side, Palette(codes, values.translate(here, keys)), captured[start:])
-        is_start = captures[:, PLANE] == start
-        captures[is_start, WINS_BY_RULES] = (orders_of_keys(keys[keys < 0]) > 0).any()
-        start += tables[number].layout.slots
+    wins_by_rules = np.zeros(len(layout.piece_codes), np.bool_)
+    for capture, (_, keys) in zip(captures, others, strict=True):
+        if (orders_of_keys(keys[keys < 0]) > 0).any():
+            wins_by_rules |= capture.survivors[:, 0] != NOWHERE
+
+    def load_planes() -> Iterator[CapturePlane]:
+        slots = [capture.table.layout.slots for capture in captures]
+        captured = allocator.reserve(max(slots, default=0), dtype)
+        for capture, (codes, keys) in zip(captures, others, strict=True):
+            palette = Palette(codes, values.translate(capture.side, keys))
+            yield capture.load(palette, captured)
+
+    draw = np.zeros(1, np.int64)
     arrays = Arrays(
         slots=layout.slots,
         ranks=ranks,
-        captured=captured,
-        descriptors=np.concatenate([NO_NODES, *(each.layout.descriptor for each in tables)]),
+        draws=np.array([values.translate(side, draw)[0] for side in Side]),
         pieces=np.array(layout.piece_codes, np.int64),
-        captures=captures,
+        wins_by_rules=wins_by_rules,
         values=values,
         hanging=np.zeros((len(Side), layout.slots // 8 + 1), np.uint8),
         judges_checks=rules.judges_checks,
         judges_chases=rules.judges_chases,
         chase_rules=rule_set.chase_rules,
     )
-    return arrays, marks, palettes
+    return arrays, marks, palettes, load_planes()

@@ -22,7 +22,6 @@ EARLY_LOSS. `checks` examines these positions one by one.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,9 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing import Side
-from tbgen.indexing.squares import EMPTY, piece_side
+from tbgen.indexing.squares import EMPTY
 from tbgen.verify.acceleration import best_of_row
-from tbgen.verify.arrays import NO_NODES, NO_PLANE, PLANE, Arrays, Flags, NodeList, Numbers
+from tbgen.verify.arrays import NO_NODES, Arrays, Flags, NodeList, Numbers
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
 from tbgen.verify.moves import Lists, add_node, has_bit, narrow_nodes, split_nodes
@@ -57,9 +56,6 @@ from tbgen.verify.values import (
     SHARED,
     Marks,
 )
-
-_CHUNK = 1 << 20
-"""Number of entries of `Arrays.captured` (ranks after captures) that are replaced at a time."""
 
 _ROUNDS = 100
 """Largest number of passes of each side; possible offenders left then are examined by `checks`."""
@@ -205,7 +201,7 @@ def k_update_marks(
 
 
 def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
-    """Replace ranks by marks, in the table's planes and in those after captures.
+    """Replace the ranks of the planes by marks.
 
     The planes are overwritten in place. Returns the arrays with the keys of marks, with the marks
     of direct losses as `confirmed`, and with empty `hanging` sets, which only ranks need.
@@ -216,18 +212,6 @@ def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
 
     passes.compile(mark)
     passes.over_leads(mark, "marks")
-    planes = {
-        (line[PLANE], piece_side(code))
-        for line, code in zip(arrays.captures.tolist(), arrays.pieces.tolist(), strict=True)
-        if line[PLANE] != NO_PLANE
-    }
-    captured = arrays.captured
-    # The first two entries are the ranks of a draw, for Red and for Black to move.
-    for (start, here), (end, _) in pairwise([(0, 0), (1, 1), *sorted(planes), (len(captured), 0)]):
-        mark_of = marks.of_ranks[here, SHARED].astype(captured.dtype)
-        for first in range(start, end, _CHUNK):
-            some = captured[first : min(first + _CHUNK, end)]
-            some[:] = mark_of[some]
     confirmed = np.isin(marks.role, [DIRECT_LOSS, EARLY_LOSS])
     return arrays._replace(
         values=arrays.values._replace(keys=marks.keys, confirmed=confirmed),

@@ -30,7 +30,7 @@ from tbgen.indexing.slots import squares_of_slot
 from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
 from tbgen.rules.chases import is_new_attack
 from tbgen.verify.arrays import NO_NODES, Arrays, Numbers
-from tbgen.verify.complete import wins_by_capture
+from tbgen.verify.captures import wins_by_capture
 from tbgen.verify.index import NOWHERE, BoardState, Index
 from tbgen.verify.moves import Ranges, list_moves, list_rows, load_key, new_row, set_up
 from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
@@ -153,7 +153,7 @@ def loses_from(n, side, key, state, index, arrays):
         order = order_of_key(key)
         if may_chase:
             source = play(mover, target, state.board, state.piece_squares)
-            if not wins_by_capture(1 - side, order, state, arrays):
+            if not wins_by_capture(1 - side, order, state, arrays, index):
                 order += 1
             play(mover, source, state.board, state.piece_squares)
         elif (MATE - key) % ORDER != 0:

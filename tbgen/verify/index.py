@@ -185,7 +185,7 @@ class BoardState(NamedTuple):
     masks: NDArray[np.uint8]
     """uint8 (MASKS, places): the masks of a row."""
     canonical: NDArray[np.int64]
-    """int64 (places,): the canonical slot of the position at each place of a row; NOWHERE for
+    """int64 (places,): the canonical slot of the position at each place of a row; its own slot for
     places where another piece stands (`complete`).
     """
     buffer: NDArray[np.uint8]

@@ -25,7 +25,7 @@ the findings do not depend on the number of threads either.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -39,7 +39,8 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.system.platform import trim_process
 from tbgen.system.threads import thread_pool
 from tbgen.verify.acceleration import best_of_row
-from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
+from tbgen.verify.arrays import Arrays, CapturePlane, Flags, NodeList, Numbers
+from tbgen.verify.captures import k_draw_captures, k_load_captures
 from tbgen.verify.complete import find_canonical, k_complete
 from tbgen.verify.index import BoardState, make_index, open_row
 from tbgen.verify.moves import Lists, Ranges, add_node, best_move, in_check, narrow_nodes
@@ -57,10 +58,10 @@ from tbgen.verify.values import (
 _TASK_SLOTS = 1 << 21
 """Approximate number of slots that one task of a thread examines."""
 
-HELD_DRAWS, CHASERS, CLAIMS, LISTS = range(4)
+HELD_DRAWS, CHASERS, CHECK_CLAIMS, CHASE_CLAIMS, LISTS = range(5)
 """Lists of `k_compare`: draws held by checks alone (all slots of each position); draws in which
 every move that keeps the draw is a check or may be a chase, and not all are checks; claims, the
-stored direct wins by the rules.
+stored direct wins by the rules, of sides in check and of others.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
@@ -97,7 +98,7 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
         and worth < stored
         and (checked or arrays.judges_chases)
     ):
-        add_node(lists, CLAIMS, node)
+        add_node(lists, CHECK_CLAIMS if checked else CHASE_CLAIMS, node)
         return
     if not figures[FINDINGS]:
         figures[FIRST_NODE], figures[FIRST_STORED], figures[FIRST_BEST] = node, stored, worth
@@ -108,7 +109,7 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
 def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     """Compare the stored values of a range of leads with the best of their moves.
 
-    Adds to the lists HELD_DRAWS, CHASERS and CLAIMS, counts the findings, and records the first.
+    Adds to the lists (`LISTS`), counts the findings, and records the first.
 
     plain : bool, whether to examine positions one by one instead of rows
     figures : int64 (FIGURES,), inout, the counters
@@ -158,9 +159,9 @@ class Compared(NamedTuple):
     """Node, stored key and best key of the first finding; None without findings."""
     counts: NDArray[np.int64]
     """int64 (2, ranks): number of positions of each rank from 1 on, all draws as FREE."""
-    check_claims: Numbers
+    check_claims: NodeList
     """Claims (stored direct wins by the repetition rules) of sides in check, ascending."""
-    chase_claims: Numbers
+    chase_claims: NodeList
     """Claims (stored direct wins by the repetition rules) of sides not in check, ascending."""
 
 
@@ -198,9 +199,12 @@ class Passes:
         self.index = make_index(layout)
         self._layout, self._threads, self._progress = layout, threads, progress
 
-    def compare(self, arrays: Arrays, *, plain: bool = False) -> tuple[Compared, ForcedDraws]:
+    def compare(
+        self, arrays: Arrays, captures: Iterable[CapturePlane], *, plain: bool = False
+    ) -> tuple[Compared, ForcedDraws]:
         """Complete the planes of `arrays` in place, and compare every position with its moves.
 
+        captures : the planes that captures lead to (`gather`)
         plain : whether to examine positions one by one instead of rows
         """
         index = self.index
@@ -216,20 +220,35 @@ class Passes:
             k_compare(lead_0, lead_1, plain, lists, figures, self.make_state(arrays), index, arrays)
             return figures, [narrow_nodes(nodes[:, 0], index.slots) for nodes in lists.entries()]
 
+        self._fill_captures(arrays, captures)
         self.compile(complete)
         counts = np.sum(self.over_leads(complete, "legality"), axis=0)
         self.compile(compare)
         figures, lists = zip(*self.over_leads(compare, "positions"), strict=True)
-        held, chasers, claims = map(np.concatenate, zip(*lists, strict=True))
+        held, chasers, checks, chases = map(np.concatenate, zip(*lists, strict=True))
+        checks.sort()
+        chases.sort()
         refuted = [each.tolist() for each in figures if each[FINDINGS]]
         first = tuple(refuted[0][FIRST_NODE:]) if refuted else None
         findings = sum(each[FINDINGS] for each in refuted)
-        claims = np.sort(claims).astype(np.int64)
-        checked = in_check(claims, arrays)
-        return (
-            Compared(findings, first, counts, claims[checked], claims[~checked]),
-            ForcedDraws(held, chasers),
-        )
+        return Compared(findings, first, counts, checks, chases), ForcedDraws(held, chasers)
+
+    def _fill_captures(self, arrays: Arrays, captures: Iterable[CapturePlane]) -> None:
+        """Fill the slots that captures lead to, in the planes of `arrays`."""
+
+        def draw(lead_0: int, lead_1: int) -> None:
+            k_draw_captures(lead_0, lead_1, self.make_state(arrays), self.index, arrays)
+
+        self.compile(draw)
+        self.over_leads(draw, "captures")
+        for plane in captures:
+            load = partial(self._load_captures, plane, arrays)
+            self.compile(load)
+            self.over_leads(load, "captures")
+
+    def _load_captures(self, plane: CapturePlane, arrays: Arrays, lead_0: int, lead_1: int) -> None:
+        """Copy the ranks after captures from a plane, for a range of leads."""
+        k_load_captures(lead_0, lead_1, plane, self.make_state(arrays), self.index, arrays)
 
     def all_candidates(self, arrays: Arrays) -> tuple[Arrays, Candidates]:
         """Return `arrays` with no direct loss confirmed, and all open positions as candidates.

@@ -24,12 +24,12 @@ from tbgen.system.platform import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric
 from tbgen.tables.rule_sets import RuleSet
-from tbgen.verify.arrays import Arrays, Palette, Supporting, Table, gather
+from tbgen.verify.arrays import NO_NODES, Arrays, Palette, Supporting, Table, gather
 from tbgen.verify.candidates import find_candidates, mark_planes
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.checks import CheckPatterns
 from tbgen.verify.index import Index
-from tbgen.verify.moves import stored_orders
+from tbgen.verify.moves import split_nodes, stored_orders
 from tbgen.verify.passes import Candidates, Compared, Passes
 from tbgen.verify.report import (
     Finding,
@@ -72,9 +72,9 @@ def verify(
     start, start_compiling = time.monotonic(), compiling_seconds()
     progress("load", 0, 1)
     trim_process()
-    arrays, marks, palettes = gather(table, supporting, rule_set, memory, folder)
+    arrays, marks, palettes, captures = gather(table, supporting, rule_set, memory, folder)
     passes = Passes(table.layout, threads, progress)
-    compared, draws = passes.compare(arrays, plain=plain)
+    compared, draws = passes.compare(arrays, captures, plain=plain)
     searched = _PatternResults(refuted=(), orders=0, offenders=0, chasers=0)
     if arrays.judges_checks:
         search = partial(_search, passes.index, compared, rule_set, threads, progress)
@@ -127,6 +127,9 @@ def _search(
     searches: list[CheckPatterns | ChasePatterns] = [checks]
     chasers = 0
     if arrays.judges_chases:
+        # Load the kernels first: the compiler's pages are dropped before the lists are made.
+        ChasePatterns(arrays, index, split_nodes(NO_NODES), NO_NODES, 1).check_order(1)
+        trim_process()
         chases = ChasePatterns(arrays, index, candidates.chasers, compared.chase_claims, threads)
         searches.append(chases)
         chasers = len(chases.numbers)

@@ -132,9 +132,9 @@ def verify_wdl(
         return _OutcomeTable(tablebase.wdl_file(child) or tablebase.table(child))
 
     # Outcomes have no orders and belong to no pattern: compare them without repetition rules.
-    arrays, _, palettes = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
+    arrays, _, palettes, captures = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
     arrays = arrays._replace(values=_by_outcome(arrays.values))
-    found, _ = Passes(file.layout, threads, progress).compare(arrays)
+    found, _ = Passes(file.layout, threads, progress).compare(arrays, captures)
     node = -1 if found.first is None else found.first[0]
     counted = [
         _counts(palette.count_codes(counts))

@@ -5,6 +5,7 @@ A slot is the index of a position, and a code is the number by which a table sto
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from tbgen.retrograde.solution import Solution
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
-from tbgen.verify.arrays import Arrays, Table
+from tbgen.verify.arrays import Arrays, CapturePlane, Table
 from tbgen.verify.index import Index
 from tbgen.verify.passes import Compared, ForcedDraws, Passes
 from tbgen.verify.report import no_progress
@@ -78,17 +79,20 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
     return Planted(table.layout, space, table.metric, [codes[plane] for plane in copy.planes])
 
 
-def completed(table: Table, arrays: Arrays) -> tuple[Index, Compared, ForcedDraws]:
+def completed(
+    table: Table, arrays: Arrays, captures: Iterator[CapturePlane]
+) -> tuple[Index, Compared, ForcedDraws]:
     """Run the passes of a proof on a table in memory; return its index and the passes' results.
 
     The passes fill in the values of mirror images in `arrays`, and compare the value of every
     position with the values after its moves. The results are wrong values and direct wins
     (`Compared`), and draws that only checks or attacks hold (`ForcedDraws`).
 
-    arrays : values of the table and its supporting tables, as loaded by `verify.arrays.gather`
+    arrays, captures : values of the table, and planes of its supporting tables, as loaded by
+        `verify.arrays.gather`
     """
     passes = Passes(table.layout, 1, no_progress)
-    return passes.index, *passes.compare(arrays)
+    return passes.index, *passes.compare(arrays, captures)
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:

@@ -68,8 +68,8 @@ def find_candidates(
 
     supporting : function that returns the supporting table of a material
     """
-    arrays, _, _ = gather(table, supporting, rule_set)
-    index, found, draws = completed(table, arrays)
+    arrays, _, _, captures = gather(table, supporting, rule_set)
+    index, found, draws = completed(table, arrays, captures)
     assert not found.findings
     held = np.sort(canonical(draws.held.astype(np.int64), table.layout))
     armless = Side.RED if table.layout.armies[0].attackers == 0 else Side.BLACK

@@ -12,7 +12,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import EMPTY, PieceType, piece_code
 from tbgen.rules import in_check
 from tbgen.tables.rule_sets import RuleSet
-from tbgen.verify.arrays import WINS_BY_RULES, gather
+from tbgen.verify.arrays import gather
 from tbgen.verify.index import BoardState
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
 from tbgen.verify.values import key_of_code
@@ -58,8 +58,8 @@ def test_children_of_a_sample_agree(name):
         for child in material.captures().values()
         if child.needs_table
     }
-    arrays, _, _ = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE))
-    index, _, _ = completed(table, arrays)
+    arrays, _, _, captures = gather(table, lambda child: children[child.name], RuleSet(Rules.NONE))
+    index, _, _ = completed(table, arrays, captures)
     layout = table.layout
     state = BoardState.make(index)
     for side in map(int, Side):
@@ -94,6 +94,6 @@ def test_captures_that_may_win_by_the_rules():
     """
     rule_set = RuleSet(Rules.CHECK, 1)
     table = solution_under("KRKNA", rule_set)
-    arrays, _, _ = gather(table, lambda child: solution_under(child.name, rule_set), rule_set)
-    taken = arrays.pieces[arrays.captures[:, WINS_BY_RULES] == 1]
+    arrays, *_ = gather(table, lambda child: solution_under(child.name, rule_set), rule_set)
+    taken = arrays.pieces[arrays.wins_by_rules]
     assert taken.tolist() == [piece_code(Side.BLACK, PieceType.ADVISOR)]

@@ -133,8 +133,8 @@ def test_attacks_of_a_row_agree_with_its_positions(name):
     two other pieces once per row, although that piece may stand between them.
     """
     table = drawn(Material.parse(name))
-    arrays, _, _ = gather(table, drawn, RULE_SET)
-    index, _, _ = completed(table, arrays)
+    arrays, _, _, captures = gather(table, drawn, RULE_SET)
+    index, _, _ = completed(table, arrays, captures)
     state, found = BoardState.make(index), []
     for slot in random.Random(name).sample(range(index.slots), 1200):
         for side in Side:

@@ -97,8 +97,8 @@ def case() -> Case:
         for plane in table.planes:
             plane[plane != 0] = rng.choice(codes, np.count_nonzero(plane))
     table = tables["KRKN"]
-    arrays, _, _ = gather(table, lambda child: tables[child.name], RuleSet(Rules.WXF))
-    index, compared, _ = completed(table, arrays)
+    arrays, _, _, captures = gather(table, lambda child: tables[child.name], RuleSet(Rules.WXF))
+    index, compared, _ = completed(table, arrays, captures)
     claims = {*compared.check_claims.tolist(), *compared.chase_claims.tolist()}
     legal = np.concatenate([2 * np.flatnonzero(table.planes[side]) + side for side in Side])
     return Case(
