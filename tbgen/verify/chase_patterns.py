@@ -43,7 +43,6 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, compile_lock, part
 from tbgen.indexing.squares import SQUARES
-from tbgen.system.platform import trim_process
 from tbgen.system.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
 from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, list_chasers
@@ -253,7 +252,6 @@ class ChasePatterns:
             self._first_orders: Numbers = np.ascontiguousarray(chasers[:, FIRST_ORDER])
             with compile_lock():
                 self._expand(len(chasers))
-            trim_process()
             starts = range(0, max(1, len(chasers)), _RANGE_CHASERS)
             chases, edges = zip(*pool.map(self._expand, starts), strict=True)
         first_chases = np.cumsum([0, *map(len, chases[:-1])])

@@ -42,7 +42,6 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY
-from tbgen.system.platform import trim_process
 from tbgen.system.threads import thread_pool
 from tbgen.verify.arrays import NO_NODES, Arrays, Flags, Numbers
 from tbgen.verify.index import BoardState, Index
@@ -181,7 +180,6 @@ class CheckPatterns:
         self._arrays, self._index = arrays, index
         with compile_lock():
             self._list_range(NO_NODES, CHECKS, None)
-        trim_process()
         with thread_pool(threads) as pool:
             listed = self._add_reached(pool, self._list(pool, offenders))
             self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))

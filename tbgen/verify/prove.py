@@ -127,7 +127,8 @@ def _search(
     searches: list[CheckPatterns | ChasePatterns] = [checks]
     chasers = 0
     if arrays.judges_chases:
-        # Load the kernels first: the compiler's pages are dropped before the lists are made.
+        # Load the kernels first, and drop the compiler's pages, before the lists are made.
+        trim_process()
         ChasePatterns(arrays, index, split_nodes(NO_NODES), NO_NODES, 1).check_order(1)
         trim_process()
         chases = ChasePatterns(arrays, index, candidates.chasers, compared.chase_claims, threads)
