@@ -17,17 +17,22 @@ KNIGHT = "fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 MISSING = "fen=3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w"
 
 PAGES = (
-    f"/?{LOOP}", f"/?{KNIGHT}&from=a0", f"/?{LOOP}&where=a0", f"/?{LOOP}&moves=d0d1,b1c3,d1d0,c3b1",
-    "/?fen=5k3/9/9/9/9/R8/9/4n4/9/3K5_w&moves=d0d1", f"/?{LOOP}&lang=zh-Hans&board=slate",
-    f"/?{KNIGHT}&mode=play", f"/?{KNIGHT}&mode=play&task=win&pieces=picture",
-    f"/?{MISSING}&mode=play", f"/?{LOOP}&mode=line&at=2&lang=zh-Hant", f"/?{MISSING}",
-    "/?mode=edit", "/?mode=edit&fen=9/9/9/9/9/9/9/9/10/4K4_b", "/?fen=hello",
-    "/handbook", "/handbook/KR", "/endgames", "/endgames/KRKN",
-    "/endgames/KRKN?won=red&order=0&plies=11",
-    "/search/KRKN", "/search/KRKN?outcome=win&only=1", "/build", "/api", "/nothing",
-    f"/?{LOOP}&mode=line&ladder=1&at=5",
-    f"/embed?{LOOP}", f"/embed?{LOOP}&mode=line", "/find?q=nonsense",
+    f"/?{LOOP}&moves=d0d1,b1c3,d1d0,c3b1", f"/?{KNIGHT}&mode=play&task=win&pieces=picture",
+    f"/?{LOOP}&mode=line&at=2&lang=zh-Hant", f"/?{MISSING}", "/?mode=edit", "/handbook/KR",
+    "/endgames", "/endgames/KRKN", "/search/KRKN?outcome=win&only=1", "/build", f"/embed?{LOOP}",
+    "/find?q=nonsense",
 )  # fmt: skip
+"""Pages of every kind."""
+
+MORE_PAGES = (
+    f"/?{LOOP}", f"/?{KNIGHT}&from=a0", f"/?{LOOP}&where=a0",
+    "/?fen=5k3/9/9/9/9/R8/9/4n4/9/3K5_w&moves=d0d1", f"/?{LOOP}&lang=zh-Hans&board=slate",
+    f"/?{KNIGHT}&mode=play", f"/?{MISSING}&mode=play",
+    "/?mode=edit&fen=9/9/9/9/9/9/9/9/10/4K4_b", "/?fen=hello", "/handbook",
+    "/endgames/KRKN?won=red&order=0&plies=11", "/search/KRKN", "/api", "/nothing",
+    f"/?{LOOP}&mode=line&ladder=1&at=5", f"/embed?{LOOP}&mode=line",
+)  # fmt: skip
+"""The same kinds of pages with other contents."""
 
 
 SIZES = {"screen": (1200, 900), "phone": (390, 844)}
@@ -42,18 +47,21 @@ def page(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("page", "theme"),
+    ("page", "theme", "paths"),
     [
-        ("screen", "light"),
-        pytest.param("phone", "dark", marks=pytest.mark.certification),
-        pytest.param("screen", "dark", marks=pytest.mark.certification),
-        pytest.param("phone", "light", marks=pytest.mark.certification),
+        ("screen", "light", PAGES),
+        *(
+            pytest.param(page, theme, PAGES + MORE_PAGES, marks=pytest.mark.certification)
+            for page in SIZES
+            for theme in ("light", "dark")
+        ),
     ],
     indirect=["page"],
+    ids=["pages", *(f"all-{page}-{theme}" for page in SIZES for theme in ("light", "dark"))],
 )
-def test_axe_finds_no_violation(page: Any, theme: str) -> None:
+def test_axe_finds_no_violation(page: Any, theme: str, paths: tuple[str, ...]) -> None:
     found = {}
-    for path in PAGES:
+    for path in paths:
         page.get(f"{demo().url}{path}{'&' if '?' in path else '?'}theme={theme}")
         problems = violations(page)
         if problems:
