@@ -1,13 +1,18 @@
-"""`tbgen convert`: a position or a move from any notation into any other; reads no tables."""
+"""`tbgen convert`: positions and moves from any notation into any other; reads no tables."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+from typing import Any
+
 import click
 
-from tbgen.cli.command import Command, show_json
+from tbgen.cli.command import Command, answer_lines, show_json
 from tbgen.cli.options import json_option, notation_option
-from tbgen.cli.streams import position_text
+from tbgen.cli.streams import read_lines
 from tbgen.indexing import Side
+from tbgen.indexing.errors import InputError
 from tbgen.notation import (
     MOVE_NOTATIONS,
     POSITION_STYLES,
@@ -16,6 +21,9 @@ from tbgen.notation import (
     parse_move,
     read_position,
 )
+
+_BOARD_LINES = 20
+"""More lines than a board may have; further ones are not read."""
 
 _SIDES = click.Choice([side.name.lower() for side in Side])
 
@@ -35,43 +43,70 @@ _SIDES = click.Choice([side.name.lower() for side in Side])
     help="Notation of --move, where its text is ambiguous (fairy: ranks 1 to 10).",
 )  # fmt: skip
 @json_option
+@click.pass_context
 def convert(
-    position: tuple[str, ...], style: str | None, side: str | None, viewpoint: str | None,
-    moves: tuple[str, ...], notation: str, read_as: str | None, as_json: bool,
+    context: click.Context, position: tuple[str, ...], style: str | None, side: str | None,
+    viewpoint: str | None, moves: tuple[str, ...], notation: str, read_as: str | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Write a position, or moves from it, in another notation.
 
-    POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines; - reads
-    it from standard input. With --move the answer is the moves' text in --notation, played one
-    after the other; --to then writes the position after them.
+    POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines. With -
+    standard input has a board, or one position a line; each line is answered in turn, and the exit
+    status is the worst. With --move the answer is the moves' text in --notation, played one after
+    the other; --to then writes the position after them.
 
     Exit status: 0 ok, 2 bad input.
     """
-    text = position_text(position)
-    read = read_position(text, Side[side.upper()] if side else None)
-    seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
-    current = read.position
-    written = []
-    for move_text in moves:
-        move = parse_move(current, move_text, read_as)
-        texts = {name: format_move(current, move, name) for name in MOVE_NOTATIONS}
-        written.append({"input": move_text, "text": texts[notation], **texts})
-        current = current.after(*move)
-    converted = format_position(current, style or "fen", seen_from)
-    if as_json:
-        show_json({
+
+    def answer(text: str) -> dict[str, Any]:
+        read = read_position(text, Side[side.upper()] if side else None)
+        seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
+        current = read.position
+        written = []
+        for move_text in moves:
+            move = parse_move(current, move_text, read_as)
+            texts = {name: format_move(current, move, name) for name in MOVE_NOTATIONS}
+            written.append({"input": move_text, "text": texts[notation], **texts})
+            current = current.after(*move)
+        return {
             "input": text,
             "from": read.style,
             "to": style or "fen",
-            "text": converted,
+            "text": format_position(current, style or "fen", seen_from),
             "fen": current.fen,
             "material": current.material.name,
             "side": current.side.name.lower(),
             "viewpoint": seen_from.name.lower(),
             "moves": written,
-        })  # fmt: skip
-        return
-    if moves:
-        click.echo(" ".join(move["text"] for move in written))
-    if style or not moves:
-        click.echo(converted)
+        }
+
+    def show(found: dict[str, Any]) -> None:
+        if as_json:
+            show_json(found)
+            return
+        if moves:
+            click.echo(" ".join(move["text"] for move in found["moves"]))
+        if style or not moves:
+            click.echo(found["text"])
+
+    text = " ".join(position)
+    if text == "-":
+        lines = read_lines()
+        first = next(lines, None)
+        if first is not None and _is_position(first.text):
+            every = itertools.chain([first], lines)
+            context.exit(answer_lines(context, answer, show, every))
+        board = [] if first is None else [first, *itertools.islice(lines, _BOARD_LINES)]
+        text = "\n".join(line.read() for line in board)
+    show(answer(text))
+
+
+def _is_position(line: str) -> bool:
+    """Return whether a line is a position, or a FEN with an error, and not part of a board."""
+    if "/" in line:
+        return True
+    with contextlib.suppress(InputError):
+        read_position(line)
+        return True
+    return False

@@ -181,6 +181,23 @@ def test_convert_joins_the_words_of_a_position(run: Any) -> None:
     assert len(words) > 1
 
 
+def test_convert_reads_a_position_a_line(run: Any) -> None:
+    fens = [f"{MATE_IN_ONE} - - 0 1", "9/9/4k4/9/9/9/9/9/1n7/R2K5 b - - 0 1"]
+    pai = run("convert", "-", "--to", "pai", stdin="\n\n".join(fens)).output
+    assert run("convert", "-", stdin=pai).output.splitlines() == fens
+    found = run("convert", "-", "--json", stdin=f"{fens[0]}\n3k5/9 w\n{fens[1]}\n")
+    assert found.exit_code == 2
+    first, wrong, last = map(json.loads, found.output.splitlines())
+    assert (first["fen"], last["fen"]) == (*fens,)
+    assert wrong["input"] == "3k5/9 w"
+    assert wrong["error"]
+
+
+def test_convert_reads_a_board_of_many_lines(run: Any) -> None:
+    board = run("convert", MATE_IN_ONE, "--to", "board").output
+    assert run("convert", "-", stdin=board).output == f"{MATE_IN_ONE} - - 0 1\n"
+
+
 def test_probe_joins_the_words_of_a_position(run: Any) -> None:
     whole = run("probe", MATE_IN_ONE, "--rules", "check").output
     assert run("probe", *MATE_IN_ONE.split(), "--rules", "check").output == whole
