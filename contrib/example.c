@@ -10,14 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Read a FEN into two arrays; returns the number of pieces, or -1. */
+/* Read a FEN, ten ranks of nine points and the side to move, into two arrays; returns the number of
+ * pieces, or -1. Other fields are ignored. */
 static int parse_fen(const char *fen, uint8_t *pieces, uint8_t *squares, int *side)
 {
     static const char letters[] = "KABRNCPkabrncp";
     int rank = 9, file = 0, count = 0;
     for (; *fen != '\0' && *fen != ' '; fen++) {
         const char *letter = strchr(letters, *fen);
-        if (*fen == '/') {
+        if (*fen == '/' && file == 9) {
             rank--;
             file = 0;
         } else if (*fen >= '1' && *fen <= '9') {
@@ -30,7 +31,10 @@ static int parse_fen(const char *fen, uint8_t *pieces, uint8_t *squares, int *si
             squares[count++] = (uint8_t)(9 * rank + file++);
         }
     }
-    *side = *fen == ' ' && fen[1] == 'b' ? XQ_BLACK : XQ_RED;
+    if (rank != 0 || file != 9 || fen[0] != ' ' || fen[1] == '\0' || strchr("wrb", fen[1]) == NULL
+        || (fen[2] != '\0' && fen[2] != ' '))
+        return -1;
+    *side = fen[1] == 'b' ? XQ_BLACK : XQ_RED;
     return count;
 }
 
@@ -79,7 +83,9 @@ int main(int argc, char **argv)
     if (count >= 0)
         status = xq_probe_root(reader, pieces, squares, (size_t)count, side, &value, moves,
                                &move_count);
-    if (status != XQ_OK) {
+    if (count < 0) {
+        fprintf(stderr, "this is no FEN of ten ranks of nine points, with w or b to move\n");
+    } else if (status != XQ_OK) {
         fprintf(stderr, "%s\n", xq_status_text(status));
     } else {
         print_value(&value);

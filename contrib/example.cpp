@@ -5,30 +5,37 @@
 // The tables are those of the rule set wxf; moves that were played follow the position.
 #include "adapter.h"
 
-#include <cctype>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
-static xqprobe::Board board_of(const std::string &fen)
+// Read a FEN, ten ranks of nine points and the side to move; false for another text. Other fields are
+// ignored.
+static bool read_fen(const std::string &fen, xqprobe::Board &board)
 {
-    static const char letters[] = " KABRNCP";
-    xqprobe::Board board;
+    static const std::string letters = "KABRNCPkabrncp";
     int rank = 9, file = 0;
     std::size_t at = 0;
     for (; at < fen.size() && fen[at] != ' '; at++) {
-        const char *letter = std::strchr(letters, std::toupper(fen[at]));
-        if (fen[at] == '/') {
+        const std::size_t letter = letters.find(fen[at]);
+        if (fen[at] == '/' && file == 9) {
             rank--;
             file = 0;
-        } else if (letter != nullptr && rank >= 0 && file < 9) {
-            const int black = std::islower(fen[at]) ? XQ_BLACK_PIECE : 0;
-            board.put(int(letter - letters) + black, 9 * rank + file++);
-        } else {
+        } else if (fen[at] >= '1' && fen[at] <= '9') {
             file += fen[at] - '0';
+        } else if (letter == std::string::npos || rank < 0 || file > 8) {
+            return false;
+        } else {
+            const int black = letter < 7 ? 0 : XQ_BLACK_PIECE;
+            board.put(int(letter % 7) + 1 + black, 9 * rank + file++);
         }
     }
-    board.side = fen.compare(at, 2, " b") == 0 ? XQ_BLACK : XQ_RED;
-    return board;
+    const std::string side = fen.substr(at, 3);
+    if (rank != 0 || file != 9 || side.size() < 2 || std::strchr("wrb", side[1]) == nullptr
+        || (side.size() == 3 && side[2] != ' '))
+        return false;
+    board.side = side[1] == 'b' ? XQ_BLACK : XQ_RED;
+    return true;
 }
 
 static xq_step step_of(const std::string &text)
@@ -48,7 +55,10 @@ int main(int argc, char **argv)
     const xqprobe::Report report = xqprobe::init(argv[1]);
     std::fprintf(stderr, "%s\n", report.text().c_str());
     xqprobe::Game game;
-    game.start = board_of(argv[2]);
+    if (!read_fen(argv[2], game.start)) {
+        std::fprintf(stderr, "this is no FEN of ten ranks of nine points, with w or b to move\n");
+        return 2;
+    }
     for (int i = 3; i < argc; i++)
         game.played.push_back(step_of(argv[i]));
     xqprobe::ProbeState state;

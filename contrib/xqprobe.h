@@ -282,7 +282,8 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
                   int side, xq_value *value, xq_move moves[XQ_MAX_MOVES], size_t *move_count);
 
 /* List the moves at the root that keep the result in a game with repetitions. The position is the
- * start of the game, or any later one, and `played` are the moves since, at most XQ_MAX_PLAYED.
+ * start of the game, or any later one, with `side` to move; `played` are the moves since, at most
+ * XQ_MAX_PLAYED. `*value` and `moves` are those of the position after `played`.
  *
  * An idle move is a capture or a pawn's advance, or makes neither a check nor a new attack. The list
  * depends on the value of the position:
@@ -298,7 +299,8 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
  *
  * A search may choose freely among the listed moves. If no idle move can be forced within 16 moves and
  * 4000 positions, the moves with the fewest repetitions are listed, and of these those with the least
- * offence. Such positions are rare; only there the program should check its choice with a referee.
+ * offence. Such positions are rare; only there the program should check its choice with a referee,
+ * which this reader does not have (`tbgen judge` is one).
  * XQ_ERR_ARGUMENT for an illegal move in `played`. XQ_ERR_MISSING also if no move is known to be best;
  * the status of the moves of `xq_probe_root` shows whose tables are missing. Otherwise as
  * `xq_probe_root`, with its order. */

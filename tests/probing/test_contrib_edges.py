@@ -13,6 +13,8 @@ import pytest
 
 from tbgen.building.packing import pack_table
 from tbgen.indexing import Position
+from tbgen.indexing.errors import InputError
+from tbgen.notation import parse_position
 from tbgen.tables.reader import TableFile
 from tests.helpers import cprograms
 from tests.helpers.built import built
@@ -145,6 +147,36 @@ def test_the_example_says_why_there_is_no_table(tmp_path: Path) -> None:
     command = [cprograms.library() / "example", tmp_path / "missing", "none", FEN]
     said = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert f"first file skipped: {tmp_path}/missing: the file or dir" in said.stderr
+
+
+@needs_cxx
+@pytest.mark.parametrize("program", ["example", "example_cpp"])
+def test_the_examples_read_whole_fens_only(program: str) -> None:
+    """The examples refuse what `tbgen.notation` refuses, instead of reading another position."""
+    rules = ["wxf"] if program == "example" else []
+    command = [cprograms.library() / program, built("KRKN", rules="wxf"), *rules]
+
+    def run_with(fen: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*map(str, command), fen], capture_output=True, text=True)
+
+    whole = run_with("9/9/4k4/9/9/9/9/3n5/9/R2K5 b").stdout
+    assert whole
+    for rest in ("b - - 0 1", "b "):
+        assert run_with(f"9/9/4k4/9/9/9/9/3n5/9/R2K5 {rest}").stdout == whole
+    assert run_with("9/9/4k4/9/9/9/9/3n5/9/R2K5 r").stdout not in (whole, "")
+    board = "9/9/4k4/9/9/9/9/3n5/9/R2K5"
+    wrong = [f"{board} B", f"{board} x", board, f"{board} ", f"{board} bw", "", " b", f"{board}/ b"]
+    wrong += [f"{board.replace(*each)} b" for each in (
+        ("R2K5", "R2K55"), ("R2K5", "R2K4"), ("4k4", "4k9"), ("4k4", "4q4"), ("4k4", "99"),
+        ("9/9/", "9//"), ("9/9/", "9/9/9/"), ("9/9/", "9/"), ("4k4", "4k04"),
+    )]  # fmt: skip
+    for fen in wrong:
+        found = run_with(fen)
+        assert found.returncode, fen
+        assert found.stdout == ""
+        assert "this is no FEN" in found.stderr, fen
+        with pytest.raises(InputError):
+            parse_position(fen)
 
 
 @needs_cxx
