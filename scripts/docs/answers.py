@@ -1,8 +1,8 @@
 """Description of the fields that commands print with `--json`, as JSON Schema.
 
-The fields of `plan --workers` and `doctor --numba` are not described. `ANSWERS` maps each command
-to the schema of its output, and `error` to that of an error. Parts that the board uses too are in
-`tbgen.answers.schema`. `python scripts/docs/schemas.py` writes the file and the page from these.
+`ANSWERS` maps each command to the schema of its output, and `error` to that of an error. Parts that
+the board uses too are in `tbgen.answers.schema`. `python scripts/docs/schemas.py` writes the file
+and the page from these.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tbgen.answers.schema import (
     Schema,
     array,
     boolean,
+    extended,
     integer,
     nullable,
     number,
@@ -130,35 +131,70 @@ LISTED = record(
     standing=string("compared with the list", "agrees", "rearranged", "differs", "unknown"),
 )
 
+WORKERS = record(
+    "with --workers, a simulated run with workers of one thread each",
+    workers=integer("their number"),
+    simulation=record(
+        "the run",
+        seconds=number("until the last table is done"),
+        longest_path=number("seconds of the longest chain of tables that need each other"),
+        busy=number("used share of the time of all workers, 0 to 1"),
+    ),
+    classes=array(
+        "tables by memory, ascending",
+        record(
+            "tables that fit into a memory, and into none of the smaller ones",
+            memory_bytes=nullable(integer("the memory; null without a limit")),
+            tables=integer("their number"),
+            seconds=number("of one worker"),
+        ),
+    ),
+)
+
+PHASE = record(
+    "a phase",
+    phase=string("its name, such as `captures`, or `all`"),
+    order=integer("of a phase that is repeated for each order, else 0"),
+    seconds=number("time"),
+    cpu_seconds=number("processor time of all threads"),
+    busy=number("used share of the time of all threads, 0 to 1"),
+    sweeps=integer("number of sweeps"),
+    rows=integer("rows examined by sweeps"),
+    settled=integer("positions that got a value"),
+)
+
 ANSWERS: dict[str, Schema] = {
-    "plan": record(
-        "the estimated cost of a build",
-        rules=RULES,
-        minor_chases=MINOR,
-        orders_limit=LIMIT,
-        tables=array(
-            "bottom-up",
-            record(
-                "a table",
-                material=MATERIAL,
-                index_size=integer("slots for each side to move"),
-                placements=integer("slots with a position, legal or not"),
-                holes=integer("slots without a position"),
-                memory_bytes=integer("estimate"),
-                disk_bytes=integer("estimate"),
-                cpu_seconds=number("estimate"),
-                seconds=number("estimate"),
-                present=boolean("whether it is finished"),
+    "plan": extended(
+        record(
+            "the estimated cost of a build",
+            rules=RULES,
+            minor_chases=MINOR,
+            orders_limit=LIMIT,
+            tables=array(
+                "bottom-up",
+                record(
+                    "a table",
+                    material=MATERIAL,
+                    index_size=integer("slots for each side to move"),
+                    placements=integer("slots with a position, legal or not"),
+                    holes=integer("slots without a position"),
+                    memory_bytes=integer("estimate"),
+                    disk_bytes=integer("estimate"),
+                    cpu_seconds=number("estimate"),
+                    seconds=number("estimate"),
+                    present=boolean("whether it is finished"),
+                ),
             ),
+            missing=integer("tables to build"),
+            memory_bytes=integer("of the largest table"),
+            slots=integer("of all tables, for each side to move"),
+            disk_bytes=integer("of all tables"),
+            scratch_bytes=integer(
+                "most bytes on disk beside the tables while one is built, or as many as `--workers`"
+            ),
+            seconds=number("of all tables"),
         ),
-        missing=integer("tables to build"),
-        memory_bytes=integer("of the largest table"),
-        slots=integer("of all tables, for each side to move"),
-        disk_bytes=integer("of all tables"),
-        scratch_bytes=integer(
-            "most bytes on disk beside the tables, while one is built, or as many as `--workers`"
-        ),
-        seconds=number("of all tables"),
+        workers=WORKERS,
     ),
     "build": record(
         "the tables of a build",
@@ -167,28 +203,18 @@ ANSWERS: dict[str, Schema] = {
         minor_chases=MINOR,
         tables=array(
             "in the order of building; tables that existed have no size and time",
-            record(
-                "a table",
-                table=string("its name, such as `KRKN.wxf.dtm`"),
-                built=boolean("false if it existed"),
+            extended(
+                record(
+                    "a table",
+                    table=string("its name, such as `KRKN.wxf.dtm`"),
+                    built=boolean("false if it existed"),
+                ),
                 bytes_on_disk=integer("size of its file"),
                 build_seconds=number("time"),
                 profile=array(
-                    "with --profile: cost of each phase, in order, and of `all` together",
-                    record(
-                        "a phase",
-                        phase=string("its name, such as `captures`, or `all`"),
-                        order=integer("of a phase that is repeated for each order, else 0"),
-                        seconds=number("time"),
-                        cpu_seconds=number("processor time of all threads"),
-                        busy=number("used share of the time of all threads, 0 to 1"),
-                        sweeps=integer("number of sweeps"),
-                        rows=integer("rows examined by sweeps"),
-                        settled=integer("positions that got a value"),
-                    ),
+                    "with --profile: cost of each phase, in order, and of `all` together", PHASE
                 ),
-            )
-            | {"required": ["table", "built"]},
+            ),
         ),
         failed=array("with --keep-going, tables that failed", FAILURE),
         left_out=array("tables that need a failed one", string("a material")),
@@ -259,16 +285,17 @@ ANSWERS: dict[str, Schema] = {
         ),
         wdl=array(
             "win-draw-loss files; one that cannot be read has `error` and `hint`, and no `source`",
-            record(
-                "a file",
-                file=string("its name"),
-                bytes_on_disk=integer("its size"),
-                digest=nullable(string("null if it cannot be read")),
+            extended(
+                record(
+                    "a file",
+                    file=string("its name"),
+                    bytes_on_disk=integer("its size"),
+                    digest=nullable(string("null if it cannot be read")),
+                ),
                 source=string("the table it is derived from"),
                 error=string("the error in one line"),
                 hint=string("a remedy in one line"),
-            )
-            | {"required": ["file", "bytes_on_disk", "digest"]},
+            ),
         ),
     ),
     "index": record(
@@ -372,17 +399,24 @@ ANSWERS: dict[str, Schema] = {
         entry=nullable(string("the address for building tables; null without --allow-build")),
         tables=integer("number of tables"),
     ),
-    "doctor": record(
-        "the environment",
-        tbgen=string("version"),
-        python=string("version"),
-        platform=string("as Python names it"),
-        packages={"type": "object", "description": "versions; null for a missing package"},
-        cores=integer("usable cores"),
-        memory={"type": "object", "description": "`total`, `available`, and its limit"},
-        kernel_cache={"type": "object", "description": "folder of compiled code"},
-        tables={"type": "object", "description": "the tables directory, and its free space"},
-        problems=array("faults found", string("a problem")),
+    "doctor": extended(
+        record(
+            "the environment",
+            tbgen=string("version"),
+            python=string("version"),
+            platform=string("as Python names it"),
+            packages={"type": "object", "description": "versions; null for a missing package"},
+            cores=integer("usable cores"),
+            memory={"type": "object", "description": "`total`, `available`, and its limit"},
+            kernel_cache={"type": "object", "description": "folder of compiled code"},
+            tables={"type": "object", "description": "the tables directory, and its free space"},
+            problems=array("faults found", string("a problem")),
+        ),
+        numba=record(
+            "with --numba, a function compiled in a trial",
+            cache_folder=string("folder of compiled code"),
+            compiles=boolean("whether the function's result was right"),
+        ),
     ),
     "error": FAILURE | {"description": "instead of an answer; exit status 1, 2 or 3"},
 }

@@ -46,6 +46,11 @@ def record(meaning: str, **fields: Schema) -> Schema:
     return {"type": "object", "description": meaning, "properties": fields, "required": [*fields]}
 
 
+def extended(schema: Schema, **fields: Schema) -> Schema:
+    """Return the schema of an object with further members `fields`, which may be missing."""
+    return schema | {"properties": schema["properties"] | fields}
+
+
 def array(meaning: str, items: Schema) -> Schema:
     """Return the schema of an array of `items`."""
     return {"type": "array", "description": meaning, "items": items}

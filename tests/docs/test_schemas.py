@@ -58,6 +58,9 @@ MORE = {
     "drawn": ("find", "KRKN", "--outcome", "draw", "--limit", "3"),
     "without rules": ("plan", "KRKN", "--rules", "none"),
     "digests": ("verify", "KNK", "KRK", "--digests"),
+    "workers": ("plan", "--men", "5", "--workers", "2"),
+    "a profile": ("build", "KNK", "--profile", "--tables", "own"),
+    "a compiled function": ("doctor", "--numba"),
 }
 
 MISTAKES = (("probe", "nonsense"), ("stats", "KRKRA"), ("build", "nonsense"), ("convert", "?"))
