@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command
 from tbgen.cli.streams import json_text
 from tbgen.finding.query import SORTS, read_range
 from tbgen.indexing import Material
 from tbgen.notation import MOVE_NOTATIONS, parse_material
+from tbgen.play.mainline import Ending
 
 # Numba and the tables package are imported when a table is searched.
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
 @click.option("--only", is_flag=True, help="Exactly one move, of several, keeps the win or draw.")
 @click.option("--zugzwang", is_flag=True, help="Either side does worse if it is to move.")
 @click.option("--differs", is_flag=True, help="Another rule set present changes the outcome.")
-@click.option("--study", is_flag=True, help="The solution is unique move by move.")
+@click.option("--study", is_flag=True, help="One move wins, also after every longest defence.")
 @click.option(
     "--loop", type=click.Choice(["check", "chase"]),
     help="The loser by repetition has just begun this offence; the winner is to move.",
@@ -98,7 +100,8 @@ def find(
         elif style == "csv":
             _write_csv(found)
         elif style == "pgn":
-            _write_pgn(found, opened, notation or MOVE_NOTATIONS[0])
+            if not _write_pgn(found, opened, notation or MOVE_NOTATIONS[0]):
+                click.get_current_context().exit(failures.FINDINGS)
         else:
             sys.stdout.writelines(f"{each.fen}\n" for each in found)
 
@@ -117,15 +120,21 @@ def _write_csv(found: Search) -> None:
         writer.writerow(row[: len(columns)])
 
 
-def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> None:
-    """Write a PGN game for each position found, to stdout: best play from the position."""
+def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> bool:
+    """Write a PGN game for each position found, to stdout: best play from the position.
+
+    Returns False if a table is missing for some line, which then ends with a comment.
+    """
     from tbgen.board.knowledge.games import game_text
     from tbgen.board.knowledge.store import TableStore
 
     store = TableStore(tables)
     language = {"zh": "zh-Hans", "zh-hant": "zh-Hant"}.get(notation, "en")
+    is_complete = True
     for each in found:
         sys.stdout.write(f"{game_text(store, [each.position], [], notation, language)}\n")
+        is_complete = is_complete and store.line(each.position).ending != Ending.UNKNOWN
+    return is_complete
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:

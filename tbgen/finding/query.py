@@ -47,20 +47,21 @@ class Query:
     """Conditions on a position; by default every position matches.
 
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
-    A range of plies excludes draws, unless `outcome` asks for them: then they have 0 plies. `only`:
-    exactly one of several legal moves keeps the win or the draw; with `quiet`, this move is no
-    capture. `quiet` has no effect without `only`. `zugzwang`: each side has a worse outcome if it
-    is to move than if the opponent is. `offence`: a direct win (docs/values.md), in which the loser
-    has just committed this offence. `differs`: the outcome under another rule set, whose table is
-    present, is different. `study`: the winner is to move, and the solution is unique move by move
-    (`tbgen.finding.studies`). `pieces` are pairs (piece code, square): in the position, or in its
-    mirror image, a piece with the code must stand on the square.
+    Any range of plies excludes draws, unless `outcome` asks for them: then they have 0 plies.
+    `only`: exactly one of several legal moves keeps the win or the draw; with `quiet`, this move is
+    no capture. `quiet` has no effect without `only`. `zugzwang`: each side has a worse outcome if
+    it is to move than if the opponent is. `offence`: a direct win (docs/values.md), in which the
+    loser has just committed this offence. `differs`: the outcome under another rule set, whose
+    table is present, is different. `study`: the winner is to move, and the winning move is unique
+    here and after every longest defence (`tbgen.finding.studies`). `pieces` are pairs (piece code,
+    square): in the position, or in its mirror image, a piece with the code must stand on the
+    square.
     """
 
     turn: Side | None = None
     outcome: Outcome | None = None
     orders: tuple[int, int] = (0, NO_END)
-    plies: tuple[int, int] = (0, NO_END)
+    plies: tuple[int, int] | None = None
     only: bool = False
     quiet: bool = False
     zugzwang: bool = False
@@ -75,13 +76,13 @@ class Query:
         Only the line's side to move and value are tested. The other conditions may exclude some of
         its positions.
         """
-        outcome, plies = line.outcome, line.exact.plies
+        outcome, least, most = line.outcome, *(self.plies or (0, NO_END))
         return (
             self.turn in (None, line.side)
             and self.outcome in (None, outcome)
             and self.orders[0] <= line.order <= self.orders[1]
-            and self.plies[0] <= plies <= self.plies[1]
-            and not (self.outcome is None and outcome == Outcome.DRAW and self.plies != (0, NO_END))
+            and least <= line.exact.plies <= most
+            and not (self.plies and self.outcome is None and outcome == Outcome.DRAW)
             and not (self.only and outcome == Outcome.LOSS)
             and not (self.study and outcome != Outcome.WIN)
             and not (self.offence is not None and not (line.order and line.plies == 0))
@@ -127,13 +128,8 @@ class Query:
         return sum(line.positions for line in self.lines(statistics))
 
 
-def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
-    """Convert a number, a pair or None (no limit) to an inclusive range.
-
-    Raises `InputError` for anything else.
-    """
-    if numbers is None:
-        return 0, NO_END
+def range_of(numbers: int | tuple[int, int]) -> tuple[int, int]:
+    """Convert a number or a pair to an inclusive range; raises `InputError` for anything else."""
     ends = (numbers, numbers) if isinstance(numbers, int) else numbers
     are_numbers = isinstance(ends, tuple) and all(isinstance(end, SupportsIndex) for end in ends)
     if not are_numbers or len(ends) != 2 or not 0 <= ends[0] <= ends[1]:
@@ -163,9 +159,7 @@ def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
     different pieces on one square.
     """
     found: dict[int, int] = {}
-    for text in re.split(r"[\s,，、]+", ",".join(texts)):
-        if not text:
-            continue
+    for text in (part for each in texts for part in re.split(r"[\s,，、]+", each.strip(" ,，、"))):
         match = _PIECE_AT.fullmatch(text)
         code = LETTERS_BY_CODE.find(_letter(match[1])) if match else -1
         if match is None or code <= EMPTY:
@@ -213,16 +207,17 @@ def read_query(fields: Mapping[str, str]) -> Query:
         return int(found) if found else default
 
     turn, outcome = choice("turn", "red", "black"), choice("outcome", "win", "draw", "loss")
+    plies = count("least", 0), count("most", NO_END)
     decided, order = choice("decided", *Offence), fields.get("order", "")
     return Query(
         turn=Side[turn.upper()] if turn else None,
         outcome=Outcome[outcome.upper()] if outcome else None,
         orders=read_range(order, "orders") if order else (0, NO_END),
-        plies=(count("least", 0), count("most", NO_END)),
+        plies=plies if fields.get("least") or fields.get("most") else None,
         only=choice("only", "1") == "1",
         zugzwang=choice("zugzwang", "1") == "1",
         differs=choice("differs", "1") == "1",
         offence=Offence(decided) if decided else None,
         study=choice("study", "1") == "1",
-        pieces=read_pieces([fields.get("at", "")]),
+        pieces=read_pieces([fields["at"]] if fields.get("at") else []),
     )

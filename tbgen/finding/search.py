@@ -16,14 +16,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.answers.mechanism import Offence
 from tbgen.finding.moves import NO_MOVE, only_moves
-from tbgen.finding.query import SORTS, Query, range_of, read_pieces
+from tbgen.finding.query import NO_END, SORTS, Query, range_of, read_pieces
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
@@ -119,7 +119,7 @@ class Search:
             raise InputError("a sorted search cannot resume another", "leave one out")
         if sort in ("length", "-length") and not query.study:
             raise InputError("only studies have a length", "ask for studies, or sort by plies")
-        if limit is not None and limit < 1:
+        if limit is not None and not (isinstance(limit, SupportsIndex) and limit >= 1):
             raise InputError(f"a limit of {limit} positions", "give 1 or more")
         if threads < 1:
             raise InputError(f"{threads} threads", "give 1 or more")
@@ -436,8 +436,8 @@ def find(
     query = Query(
         turn=None if turn is None else enum_member(Side, turn),
         outcome=None if outcome is None else enum_member(Outcome, outcome),
-        orders=range_of(orders),
-        plies=range_of(plies),
+        orders=(0, NO_END) if orders is None else range_of(orders),
+        plies=None if plies is None else range_of(plies),
         only=only,
         zugzwang=zugzwang,
         differs=differs,

@@ -86,9 +86,10 @@ def has(store: TableStore, wanted: Query, position: Position, value: ProbeResult
     tables = store.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):
         return False
-    low, high = wanted.plies
-    if not low <= (value.plies or 0) <= high:
-        return False
+    if wanted.plies is not None:
+        low, high = wanted.plies
+        if not low <= (value.plies or 0) <= high:
+            return False
     if wanted.only:
         if value.outcome == Outcome.LOSS:
             return False

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,6 +99,9 @@ def test_draws_have_no_plies(krkn: GameTablebase) -> None:
     assert mated
     assert places(krkn, outcome=Outcome.DRAW, plies=0) == drawn
     assert drawn
+    assert places(krkn, plies=(0, NO_END)) == places(krkn) - drawn
+    every = command("KRKN", "--plies", "0-", "--count").stdout
+    assert every == command("KRKN", "--plies", "0-99", "--count").stdout
 
 
 @pytest.mark.parametrize("condition", [("--turn", "red"), ("--at", "N@d2")])
@@ -280,15 +285,25 @@ def test_the_command(krkn: GameTablebase) -> None:
     game = command("KRKN", "--at", "R@e2", "--outcome", "win", "--limit", "1", "--format", "pgn")
     assert '[FEN "' in game.stdout
     assert "1. " in game.stdout
+    assert game.exit_code == 0
     chinese = command("KRKN", "--limit", "1", "--format", "pgn", "--notation", "zh").stdout
     assert '[Event "车对马残局"]' in chinese
     assert command("KRKN", "--notation", "zh").exit_code == 2
+
+
+def test_a_missing_table_ends_lines_and_is_told(tmp_path: Path) -> None:
+    shutil.copy(next(built("KRKN", rules="wxf").glob("KRKN.*.xqt")), tmp_path)
+    options = ("--sort", "-plies", "--limit", "1", "--format", "pgn", "--tables", str(tmp_path))
+    found = CliRunner().invoke(main, ["find", "KRKN", *options])
+    assert "no table of" in found.stdout
+    assert found.exit_code == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--at", "x9"), "'x9' is no piece on a square"),
+        (("--at", ""), "'' is no piece on a square"),
         (("--order", "z"), "'z' is no range of orders"),
         (("--plies", "9-4"), "'9-4' is no range of plies"),
         (("--after", "3k5/9/9/9/9/9/9/9/9/R3K4 w"), "is no position of KRKN"),
@@ -328,6 +343,7 @@ def test_repr_of_results(krkn: GameTablebase) -> None:
         ({"plies": (None, 20)}, "is no range"),
         ({"orders": -1}, "is no range"),
         ({"limit": 0}, "a limit of 0"),
+        ({"limit": 2.5}, "a limit of 2.5"),
         ({"threads": 0}, "0 threads"),
     ],
 )
