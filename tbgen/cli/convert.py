@@ -97,8 +97,8 @@ def convert(
         if first is not None and _is_position(first.text):
             every = itertools.chain([first], lines)
             context.exit(answer_lines(context, answer, show, every))
-        board = [] if first is None else [first, *itertools.islice(lines, _BOARD_LINES)]
-        text = "\n".join(line.read() for line in board)
+        board = [] if first is None else itertools.chain([first], lines)
+        text = "\n".join(line.read() for line in itertools.islice(board, _BOARD_LINES))
     show(answer(text))
 
 

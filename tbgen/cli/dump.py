@@ -32,7 +32,7 @@ _FORMATS = ("csv", "npz", "parquet")
 )
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N random positions.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, help="Seed of the sample. Default: 0."
+    "--seed", type=click.IntRange(min=0), metavar="N", help="Seed of --sample. Default: 0."
 )
 @options.table_options
 @options.json_option
@@ -41,7 +41,7 @@ def dump(
     style: str | None,
     out: Path | None,
     sample: int | None,
-    seed: int,
+    seed: int | None,
     selection: options.Selection,
     as_json: bool,
 ) -> None:
@@ -54,6 +54,8 @@ def dump(
 
     Exit status: 0 ok, 1 missing table, 2 bad input or no space, 3 corrupt file.
     """
+    if seed is not None and sample is None:
+        raise click.UsageError("--seed needs --sample")
     out = None if out == Path("-") else out
     style = style or _format_of(out)
     if out is None and (style != "csv" or as_json):
@@ -74,7 +76,7 @@ def dump(
         if sample is None:
             parts, rows = columns.all_columns(file), file.statistics.legal
         else:
-            chosen = columns.sampled_columns(file, sample, seed)
+            chosen = columns.sampled_columns(file, sample, seed or 0)
             parts, rows = iter([chosen]), chosen.rows
         if out is None:
             dumping.write_csv(parts, sys.stdout)

@@ -96,7 +96,8 @@ def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
 def _data_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
     """Yield (number, bytes, whether these are the whole line) for each line of a stream.
 
-    Of an overlong line only the beginning is yielded. Raises `InputError` for UTF-16.
+    Of an overlong line only the beginning is yielded, before the rest of it is read. Raises
+    `InputError` for UTF-16.
     """
     for number in itertools.count(1):
         data = stream.readline(MAX_TEXT + 1)
@@ -105,10 +106,9 @@ def _data_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
         if number == 1:
             _refuse_utf_16(data)
         is_whole = len(data) <= MAX_TEXT
-        skipped = data
-        while len(skipped) >= MAX_TEXT and not skipped.endswith(b"\n"):
-            skipped = stream.readline(MAX_TEXT)
         yield number, data if is_whole else data[:_BEGINNING], is_whole
+        while len(data) >= MAX_TEXT and not data.endswith(b"\n"):
+            data = stream.readline(MAX_TEXT)
 
 
 def _too_long(what: str) -> InputError:

@@ -92,6 +92,8 @@ def test_a_removed_working_directory(tmp_path: Path, command: str) -> None:
 def test_invalid_seeds() -> None:
     result = CliRunner().invoke(main, ["dump", "KRK", "--sample", "1", "--seed", "-1"])
     assert (result.exit_code, result.stderr.splitlines()[0][:6]) == (2, "error:")
+    whole = CliRunner().invoke(main, ["dump", "KRK", "--seed", "1"])
+    assert (whole.exit_code, whole.stderr.splitlines()[0]) == (2, "error: --seed needs --sample")
 
 
 @pytest.mark.parametrize("command", ["build", "plan"])
@@ -167,7 +169,7 @@ def test_a_line_without_an_end_is_refused_and_the_next_is_answered(
 def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
     result = shell("ulimit -v 1500000; tbgen convert - < /dev/zero", tmp_path)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: standard input has more than 1 MiB")
+    assert result.stderr.startswith("error: the line has more than 1 MiB")
 
 
 @pytest.mark.parametrize("size", ["1\u212a", "9" * 400, "\u0663G"])
