@@ -132,3 +132,19 @@ def drag_from(driver: Any, css: str, square: str) -> None:
     pointer.move_to_location(*target)
     pointer.pointer_up()
     chain.perform()
+
+
+def network(driver: Any, latency: int = 0, *, offline: bool = False) -> None:
+    """Delay the answers to a page by `latency` milliseconds, or take the page offline."""
+    driver.execute_cdp_cmd("Network.enable", {})
+    conditions = {
+        "offline": offline, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1
+    }  # fmt: skip
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+
+
+def occupied(driver: Any) -> list[str]:
+    """Return the names of the squares with a piece on the board, in order."""
+    script = """return [...document.querySelectorAll(".stage .pieces use")]
+        .map((use) => use.dataset.square).sort()"""
+    return list(driver.execute_script(script))

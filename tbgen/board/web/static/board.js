@@ -7,7 +7,7 @@
 // The server supplies all chess knowledge: data attributes of a page hold the address of each move.
 
 import { board, main, pieceOn, point, pointer, squareAt, still } from "./drawing.js";
-import { address, arrive, follows, go, onArrival, state, store, stored } from "./navigation.js";
+import { address, arrive, follows, go, onArrival, revisit, state, store, stored } from "./navigation.js";
 import { choose, moves, press, refuse } from "./moves.js";
 import { edit, editing, takePiece } from "./editor.js";
 import { filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
@@ -139,7 +139,7 @@ document.addEventListener("pointercancel", () => {
 
 addEventListener("popstate", () => {
   stopPlaying();
-  go(location.href, { keep: "", reply: false });
+  revisit();
 });
 
 onArrival((reply) => {

@@ -2,7 +2,7 @@
 // in a loop (`film.loop`: number of plies before it), the loop repeats until playback is stopped.
 
 import { arrow, board, labelPiece, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point } from "./drawing.js";
-import { onArrival, state } from "./navigation.js";
+import { enter, onArrival, state } from "./navigation.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 let film = null;
@@ -69,8 +69,8 @@ export function seekTo(ply) {
   show(ply);
   say(main().querySelector(".caption").textContent);
   // One history entry for all steps: "back" returns to the film as the page was loaded.
-  if (film.stepped) history.replaceState(null, "", withPly(ply));
-  else history.pushState(null, "", withPly(ply));
+  enter(film.stepped ? "replace" : "push", withPly(ply));
+  state.entry = history.state.entry;
   film.stepped = true;
 }
 

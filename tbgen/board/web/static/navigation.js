@@ -1,7 +1,8 @@
 // Navigation without page loads: address of a link -> fetch -> new header, <main> and settings.
 //
-// If a request fails or its answer is an error page, the board stays, with the message above it.
-// The live region announces a new page, and the focus is kept.
+// If a request fails or its answer is an error page, the board stays, with the message above it, and
+// so does its address: entries of the history are numbered, and the history returns to the entry of
+// the page shown. The live region announces a new page, and the focus is kept.
 
 import { board, cells, glide, main, pieceOn, say } from "./drawing.js";
 
@@ -14,11 +15,13 @@ export function within(path) {
 }
 
 // State that modules share: selected square, keyboard cursor, piece chosen in the palette, current
-// request and its address, playback of a line, timers of the opponent's reply and of typed text.
+// request and its address, history entry of the page shown, playback of a line, timers of the
+// opponent's reply and of typed text.
 export const state = {
-  chosen: null, cursor: null, piece: null, loading: null, address: "", player: null, reply: null,
-  typing: null,
+  chosen: null, cursor: null, piece: null, loading: null, address: "", entry: history.state?.entry ?? 0,
+  player: null, reply: null, typing: null,
 };
+history.replaceState({ entry: state.entry }, "");
 
 // Value in the browser's storage; "" if it has none, or if there is no storage.
 export function stored(key) {
@@ -44,10 +47,29 @@ export function onArrival(what) {
   arrivals.push(what);
 }
 
+// Add an entry to the history ("push"), or change the address of the current one ("replace").
+export function enter(keep, href) {
+  if (keep === "push") history.pushState({ entry: history.state.entry + 1 }, "", href);
+  if (keep === "replace") history.replaceState(history.state, "", href);
+}
+
+// Load the page of the current history entry, to which the visitor went back or forward.
+export function revisit() {
+  if (history.state && history.state.entry !== state.entry) {
+    return go(location.href, { keep: "", reply: false, errors: true });
+  }
+  // The page of the entry is shown already; a link to a part of it adds an entry without a number.
+  state.loading?.abort();
+  main().classList.remove("busy");
+  if (!history.state) history.replaceState({ entry: (state.entry += 1) }, "");
+  return undefined;
+}
+
 // Load the page of an address and show it; return whether it was shown.
 // keep: "push" adds a history entry, "replace" replaces the current one, "" changes none;
-// animate: slide the moved piece; reply: request the opponent's reply if due; form: fields to post.
-export async function go(href, { keep = "push", animate = true, reply = true, form = null } = {}) {
+// animate: slide the moved piece; reply: request the opponent's reply if due; form: fields to post;
+// errors: show an error page like any other.
+export async function go(href, { keep = "push", animate = true, reply = true, form = null, errors = false } = {}) {
   const waiting = main().classList.contains("busy");
   if (waiting && !form && href === state.address) return false; // clicked twice
   state.loading?.abort();
@@ -62,13 +84,14 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
     answer = await fetch(within(href), { signal: request.signal, headers: { accept: "text/html" }, ...posted });
     text = await answer.text();
   } catch (error) {
-    if (error.name !== "AbortError") complain(main().dataset.failed);
+    if (error.name !== "AbortError") fail(main().dataset.failed);
     return false;
   }
   const page = new DOMParser().parseFromString(text, "text/html");
   const next = page.getElementById("main");
-  if (!next || (!answer.ok && !next.dataset.mode && next.querySelector(".problem h1"))) {
-    complain(sentences(next?.querySelectorAll(".problem > *") || []) || main().dataset.failed);
+  const refused = !errors && !answer.ok && !next?.dataset.mode && next?.querySelector(".problem h1");
+  if (!next || refused) {
+    fail(sentences(next?.querySelectorAll(".problem > *") || []) || main().dataset.failed);
     return false;
   }
   const before = board() && { pieces: cells(), flip: board().dataset.flip };
@@ -83,8 +106,8 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
   const reached = answer.redirected ? answer.url : within(href);
-  if (keep === "push") history.pushState(null, "", reached);
-  if (keep === "replace") history.replaceState(null, "", reached);
+  enter(keep, reached);
+  state.entry = history.state.entry;
   if (!sameForm) scrollTo(0, 0);
   arrive(reply);
   refocus(focus);
@@ -96,6 +119,13 @@ export async function go(href, { keep = "push", animate = true, reply = true, fo
 export function arrive(reply) {
   main().classList.remove("busy");
   for (const what of arrivals) what(reply);
+}
+
+// Show an error, and return to the history entry of the page shown.
+function fail(words) {
+  complain(words);
+  const away = state.entry - history.state.entry;
+  if (away) history.go(away);
 }
 
 // Show an error above the board.
