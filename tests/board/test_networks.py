@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 pytest.importorskip("selenium", reason="selenium is not installed")
 
+from selenium.webdriver.common.by import By
+
 from tests.helpers.browsing import (
     KNIGHT,
+    assert_no_console_errors,
     click,
     count,
     moves_made,
@@ -19,6 +23,8 @@ from tests.helpers.browsing import (
     open_page,
     until,
 )  # fmt: skip
+
+KINGS = "/?mode=edit&fen=4k4/9/9/9/9/9/9/9/9/3K5_w"
 
 
 def test_address_and_board_agree_when_going_back_offline(page: Any) -> None:
@@ -67,3 +73,65 @@ def test_going_back_to_an_error_page_shows_it(page: Any) -> None:
     until(lambda: count(page, ".stage .board"))
     page.back()
     until(lambda: not count(page, ".stage .board") and "/nothing" in page.current_url)
+
+
+@pytest.fixture
+def slow(page: Any) -> Iterator[Any]:
+    """Browser in which the editor shows two kings, and whose network then becomes slow."""
+    open_page(page, KINGS)
+    page.get_log("browser")  # clears the messages of other tests
+    network(page, 500)
+    yield page
+    network(page)
+
+
+def loaded(driver: Any, squares: str) -> bool:
+    """Return whether no page is loading, and pieces stand on exactly these squares."""
+    return not count(driver, ".busy") and occupied(driver) == squares.split()
+
+
+def test_the_editor_keeps_every_piece(slow: Any) -> None:
+    one(slow, ".piece[data-piece='N']").click()
+    for number, square in enumerate(("d5", "f5", "h5"), 3):
+        click(slow, square)
+        assert len(occupied(slow)) == number  # drawn before the page is loaded
+    until(lambda: loaded(slow, "d0 d5 e9 f5 h5"))
+    assert "/3N1N1N1/" in slow.current_url
+    slow.back()
+    until(lambda: loaded(slow, "d0 d5 e9 f5"))
+    slow.execute_script("history.go(-2)")
+    until(lambda: loaded(slow, "d0 e9"))
+    assert_no_console_errors(slow)
+
+
+def test_changes_by_the_server_and_on_the_board_keep_their_order(slow: Any) -> None:
+    one(slow, ".piece[data-piece='N']").click()
+    click(slow, "a5")
+    for name in ("Mirror", "Swap colours"):
+        slow.find_element(By.LINK_TEXT, name).click()
+    click(slow, "c3")
+    until(lambda: loaded(slow, "c3 e0 f9 i4"))
+    until(lambda: "/8n/" in slow.current_url)
+
+
+def test_the_editor_keeps_a_selection(slow: Any) -> None:
+    click(slow, "d0")
+    click(slow, "e0")
+    click(slow, "e9")
+    until(lambda: not count(slow, ".busy") and count(slow, ".selected") == 1)
+    click(slow, "f9")
+    until(lambda: loaded(slow, "e0 f9"))
+
+
+def test_a_change_without_the_server_is_taken_back(page: Any) -> None:
+    open_page(page, KINGS)
+    one(page, ".piece[data-piece='N']").click()
+    network(page, offline=True)
+    try:
+        click(page, "d5")
+        assert "does not answer" in until(lambda: one(page, ".problem.here").text)
+        assert loaded(page, "d0 e9")
+    finally:
+        network(page)
+    click(page, "d5")
+    until(lambda: loaded(page, "d0 d5 e9"))

@@ -9,7 +9,7 @@
 import { board, main, pieceOn, point, pointer, squareAt, still } from "./drawing.js";
 import { address, arrive, follows, go, onArrival, revisit, state, store, stored } from "./navigation.js";
 import { choose, moves, press, refuse } from "./moves.js";
-import { edit, editing, takePiece } from "./editor.js";
+import { edit, editing, followLater, movePiece, takePiece } from "./editor.js";
 import { filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
 import { wholeScreen } from "./fullscreen.js";
 import "./keys.js";
@@ -48,6 +48,7 @@ document.addEventListener("click", (event) => {
   if (link.closest("#settings")) {
     store("settings", new URLSearchParams([...href.searchParams].filter(([name]) => SETTINGS.includes(name))));
   }
+  if (editing() && state.request) return void followLater(link);
   return void go(href.href);
 });
 
@@ -115,9 +116,7 @@ document.addEventListener("pointerup", (event) => {
   }
   if (editing()) {
     putBack(held);
-    if (name === held.from) return;
-    state.chosen = held.from;
-    edit(name);
+    if (name !== held.from) movePiece(held.from, name);
     return;
   }
   const made = name && moves()[held.from + name];
@@ -143,7 +142,9 @@ addEventListener("popstate", () => {
 });
 
 onArrival((reply) => {
-  drag = null; // its piece belongs to the former page
+  // In the editor a press goes on with the piece of the new page.
+  if (editing() && drag) drag = { ...drag, moved: false, use: drag.from && pieceOn(drag.from) };
+  else drag = null;
   if (reply && main().dataset.reply) {
     // Replaces the history entry of the visitor's move, so that "back" takes both moves back.
     const answer = () => go(main().dataset.reply, { keep: "replace" });

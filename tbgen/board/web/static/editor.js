@@ -1,19 +1,62 @@
 // Editor: pieces are put onto squares by click or drag, and removed by dragging them off the board,
 // by the eraser or by a key.
+//
+// A change is drawn at once, before its page is loaded, so the next change starts from it. Other
+// changes, such as the mirror, are made by the server: what follows them waits for their page.
 
-import { board, cells, main, mark, newPiece, pointer, squareAt, toFen } from "./drawing.js";
-import { go, onArrival, root, state } from "./navigation.js";
+import {
+  board, cells, clear, fromFen, main, mark, newPiece, pieceOn, pointer, showPieces, squareAt, toFen,
+} from "./drawing.js";
+import { address, enter, go, onArrival, root, state, within } from "./navigation.js";
 
 const ERASER = "x";
+
+// Square of the selected piece, latest request whose arrangement is drawn already, and a promise
+// that ends with the changes asked for.
+let held = null;
+let drawn = null;
+let changes = Promise.resolve();
 
 export function editing() {
   return main().dataset.mode === "edit";
 }
 
-// Load the page of an arrangement (`found`: pieces by square), with the side to move unchanged.
-function set(found) {
+// Draw an arrangement (`found`: pieces by square) and load its page, with the side to move unchanged.
+// If the page cannot be loaded, the board is drawn as before.
+async function set(found) {
   const side = main().dataset.fen.split("_")[1];
-  return go(main().dataset.edit.replace("@", `${toFen(found)}_${side}`), { animate: false });
+  select(null);
+  showPieces(found);
+  const href = main().dataset.edit.replace("@", `${toFen(found)}_${side}`);
+  enter("push", within(href));
+  const request = go(href, { animate: false, keep: "" });
+  drawn = request;
+  if (!(await request) && drawn === request) showPieces(fromFen(main().dataset.fen));
+}
+
+// Make a change of the arrangement last asked for, once the board shows that.
+function inTurn(change) {
+  changes = changes.finally(async () => {
+    while (state.request && state.request !== drawn) await state.request;
+    if (editing()) await change();
+  });
+}
+
+function select(name) {
+  held = name;
+  clear(".selected");
+  if (name) mark("selected", name, 51);
+}
+
+// Follow a link once the current request has ended: the link like it on the page then shown.
+export function followLater(link) {
+  inTurn(async () => {
+    while (state.request) await state.request;
+    const alike = [...document.links].filter((other) => other.className === link.className);
+    const same = alike.find((other) => other.textContent === link.textContent);
+    const found = link.isConnected ? link : same || (alike.length === 1 && alike[0]);
+    if (found) go(address(found).href);
+  });
 }
 
 // Put a piece onto a square; a king moves there, as each side has only one.
@@ -23,30 +66,37 @@ function place(letter, name) {
     if (letter.toLowerCase() === "k" && found[other] === letter) delete found[other];
   }
   found[name] = letter;
-  return set(found);
+  set(found);
 }
 
-// Handle a click on a square, or a drop there (null: off the board).
-export function edit(name) {
+// Move a piece from a square to another; null removes it.
+function shift(from, to) {
   const found = cells();
-  if (state.chosen) {
-    const moved = found[state.chosen];
-    delete found[state.chosen];
-    if (name && name !== state.chosen) found[name] = moved;
-    state.chosen = null;
-    return set(found);
-  }
-  if (state.piece && name) {
-    const king = state.piece.toLowerCase() === "k";
-    if (state.piece !== ERASER && (king || found[name] !== state.piece)) return place(state.piece, name);
-    delete found[name];
-    return set(found);
-  }
-  if (name && found[name]) {
-    state.chosen = name;
-    mark("selected", name, 51);
-  }
-  return undefined;
+  const moved = found[from];
+  if (!moved) return;
+  delete found[from];
+  if (to) found[to] = moved;
+  set(found);
+}
+
+export function movePiece(from, to) {
+  inTurn(() => shift(from, to));
+}
+
+// Handle a click on a square (null: off the board).
+export function edit(name) {
+  const letter = state.piece;
+  inTurn(() => press(letter, name));
+}
+
+function press(letter, name) {
+  const standing = cells()[name];
+  if (held) shift(held, name === held ? null : name);
+  else if (letter && name) {
+    const king = letter.toLowerCase() === "k";
+    if (letter !== ERASER && (king || standing !== letter)) place(letter, name);
+    else shift(name, null);
+  } else if (standing) select(name);
 }
 
 export function takePiece(letter) {
@@ -84,7 +134,7 @@ document.addEventListener("pointerdown", (event) => {
     ghost.remove();
     const inside = now.type === "pointerup" && board().contains(document.elementFromPoint(now.clientX, now.clientY));
     const name = inside && squareAt(now);
-    if (name) place(letter, name);
+    if (name) inTurn(() => place(letter, name));
   };
   addEventListener("pointermove", move);
   addEventListener("pointerup", end);
@@ -124,6 +174,10 @@ document.addEventListener("input", (event) => {
 });
 
 onArrival(() => {
-  if (editing()) showPalette();
-  else state.piece = null;
+  if (!editing()) {
+    state.piece = held = null;
+    return;
+  }
+  showPalette();
+  select(held && pieceOn(held) ? held : null);
 });

@@ -3,7 +3,7 @@
 import { board, labelOf, clear, main, mark, pieceOn, say, square } from "./drawing.js";
 import { go, onArrival, state } from "./navigation.js";
 import { choose, press } from "./moves.js";
-import { edit, editing } from "./editor.js";
+import { edit, editing, movePiece } from "./editor.js";
 import { wholeScreen } from "./fullscreen.js";
 import { filming, playFilm, seek, stopPlaying } from "./film.js";
 
@@ -45,8 +45,7 @@ function boardKey(key) {
   else if (key === "Backspace" && data.back) go(data.back);
   else if (key === "Home" && data.first) go(data.first);
   else if (key === "Delete" && editing() && state.cursor) {
-    state.chosen = state.cursor;
-    edit(null);
+    movePiece(state.cursor, null);
   } else return false;
   return true;
 }

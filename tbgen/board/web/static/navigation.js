@@ -15,11 +15,11 @@ export function within(path) {
 }
 
 // State that modules share: selected square, keyboard cursor, piece chosen in the palette, current
-// request and its address, history entry of the page shown, playback of a line, timers of the
-// opponent's reply and of typed text.
+// request (a promise, null if none), how to abort it, and its address, history entry of the page
+// shown, playback of a line, timers of the opponent's reply and of typed text.
 export const state = {
-  chosen: null, cursor: null, piece: null, loading: null, address: "", entry: history.state?.entry ?? 0,
-  player: null, reply: null, typing: null,
+  chosen: null, cursor: null, piece: null, request: null, loading: null, address: "",
+  entry: history.state?.entry ?? 0, player: null, reply: null, typing: null,
 };
 history.replaceState({ entry: state.entry }, "");
 
@@ -69,19 +69,27 @@ export function revisit() {
 // keep: "push" adds a history entry, "replace" replaces the current one, "" changes none;
 // animate: slide the moved piece; reply: request the opponent's reply if due; form: fields to post;
 // errors: show an error page like any other.
-export async function go(href, { keep = "push", animate = true, reply = true, form = null, errors = false } = {}) {
-  const waiting = main().classList.contains("busy");
-  if (waiting && !form && href === state.address) return false; // clicked twice
+export function go(href, how = {}) {
+  if (state.request && !how.form && href === state.address) return state.request; // clicked twice
   state.loading?.abort();
-  state.address = form ? "" : href;
+  state.loading = new AbortController();
+  state.address = how.form ? "" : href;
   clearTimeout(state.reply);
   clearTimeout(state.typing);
-  const request = (state.loading = new AbortController());
   main().classList.add("busy");
+  const request = load(href, state.loading.signal, how).finally(() => {
+    if (state.request === request) state.request = null;
+  });
+  state.request = request;
+  return request;
+}
+
+async function load(href, signal, how) {
+  const { keep = "push", animate = true, reply = true, form = null, errors = false } = how;
   let answer, text;
   try {
     const posted = form ? { method: "POST", body: form } : {};
-    answer = await fetch(within(href), { signal: request.signal, headers: { accept: "text/html" }, ...posted });
+    answer = await fetch(within(href), { signal, headers: { accept: "text/html" }, ...posted });
     text = await answer.text();
   } catch (error) {
     if (error.name !== "AbortError") fail(main().dataset.failed);
