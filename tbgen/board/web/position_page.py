@@ -19,7 +19,7 @@ from html import escape
 from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.drawing.animation import checkers, king_in_check
-from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw
+from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw, position_address
 from tbgen.board.knowledge.analysis import last_mistake
 from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
 from tbgen.board.knowledge.store import RESULTS, Facts, TableStore, winner_of
@@ -255,6 +255,7 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
     moves = {move.move.iccs: _effect(view, move) for move in facts.moves}
     data = {
         "mode": view.mode,
+        "start": position_address(view.start),
         "moves": json.dumps(moves, separators=(",", ":"), ensure_ascii=False),
         "last": view.moves[-1].iccs if view.moves else "",
         "flip": view.href(flip=not view.flip),

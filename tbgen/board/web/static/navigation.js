@@ -2,7 +2,8 @@
 //
 // If a request fails or its answer is an error page, the board stays, with the message above it, and
 // so does its address: entries of the history are numbered, and the history returns to the entry of
-// the page shown. The live region announces a new page, and the focus is kept.
+// the page shown. The live region announces a new page, and the focus is kept. A page with another
+// game begins at its top; in the same game the board stays where it is on the screen.
 
 import { board, cells, glide, main, pieceOn, say } from "./drawing.js";
 
@@ -41,6 +42,26 @@ export function store(key, value) {
 }
 
 const arrivals = [];
+let subject = subjectOf(main(), location);
+
+// What a page is about: mode and first position of a game, film or ladder, or path without a board.
+function subjectOf(page, reached) {
+  const { mode = reached.pathname, start = "" } = page.dataset;
+  return [mode, start, new URLSearchParams(reached.search).get("ladder")].join();
+}
+
+// Make a change of the page, and keep the board where it is on the screen. Where the page cannot be
+// scrolled up as far, blank space follows the verdict.
+export function inPlace(change) {
+  const top = () => board()?.getBoundingClientRect().top;
+  const before = top();
+  change();
+  if (before === undefined || !board()) return;
+  scrollBy(0, top() - before);
+  const verdict = main().querySelector(".verdict");
+  const missing = before - top();
+  if (verdict && missing > 0) verdict.style.minHeight = `${verdict.getBoundingClientRect().height + missing}px`;
+}
 
 // Register a function to call after each page has been shown.
 export function onArrival(what) {
@@ -103,20 +124,25 @@ async function load(href, signal, how) {
     return false;
   }
   const before = board() && { pieces: cells(), flip: board().dataset.flip };
-  const sameForm = main().dataset.mode === next.dataset.mode;
   const focus = focused();
-  for (const part of ["header", "svg.symbols", "#main", "#settings"]) {
-    document.querySelector(part).replaceWith(page.querySelector(part));
-  }
+  const reached = new URL(answer.redirected ? answer.url : within(href), location.href);
+  const former = subject;
+  const replace = () => {
+    for (const part of ["header", "svg.symbols", "#main", "#settings"]) {
+      document.querySelector(part).replaceWith(page.querySelector(part));
+    }
+  };
+  subject = subjectOf(next, reached);
+  if (subject === former) inPlace(replace);
+  else replace();
   document.title = page.title;
   document.documentElement.lang = page.documentElement.lang;
   const theme = page.documentElement.dataset.theme;
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
-  const reached = answer.redirected ? answer.url : within(href);
   enter(keep, reached);
   state.entry = history.state.entry;
-  if (!sameForm) scrollTo(0, 0);
+  if (subject !== former) scrollTo(0, 0);
   arrive(reply);
   refocus(focus);
   say(sentences(main().querySelectorAll(".verdict h1, .verdict .reply, .verdict .turn, p.notice.over, .problem li")));
@@ -134,6 +160,11 @@ function fail(words) {
   complain(words);
   const away = state.entry - history.state.entry;
   if (away) history.go(away);
+}
+
+// Remove the error above the board.
+export function dismiss() {
+  inPlace(() => main().querySelector(".problem.here")?.remove());
 }
 
 // Show an error above the board.
