@@ -12,6 +12,7 @@ pytest.importorskip("selenium", reason="selenium is not installed")
 from tests.helpers.board_server import browser
 from tests.helpers.browsing import (
     KNIGHT,
+    LOOP,
     count,
     moves_made,
     occupied,
@@ -74,3 +75,33 @@ def test_another_game_begins_at_the_top(phone: Any) -> None:
     phone.execute_script("scrollTo(0, 300); document.querySelector('.find').requestSubmit()")
     until(lambda: "b1" in occupied(phone))
     assert phone.execute_script("return scrollY") == 0
+
+
+def test_a_film_that_starts_is_in_view(phone: Any) -> None:
+    open_page(phone, f"/?{LOOP}&mode=line")
+    link = phone.find_elements("css selector", ".ladder .button")[-1]
+    phone.execute_script("arguments[0].scrollIntoView(); arguments[0].click()", link)
+    until(lambda: "play=1" in phone.current_url)
+    shown = """const [board, caption] = [".stage .board", ".caption"].map(
+            (css) => document.querySelector(css).getBoundingClientRect());
+        return board.top >= 0 && caption.bottom <= innerHeight"""
+    for ply in "12":
+        until(lambda ply=ply: one(phone, ".film .now").get_attribute("data-frame") == ply)
+        assert phone.execute_script(shown)
+    one(phone, ".play-line").click()
+    phone.execute_script("scrollTo(0, 300); document.querySelector('.play-line').click()")
+    until(lambda: phone.execute_script(shown))
+
+
+def test_the_list_of_a_film_follows_without_scrolling_the_page(page: Any) -> None:
+    open_page(page, f"{KNIGHT}&mode=line")
+    page.set_window_size(1200, 600)
+    try:
+        page.execute_script("document.querySelector('.film').style.maxHeight = '4rem'")
+        page.execute_script("scrollTo(0, 0); document.querySelector('[data-step=last]').click()")
+        seen = """const [list, now] = [".film", ".film .now"].map(
+                (css) => document.querySelector(css).getBoundingClientRect());
+            return now.top >= list.top && now.bottom <= list.bottom + 1 && scrollY === 0"""
+        until(lambda: page.execute_script(seen))
+    finally:
+        page.set_window_size(1200, 900)

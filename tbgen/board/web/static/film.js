@@ -36,8 +36,16 @@ function show(ply) {
     mark("last", shot.move.slice(2), 50);
     for (const [from, to, kind] of shot.arrows) arrow(from, to, kind);
   }
-  main().querySelector(".film .now")?.scrollIntoView({ block: "nearest" });
+  reveal(main().querySelector(".film .now"));
   tell(shot);
+}
+
+// Scroll the list of moves, but not the page, so that a move of it is visible.
+function reveal(link) {
+  if (!link) return;
+  const list = link.closest(".film");
+  const [outer, inner] = [list.getBoundingClientRect(), link.getBoundingClientRect()];
+  list.scrollTop += Math.max(0, inner.bottom - outer.bottom) + Math.min(0, inner.top - outer.top);
 }
 
 function tell(shot) {
@@ -82,8 +90,10 @@ function withPly(ply) {
   return address.href;
 }
 
+// Start playback, with the board and, if there is room, its caption in view; or stop it.
 export async function playFilm() {
   if (stopPlaying()) return;
+  for (const part of [main().querySelector(".caption"), board()]) part.scrollIntoView({ block: "nearest" });
   const player = (state.player = { stopped: false });
   const button = main().querySelector(".play-line");
   button.textContent = button.dataset.stop;
