@@ -170,10 +170,20 @@ def test_full_screen(page: Any) -> None:
 def test_a_piece_without_a_move_is_announced(page: Any) -> None:
     open_page(page, KNIGHT)
     click(page, "a0")
-    assert until(lambda: live_text(page)) == "a0: b2, c1"
+    assert until(lambda: live_text(page)) == "Red knight, a0: b2, c1"
     open_page(page, "/?fen=3ak4/9/9/9/9/9/9/9/4r4/R3K4_w")
     click(page, "a0")
     assert "cannot move" in until(lambda: one(page, ".problem.here").text)
+
+
+def test_pieces_and_points_are_announced_by_their_chinese_names(page: Any) -> None:
+    open_page(page, f"{KNIGHT}&lang=zh-Hans")
+    click(page, "a0")
+    assert until(lambda: live_text(page)) == "红马，九路底线：八路第3线，七路第2线"
+    keys = page.find_element(By.CSS_SELECTOR, ".board")
+    for key, said in ((Keys.ARROW_UP, "九路第2线"), (Keys.ARROW_DOWN, "红马，九路底线，可以走")):
+        keys.send_keys(key)
+        until(lambda said=said: live_text(page) == said)
 
 
 def test_playing_against_the_table(page: Any) -> None:

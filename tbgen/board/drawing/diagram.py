@@ -293,17 +293,19 @@ def symbols(pieces: str, *, with_board: bool = False) -> str:
     return f"<defs>{''.join(found)}</defs>"
 
 
+@cache
 def names_of_pieces(language: str) -> str:
     """Return names of pieces and squares for the page's script, as JSON.
 
-    Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`), and `stop`, the separator of
-    items in a list.
+    Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`), and the separators `stop`, of
+    items in a list, and `colon`.
     """
     codes = (piece_code(side, kind) for side in Side for kind in PieceType)
     names = {
         "pieces": {LETTERS_BY_CODE[code]: piece_name(code, language) for code in codes},
         "points": {square_name(each): point_name(each, language) for each in range(SQUARES)},
         "stop": text(language, "list_stop"),
+        "colon": text(language, "colon"),
     }
     return json.dumps(names, separators=(",", ":"), ensure_ascii=False)
 

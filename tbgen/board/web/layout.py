@@ -15,7 +15,7 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
-from tbgen.board.drawing.diagram import BOARDS, symbols
+from tbgen.board.drawing.diagram import BOARDS, names_of_pieces, symbols
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES
 from tbgen.board.web.assets import address as static_address
@@ -160,7 +160,8 @@ def board_page(
         for name, content in sections.items()
         if content
     )
-    return page(view, title, main, css=css, **how)
+    data = {**how.pop("data", {}), "names": names_of_pieces(view.language)}
+    return page(view, title, main, css=css, data=data, **how)
 
 
 def wide_page(

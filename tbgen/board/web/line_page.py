@@ -34,7 +34,6 @@ from tbgen.board.drawing.diagram import (
     Arrow,
     Marks,
     draw,
-    names_of_pieces,
     position_address,
     thumbnail,
 )
@@ -110,7 +109,6 @@ def film_page(store: TableStore, view: View) -> Answer:
         "start": position_address(view.position),
         "at": str(ply),
         "play": "1" if autoplay else "",
-        "names": names_of_pieces(view.language),
         "round": view.text("round", n="@"),
         "flip": view.href(flip=not view.flip),
     }

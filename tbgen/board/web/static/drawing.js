@@ -79,14 +79,30 @@ export function newPiece(letter, x, y, name = "") {
   return use;
 }
 
-// Set the square of a piece (a <use> element), and in a film its name for screen readers.
+// Names in the page's language: { pieces: { K: "Red king", ... }, points: { e0: "e0", ... } }, and the
+// separators `stop` and `colon`.
+const names = () => JSON.parse(main().dataset.names);
+
+// Set the square of a piece (a <use> element), and its name for screen readers.
 export function labelPiece(use, letter, name) {
+  const { pieces, points, stop } = names();
   use.dataset.square = name;
-  const names = main().dataset.names && JSON.parse(main().dataset.names);
-  if (!names) return;
   use.setAttribute("role", "img");
-  use.setAttribute("aria-label", names.pieces[letter] + names.stop + names.points[name]);
+  use.setAttribute("aria-label", pieces[letter] + stop + points[name]);
   tip(use);
+}
+
+// Name of a square, or of the piece on it with the square.
+export function nameOf(square) {
+  const { pieces, points, stop } = names();
+  const letter = pieceOn(square)?.getAttribute("href").slice(3);
+  return (letter ? pieces[letter] + stop : "") + points[square];
+}
+
+// Names of a piece and of the squares `targets` to which it can move.
+export function namesOfMoves(square, targets) {
+  const { colon, stop, points } = names();
+  return nameOf(square) + colon + targets.map((target) => points[target]).join(stop);
 }
 
 // Name of a piece (a <use> element) for screen readers.

@@ -1,6 +1,6 @@
 // Keyboard, active while the board has the focus.
 
-import { board, labelOf, clear, main, mark, pieceOn, say, square } from "./drawing.js";
+import { board, labelOf, clear, main, mark, nameOf, pieceOn, say, square } from "./drawing.js";
 import { go, onArrival, state } from "./navigation.js";
 import { choose, press } from "./moves.js";
 import { edit, editing, movePiece } from "./editor.js";
@@ -19,7 +19,7 @@ function moveCursor(key) {
   state.cursor = square(file, rank);
   showCursor();
   const use = pieceOn(state.cursor);
-  say((use && labelOf(use)) || state.cursor);
+  say((use && labelOf(use)) || nameOf(state.cursor));
 }
 
 function showCursor() {

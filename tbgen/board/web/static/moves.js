@@ -1,6 +1,6 @@
 // Moves on the board: selecting a piece shows its targets with the value of each move.
 
-import { arrow, board, clear, main, mark, pieceOn, say, target, tip } from "./drawing.js";
+import { arrow, board, clear, main, mark, namesOfMoves, pieceOn, say, target, tip } from "./drawing.js";
 import { complain, dismiss, go, onArrival, state } from "./navigation.js";
 
 let known = {};
@@ -19,7 +19,7 @@ export function choose(name) {
   if (!own.length) return;
   state.chosen = name;
   mark("selected", name, 51);
-  say(`${name}: ${own.map((move) => move.slice(2)).join(", ")}`);
+  say(namesOfMoves(name, own.map((move) => move.slice(2))));
   for (const move of own) target(move.slice(2), known[move][1], known[move][2]);
 }
 
