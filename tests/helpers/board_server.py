@@ -83,7 +83,10 @@ def resident_bytes(pid: int) -> int:
     raise AssertionError("no VmRSS")
 
 
-def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch: bool = False):
+def browser(
+    width: int = 1200, height: int = 900, *, scripts: bool = True, touch: bool = False,
+    font: int = 16,
+):  # fmt: skip
     """Start a headless Chromium, and return its Selenium driver.
 
     Skips the test if Chromium, its driver or Selenium is not installed.
@@ -91,6 +94,7 @@ def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch
     width, height : size of the window in pixels
     scripts : False to disable JavaScript
     touch : True to emulate a touch screen; a width below 500 pixels always emulates one
+    font : font size in pixels that the user has chosen
     """
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     binary = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -107,9 +111,10 @@ def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch
         f"--window-size={width},{height}", f"--user-data-dir={profile}",
     ):  # fmt: skip
         options.add_argument(argument)
+    settings = {"webkit.webprefs.default_font_size": font}
     if not scripts:
-        setting = {"profile.managed_default_content_settings.javascript": 2}
-        options.add_experimental_option("prefs", setting)
+        settings["profile.managed_default_content_settings.javascript"] = 2
+    options.add_experimental_option("prefs", settings)
     if width < 500 or touch:
         metrics = {"width": width, "height": height, "pixelRatio": 2.0, "touch": True}
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
