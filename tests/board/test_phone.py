@@ -84,7 +84,7 @@ def test_a_film_that_starts_is_in_view(phone: Any) -> None:
     until(lambda: "play=1" in phone.current_url)
     shown = """const [board, caption] = [".stage .board", ".caption"].map(
             (css) => document.querySelector(css).getBoundingClientRect());
-        return board.top >= 0 && caption.bottom <= innerHeight"""
+        return board.top > -1 && caption.bottom < innerHeight + 1"""
     for ply in "12":
         until(lambda ply=ply: one(phone, ".film .now").get_attribute("data-frame") == ply)
         assert phone.execute_script(shown)
@@ -105,3 +105,9 @@ def test_the_list_of_a_film_follows_without_scrolling_the_page(page: Any) -> Non
         until(lambda: page.execute_script(seen))
     finally:
         page.set_window_size(1200, 900)
+
+
+def test_the_order_is_explained(phone: Any) -> None:
+    open_page(phone, f"/?{LOOP}")
+    assert "order 1" in one(phone, ".reason").text
+    assert one(phone, ".verdict .order").is_displayed()
