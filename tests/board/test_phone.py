@@ -111,3 +111,45 @@ def test_the_order_is_explained(phone: Any) -> None:
     open_page(phone, f"/?{LOOP}")
     assert "order 1" in one(phone, ".reason").text
     assert one(phone, ".verdict .order").is_displayed()
+
+
+_TARGETS = """
+return [...document.querySelectorAll(arguments[0])].filter((each) => each.getClientRects().length)
+    .map((each) => each.getBoundingClientRect()).map((box) => [box.width, box.height]);
+"""
+"""Script that returns width and height of the elements that match a selector."""
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_what_is_tapped_is_large(width: int) -> None:
+    narrow: Any = browser(width, 844)
+    often = ".controls > a, .controls > button, .plain-moves .move, .find button"
+    try:
+        for path in (KNIGHT, f"{KNIGHT}&mode=play", f"/?{LOOP}&mode=line", "/?mode=edit"):
+            for language in ("en", "zh-Hans"):
+                open_page(narrow, f"{path}&lang={language}")
+                assert narrow.execute_script("return document.documentElement.scrollWidth") <= width
+                found = narrow.execute_script(_TARGETS, often)
+                assert found
+                assert min(min(box) for box in found) >= 44
+                tabs = narrow.execute_script(_TARGETS, ".tab")
+                assert min(height for _, height in tabs) >= 44
+                lists = narrow.execute_script(_TARGETS, ".film a, a.move, .button.small, footer a")
+                assert min(min(box) for box in [*lists, *tabs]) >= 24
+    finally:
+        narrow.quit()
+
+
+def test_values_on_the_board_can_be_read(phone: Any) -> None:
+    open_page(phone, KNIGHT)
+    touch(phone, "a0")
+    until(lambda: count(phone, ".target text"))
+    sizes = """return [...document.querySelectorAll(".target")].map((each) => {
+            const [text, disc] = ["text", "circle"].map(
+                (css) => each.querySelector(css).getBoundingClientRect());
+            const size = parseFloat(getComputedStyle(each.querySelector("text")).fontSize);
+            return [size * each.getScreenCTM().a, text.width < disc.width];
+        })"""
+    found = phone.execute_script(sizes)
+    assert found
+    assert all(size >= 13 and inside for size, inside in found)

@@ -371,7 +371,8 @@ def _disc(square: int, css: str, point: Point, look: Look) -> str:
     name = point_name(square, look.language)
     if point.outcome:
         name += text(look.language, "colon") + text(look.language, point.outcome)
-    shown = f'<text y="10">{escape(point.label)}</text>' if point.label else ""
+    size = ' class="long"' if len(point.label) > 2 else ""
+    shown = f'<text y="10"{size}>{escape(point.label)}</text>' if point.label else ""
     return (
         f'<a class="{css} {point.outcome}" href="{escape(point.href)}" '
         f'aria-label="{escape(f"{name} {point.label}".strip())}" transform="translate({x} {y})">'

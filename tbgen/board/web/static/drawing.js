@@ -139,7 +139,8 @@ export function target(name, outcome, label) {
   const css = `target ${pieceOn(name) ? "take" : "go"} ${outcome}`;
   const group = shape("g", { class: css, transform: `translate(${x} ${y})` });
   group.append(shape("circle", { r: 31 }));
-  if (label) group.appendChild(shape("text", { y: 10 })).textContent = label;
+  const long = label.length > 2 ? { class: "long" } : {};
+  if (label) group.appendChild(shape("text", { y: 10, ...long })).textContent = label;
   board().append(group);
 }
 
