@@ -1,15 +1,17 @@
 """HTTP around the endpoints: threads, ETags, errors as JSON or HTML, counts of requests.
 
-    request  ->  `middleware`  ->  ETag known?  ->  worker thread  ->  answer
-                                  304            503 if too many wait
+    request  ->  `middleware`  ->  ETag known?  ->  turn  ->  worker thread  ->  answer
+                                  304              503 if too many wait, or for too long
 
 A complete answer of most endpoints depends only on address, language, tables, the build and the
 day, so its ETag is known before it is computed. Other answers have no ETag: those of endpoints that
 are not `cached`, those that a time limit has cut short, redirects and errors.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
 waiting requests is bounded. A *lane* is a queue with its own threads; short requests, position
-pages, long requests and searches have one lane each, and so do not wait for each other. Searches
-run in processes (`search_processes`). Work for a client that has disconnected is ended.
+pages, puzzles, long requests and searches have one lane each, and so do not wait for each other. A
+client has a share of each lane: its further requests wait for their turn outside of the lane, where
+they do not delay other clients. A school may be one client, as its browsers share an address.
+Searches run in processes (`search_processes`). Work for a client that has disconnected is ended.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,29 +34,29 @@ from tbgen.board.knowledge.errors import NothingFoundError, UnansweredError
 from tbgen.system.platform import usable_cores
 from tbgen.system.threads import thread_pool
 
-MAX_WAITING = 64
-"""Maximum number of running and waiting requests of lane `PROMPT`; others are answered 503."""
+MAX_WAITING = 128
+"""Maximum number of running and waiting requests in a lane; others are answered 503."""
 
 THREADS = 4
-"""Threads of lane `PROMPT`. The lanes `PAGE` and `LONG` have one each: Python runs one thread at a
-time, so more would not finish sooner, and would delay other requests.
+"""Threads of lane `PROMPT`. The lanes `PAGE`, `PUZZLE` and `LONG` have one each: Python runs one
+thread at a time, so more would not finish sooner, and would delay other requests.
 """
-
-MAX_LONG = 24
-"""Maximum number of running and waiting requests of one of the other lanes, like `MAX_WAITING`."""
 
 MAX_OF_CLIENT = 16
-"""Maximum number of running and waiting requests of one client address; others are answered 503. A
-browser sends six requests at once.
+"""Maximum number of requests of one client address in a lane; others wait for their turn. Only one
+search of a client runs at a time.
 """
 
-ABANDONED_SECONDS = 1.0
-"""Most seconds that a new search waits for an earlier one of the same client to end. The server may
-notice only after the new request that the client has abandoned the earlier one.
+MAX_QUEUED = 256
+"""Maximum number of requests of one client that wait for their turn in a lane; others are answered
+503. The browsers of a class of 40 send six requests each at once.
 """
+
+QUEUE_SECONDS = 15
+"""Most seconds that a request waits for its turn."""
 
 SEARCHERS = min(2, usable_cores())
-"""Maximum number of searches at the same time. One client may have one search."""
+"""Maximum number of searches at the same time. One client may have one at a time."""
 
 ANSWER_SECONDS = 20
 """Timeout in seconds of a request that is no search."""
@@ -153,13 +154,27 @@ class AbandonedError(Exception):
 class Lane(StrEnum):
     """Queue of requests with its own threads; a request waits only for others of its lane.
 
-    `PROMPT` has short requests, `PAGE` position pages, `LONG` long requests, `SEARCH` searches.
+    `PROMPT` has short requests, `PAGE` position pages, `PUZZLE` puzzles from samples of tables,
+    `LONG` long requests, `SEARCH` searches.
     """
 
     PROMPT = "board"
     PAGE = "board-page"
+    PUZZLE = "board-puzzle"
     LONG = "board-long"
     SEARCH = "board-search"
+
+
+class _Share:
+    """Requests of one client in one lane.
+
+    `places` are those of the requests that have their turn. `requests` counts these and those that
+    wait for it.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.places = asyncio.Semaphore(most)
+        self.requests = 0
 
 
 class EndpointRunner:
@@ -177,10 +192,8 @@ class EndpointRunner:
         self._fingerprint = fingerprint
         threads = {Lane.PROMPT: THREADS, Lane.SEARCH: SEARCHERS}
         self._pools = {lane: thread_pool(threads.get(lane, 1), lane) for lane in Lane}
-        self._free = {
-            lane: Semaphore(MAX_WAITING if lane is Lane.PROMPT else MAX_LONG) for lane in Lane
-        }
-        self._clients: Counter[tuple[str, Lane]] = Counter()
+        self._free = {lane: Semaphore(MAX_WAITING) for lane in Lane}
+        self._shares: dict[tuple[str, Lane], _Share] = {}
         self._at_work = local()
         self._waiting: set[asyncio.Future[None]] = set()
         self.closed = False
@@ -253,42 +266,63 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Call `_run`, and count the request as one of its client until it ends.
+        """Call `_take_turn` for a request, until its client disconnects or the server ends.
 
-        Raises `RequestError` if the client already has `MAX_OF_CLIENT` requests in progress, or for
-        a search if another one of the client does not end soon; also raises like `_run`.
+        Raises like `_take_turn`, and `RequestError` at such an end.
         """
         client = request.client.host if request.client is not None else ""
-        if sum(self._clients[client, each] for each in Lane) >= MAX_OF_CLIENT:
-            raise RequestError(503, "too many requests at once", "wait for your other requests")
-        if lane is Lane.SEARCH and await self._is_searching(client):
-            hint = "wait for your other search, or stop it"
-            raise RequestError(503, "one search at a time", hint)
-        running = Counter([(client, lane)])
-        self._clients += running
+        answer = asyncio.ensure_future(self._take_turn(client, lane, work))
+        gone = asyncio.ensure_future(_client_gone(request))
+        self._waiting.add(gone)
         try:
-            return await self._run(lane, work, request)
+            either: set[asyncio.Future[Any]] = {answer, gone}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
         finally:
-            self._clients -= running  # drops counts of zero
+            answer.cancel()
+            gone.cancel()
+            self._waiting.discard(gone)
+        raise RequestError(503, "the server ends")  # not sent to a client that has disconnected
 
-    async def _is_searching(self, client: str) -> bool:
-        """Wait at most `ABANDONED_SECONDS` for the end of a client's search.
+    async def _take_turn(self, client: str, lane: Lane, work: Callable[[Event], Answer]) -> Answer:
+        """Call `_run` once fewer than `MAX_OF_CLIENT` requests of the client are in the lane.
 
-        Return whether the search still runs. The client may have abandoned it.
+        For a search, once no other one of the client runs. Raises `RequestError` after
+        `QUEUE_SECONDS`, or if `MAX_QUEUED` requests of the client already wait. Also raises like
+        `_run`.
         """
-        end = time.monotonic() + ABANDONED_SECONDS
-        while self._clients[client, Lane.SEARCH]:
-            if time.monotonic() > end:
-                return True
-            await asyncio.sleep(0.05)
-        return False
+        is_search = lane is Lane.SEARCH
+        most = 1 if is_search else MAX_OF_CLIENT
+        share = self._shares.setdefault((client, lane), _Share(most))
+        problem = "too many requests at once from your network"
+        if is_search:
+            problem = "too many searches at once from your network"
+        refused = RequestError(503, problem, "try again in a moment")
+        if share.requests >= most + MAX_QUEUED:
+            raise refused
+        share.requests += 1
+        try:
+            try:
+                async with asyncio.timeout(QUEUE_SECONDS):
+                    await share.places.acquire()
+            except TimeoutError:
+                raise refused from None
+            try:
+                return await self._run(lane, work)
+            finally:
+                share.places.release()
+        finally:
+            share.requests -= 1
+            if not share.requests:
+                del self._shares[client, lane]
 
-    async def _run(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
+    async def _run(self, lane: Lane, work: Callable[[Event], Answer]) -> Answer:
         """Run `work` in a thread of the lane, and return the answer that it computes.
 
         The event given to `work` is set once the answer is no longer needed. Raises `RequestError`
-        if too many requests of the lane run or wait, after the timeout, after the client has
-        disconnected, and at shutdown. Also raises unexpected errors of `work`.
+        if too many requests of the lane run or wait, and after the timeout. Also raises unexpected
+        errors of `work`.
         """
         free, abandoned = self._free[lane], Event()
         if not free.acquire(blocking=False):
@@ -296,21 +330,14 @@ class EndpointRunner:
         submitted = self._pools[lane].submit(work, abandoned)
         submitted.add_done_callback(lambda _: free.release())
         answer = asyncio.wrap_future(submitted)
-        gone = asyncio.ensure_future(_client_gone(request))
-        self._waiting.add(gone)
         try:
-            either: set[asyncio.Future[Any]] = {answer, gone}
             seconds = SEARCH_SECONDS if lane is Lane.SEARCH else ANSWER_SECONDS
-            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([answer], timeout=seconds)
             if answer.done():
                 return answer.result()
         finally:
             abandoned.set()
             submitted.cancel()
-            gone.cancel()
-            self._waiting.discard(gone)
-        if self.closed:
-            raise RequestError(503, "the server ends")
         hint = "ask for less, or try again in a moment"
         raise RequestError(503, "the answer takes too long", hint)
 

@@ -148,13 +148,20 @@ class Pages:
     def sampled_puzzle(self, search: Callable[[Request], Answer], request: Request) -> Answer:
         """Redirect to a random position in which exactly one move keeps the outcome.
 
-        If a sample of the table has none, return the answer of `search`, an endpoint that runs
-        `Pages.puzzle` on the whole table in another process.
+        If a sample of the table has none, redirect to the same address with `whole=1`. This returns
+        the answer of `search`, an endpoint that runs `Pages.puzzle` on the whole table in another
+        process.
         """
+        if is_whole_search(request):
+            return search(request)
         try:
             return self.puzzle(request, find_puzzle)
         except NothingFoundError:
-            return search(request)
+            query = request.query_params
+            asked = {name: query[name] for name in ("task", "level") if name in query}
+            path = f"/puzzle/{request.path_params['material']}"
+            view = self._settings_only(request)
+            return _redirect(with_settings(path, view, asked | {"whole": "1"}))
 
     def puzzle(self, request: Request, find: Callable[..., Position] = search_puzzle) -> Answer:
         """Redirect to a puzzle of the requested material, task and level.
@@ -256,6 +263,11 @@ class Pages:
 
     def _settings_only(self, request: Request) -> View:
         return requested_view(request, self._store.first_position, SETTINGS)
+
+
+def is_whole_search(request: Request) -> bool:
+    """Return whether a request for a puzzle is one for a search of the whole table."""
+    return "whole" in request.query_params
 
 
 def requested_view(request: Request, default: Position, names: Collection[str] = VIEW) -> View:

@@ -60,7 +60,7 @@ from tbgen.board.web.openapi import (
     refuse_parameters,
     refuse_values,
 )
-from tbgen.board.web.pages import Pages, requested_view
+from tbgen.board.web.pages import Pages, is_whole_search, requested_view
 from tbgen.board.web.search_processes import SearchProcesses
 from tbgen.board.web.view import SETTINGS, VIEW, View
 from tbgen.finding.query import FIELDS
@@ -158,7 +158,7 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
     puzzles = partial(pages.sampled_puzzle, searchers.endpoint("puzzle"))
     board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed", "sheet")
     box = shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False)
-    bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
+    bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level", "whole")
     return [
         shown("/", "board", pages.board, known=board, lane=_lane_of_board),
         box,
@@ -169,7 +169,7 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
             puzzles,
             known=puzzle,
             cached=False,
-            lane=Lane.SEARCH,
+            lane=_lane_of_puzzle,
             on_error=_puzzle_error_page,
         ),
         slow("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False),
@@ -295,6 +295,11 @@ def _lane_of_board(request: Request) -> Lane:
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
+
+
+def _lane_of_puzzle(request: Request) -> Lane:
+    """Return the lane (queue) of a puzzle: `SEARCH` for the search of a table, else `PUZZLE`."""
+    return Lane.SEARCH if is_whole_search(request) else Lane.PUZZLE
 
 
 def _lane_of_game(request: Request) -> Lane:
