@@ -211,7 +211,7 @@ def explain_move(
 def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
     """Return the sentence that explains the end of a line, such as a mate or a missing table."""
     winner, verdict = line.winner, line.verdict
-    if line.ending in (Ending.MATE, Ending.STALEMATE):
+    if line.is_over:
         return words.sentence(Reason(f"line_{line.ending}", line.final.side.other))
     if line.ending != Ending.LOOP:
         return words.sentence(Reason(f"line_{line.ending}", material=line.missing))

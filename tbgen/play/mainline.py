@@ -86,9 +86,14 @@ class Mainline:
         return self.moves[-1].choice.after if self.moves else self.start
 
     @property
+    def is_over(self) -> bool:
+        """True if the line ends in mate or stalemate."""
+        return self.ending in (Ending.MATE, Ending.STALEMATE)
+
+    @property
     def winner(self) -> Side | None:
         """The side that has won at the end of the line; None for a draw or an open end."""
-        if self.ending in (Ending.MATE, Ending.STALEMATE):
+        if self.is_over:
             return self.final.side.other
         return next((side for side in Side if is_lost_by(self.verdict, side.other)), None)
 

@@ -141,8 +141,10 @@ def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     labels = [shot["label"] for shot in film]
     assert "check 1 (checking for ever loses)" in labels
     assert any(label.startswith("last way out: mated in") for label in labels)
-    assert labels[-1] == "mate"
-    assert "mate" not in labels[:-1]
+    assert labels[-1] == "Black is mated: Red wins"
+    assert "mate" not in labels
+    assert "All loops, to mate" in whole
+    assert '<p class="end">Black is mated: Red wins</p>' in whole
     moves = ",".join(shot["move"] for shot in film)
     assert "is mated" in page(client, "/", fen=LOOP, moves=moves)
     for language in ("zh-Hans", "zh-Hant"):
@@ -381,6 +383,46 @@ def test_a_won_game_is_compared_with_perfect_play(client: TestClient) -> None:
     assert "You won" not in swindle, "perfect play would have lost"
 
 
+@pytest.mark.parametrize(
+    ("language", "lost", "title", "end"),
+    [
+        ("en", "stalemated in", "All loops, to stalemate", "Black is stalemated: Red wins"),
+        ("zh-Hans", "回合内困毙", "逐个循环，直到困毙", "黑方被困毙：红方胜"),
+        ("zh-Hant", "回合內困斃", "逐個循環，直到困斃", "黑方被困斃：紅方勝"),
+    ],
+)
+def test_a_ladder_may_end_in_stalemate(
+    client: TestClient, language: str, lost: str, title: str, end: str
+) -> None:
+    """The list of loops, and the film with its last caption, do not call a stalemate mate."""
+    asked = {"fen": "4k4/9/9/3R5/9/9/9/3K5/1n7/9_w", "mode": "line", "lang": language}
+    whole = page(client, "/", **asked, ladder="1")
+    assert title in whole
+    assert whole.count(lost) >= 3
+    assert f'<p class="end">{end}</p>' in whole
+    film = json.loads(unescape(re.findall(r'data-film="([^"]+)"', whole)[0]))
+    assert film[-1]["label"] == end
+    loops = page(client, "/", **asked)
+    assert lost in loops
+    for text in (whole, loops):
+        assert not re.search("\\bmated in|被将死|被將死", text)
+
+
+def test_a_win_is_not_called_mate_in_chinese(client: TestClient) -> None:
+    """A distance does not tell whether mate or stalemate ends the game."""
+    for language, said in (("zh-Hans", "步（5回合）胜"), ("zh-Hant", "步（5回合）勝")):
+        fen = "4k4/9/9/3R5/9/9/9/3K5/1n7/9_w"
+        moves = json.loads(
+            unescape(
+                re.findall(
+                    r'data-film="([^"]+)"', page(client, "/", fen=fen, mode="line", ladder="1")
+                )[0]
+            )
+        )
+        played = ",".join(shot["move"] for shot in moves[:-9])
+        assert said in page(client, "/", fen=fen, moves=played, lang=language)
+
+
 def test_the_ladder_counts_as_the_metric_of_its_table() -> None:
     with open_tablebase(built("KRKN", metric="dtc")) as tables:
         client = TestClient(create_app(tables))
@@ -389,10 +431,10 @@ def test_the_ladder_counts_as_the_metric_of_its_table() -> None:
             for whole in ("", "1") for language in ("en", "zh-Hans")
         ]  # fmt: skip
         assert not misfits(page(client, "/", fen=LOOP, mode="line", lang="zh-Hant"), "zh-Hant")
-    said = "mated or converted in 5 moves", "5回合内被将死或转入败局"
+    said = "mated or converted in 5 moves", "5回合内告负或转入败局"
     for text, expected in zip(pages, (*said, *said), strict=True):
         assert text.count(expected) >= 2
-        assert not re.search("mated in|内被将死(?!或)", text)
+        assert not re.search("mated in|内被将死|内告负(?!或)", text)
 
 
 def test_a_won_game_is_not_compared_with_distances_to_conversion() -> None:

@@ -99,8 +99,8 @@ def test_reasons_in_every_language(client: TestClient) -> None:
     }
     assert reasons == {
         "en": "Red mates in 37 plies (19 moves)",
-        "zh-Hans": "红方37步（19回合）杀",
-        "zh-Hant": "紅方37步（19回合）殺",
+        "zh-Hans": "红方37步（19回合）胜",
+        "zh-Hant": "紅方37步（19回合）勝",
     }
 
 

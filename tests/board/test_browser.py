@@ -351,7 +351,7 @@ def test_endgame_pages_in_three_languages(page: Any) -> None:
     one(page, ".mini-board").click()
     until(lambda: "25 plies" in one(page, ".reason").text)
     page.find_element(By.LINK_TEXT, "简体").click()
-    until(lambda: "红方25步（13回合）杀" in one(page, ".reason").text)
+    until(lambda: "红方25步（13回合）胜" in one(page, ".reason").text)
     assert one(page, "a.move").text[0] in "帅车"
 
 

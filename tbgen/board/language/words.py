@@ -2,7 +2,7 @@
 
 KNPKAABB    Knight and pawn against two advisors and two elephants     马兵对士象全
 R, e4       Red rook; e4                                               红车；五路第5线
-红方9步（5回合）杀                          order 0, distance to mate
+红方9步（5回合）胜                          order 0, distance to mate
 9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
 
 `tbgen.notation.materials` parses the names of endgames. `Chinese` and `Traditional` are subclasses

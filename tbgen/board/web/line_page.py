@@ -51,7 +51,7 @@ from tbgen.indexing.squares import square_name
 from tbgen.play.mainline import Mainline
 from tbgen.referee import Rules
 from tbgen.rules import in_check
-from tbgen.tables import Outcome
+from tbgen.tables import Metric, Outcome
 
 
 def film_page(store: TableStore, view: View) -> Answer:
@@ -67,16 +67,20 @@ def film_page(store: TableStore, view: View) -> Answer:
         verdict = headline(facts, view, None) + missing_card(store, facts, view)
         stage = draw(view.position, view.look)
         return board_page(view, view.pair(view.text("line"), endgame), verdict, stage, status=404)
-    line = store.line(view.position)
+    line = last = store.line(view.position)
     if view.shows_ladder and line.loop_start is not None:
-        parts, loop, name = list(whole_ladder(store, view)), None, "ladder_all"
+        parts, loop, last = list(whole_ladder(store, view)), None, end_of_ladder(store, line)
+        end = last.ending if last.is_over else "open"
+        name = view.text("ladder_all", end=view.text(f"end_{end}"))
     else:
-        frames, loop, name = frames_of_line(line), line.loop_start, "line"
+        frames, loop, name = frames_of_line(line), line.loop_start, view.text("line")
         before, after = frames[:loop], [] if loop is None else frames[loop:]
         # The loser's checks and chases are numbered in the loop only, where they are forbidden.
         captions = captions_of(before, None, view.language)
         captions += captions_of(after, loser_of(line), view.language)
         parts = list(zip(frames, captions, strict=True))
+    if parts and last.is_over:
+        parts[-1] = parts[-1][0], explain_line(last, view.words)
     ply = min(view.film_ply, len(parts))
     position, marks = view.position, Marks(checked=king_in_check(view.position))
     if ply:
@@ -86,9 +90,11 @@ def film_page(store: TableStore, view: View) -> Answer:
     end = explain_line(line, view.words)
     if line.verdict is not None and line.verdict.conducts:
         end = explain_judgement(line.verdict, line.result.rules or Rules.WXF, view.language)
+    ends = [end, explain_line(last, view.words)] if last is not line else [end]
+    said = "".join(f'<p class="end">{escape(end)}</p>' for end in ends)
     side = (
         f"{_record(view, name, [frame for frame, _ in parts], loop, ply)}"
-        f'<h2>{view.message("ends")}</h2><p class="end">{escape(end)}</p>'
+        f"<h2>{view.message('ends')}</h2>{said}"
         f"{ladder_panel(store, view, line)}{share_panel(facts, view)}"
     )
     film = [
@@ -114,7 +120,7 @@ def film_page(store: TableStore, view: View) -> Answer:
     }
     buttons = _controls(view, len(parts), loop, ply)
     return board_page(
-        view, view.pair(view.text(name), endgame), headline(facts, view, mechanism_of(line)),
+        view, view.pair(name, endgame), headline(facts, view, mechanism_of(line)),
         f'{draw(position, view.look, marks)}<p class="caption"></p>{buttons}',
         side, "workspace filming", data=data, head=open_graph_tags(store, facts, view),
     )  # fmt: skip
@@ -154,7 +160,7 @@ def _controls(view: View, length: int, loop: int | None, ply: int) -> str:
 def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: int) -> str:
     """Return the moves of a film as links to the boards after them; moves of the loop are marked.
 
-    name : text key of the heading
+    name : the heading
     loop : plies before the loop, or None; ply : plies played so far
     """
     position, items = view.position, []
@@ -169,7 +175,7 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
         )
     if not items:
         return ""
-    heading = view.aside(view.text(name), view.words.plies(len(items)))
+    heading = view.aside(name, view.words.plies(len(items)))
     shifted = replace(view, start=view.position, moves=())
     return f'<h2 id="moves">{escape(heading)}</h2><p class="film">{pairs(items, shifted)}</p>'
 
@@ -187,7 +193,7 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
     loser = side if line.result.outcome == Outcome.LOSS else side.other
     href = view.href(shows_ladder=True, autoplay=True, film_ply=0)
     whole = link(href, view.text("ladder_play"), "button suggested")
-    items = "".join(_rung(view, rung) for rung in rungs)
+    items = "".join(_rung(store, view, rung) for rung in rungs)
     name = view.message("ladder", side=loser)
     return f'<h2>{name}</h2><p>{whole}</p><ol class="ladder">{items}</ol>'
 
@@ -206,7 +212,7 @@ def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
             if order is not None:  # first move out of the previous loop
                 caption = view.text("ladder_out", n=rung.order)
                 if rung.order == 0:
-                    caption = view.text("ladder_last", lost=_lost_in(view, rung, rung.plies))
+                    caption = view.text("ladder_last", lost=_lost_in(store, view, rung))
                 order = None
             yield frame, caption
             position = frame.after
@@ -218,7 +224,16 @@ def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
         yield from zip(frames, captions_of(frames, loser_of(line), view.language), strict=True)
 
 
-def _rung(view: View, rung: Rung) -> str:
+def end_of_ladder(store: TableStore, line: Mainline) -> Mainline:
+    """Return the line that ends the ladder of `line`: from the last rung if that is of order 0.
+
+    Else return `line`.
+    """
+    rungs = ladder(store, line.start)
+    return store.line(rungs[-1].position) if rungs and rungs[-1].loop is None else line
+
+
+def _rung(store: TableStore, view: View, rung: Rung) -> str:
     """Return a rung of the ladder as an HTML list item: a small board, and the loser's choices.
 
     A rung of order 0 has the number of moves to the end instead of choices.
@@ -228,10 +243,10 @@ def _rung(view: View, rung: Rung) -> str:
         reached = reached.after(move)
     arrows: list[Arrow] = []
     if rung.loop is None:
-        lost = _lost_in(view, rung, rung.plies)
+        lost = _lost_in(store, view, rung)
         said, watch = lost[:1].upper() + lost[1:], ""
     else:
-        parts, arrows = _choices(view, rung, rung.loop)
+        parts, arrows = _choices(store, view, rung, rung.loop)
         said = view.text("choice_stop").join(parts)
         href, name = view.at(rung.position).href(mode="line", autoplay=True), view.text("why_line")
         spoken = f' aria-label="{escape(view.pair(name, said))}"'
@@ -243,7 +258,9 @@ def _rung(view: View, rung: Rung) -> str:
     )
 
 
-def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Arrow]]:
+def _choices(
+    store: TableStore, view: View, rung: Rung, loop: Mainline
+) -> tuple[list[str], list[Arrow]]:
     """Return the loser's choices, to stay in the loop or to leave it, as phrases and as arrows.
 
     Between the two choices, a phrase names the winner's reply in the loop. If no move leaves the
@@ -264,10 +281,22 @@ def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Ar
     name = view.move_name(rung.position, leaves.move)
     if leaves.order:
         return [*parts, view.text("rung_leave", move=name, n=leaves.order)], arrows
-    lost = _lost_in(view, rung, leaves.worth.plies if leaves.worth else 0)
+    lost = _lost_in(store, view, rung)
     return [*parts, view.text("rung_lost", move=name, lost=lost)], arrows
 
 
-def _lost_in(view: View, rung: Rung, plies: int) -> str:
-    """Return a phrase on a loss in `plies`: `mated in 5 moves`, or one on conversion."""
-    return view.text(f"lost_{rung.metric}", n=moves_in_words(plies, view))
+def _lost_in(store: TableStore, view: View, rung: Rung) -> str:
+    """Return a phrase on the loss of order 0 at a rung, or after its best move out of the loop.
+
+    It is `mated in 5 moves` or `stalemated in 5 moves` by the end of best play, or a phrase on
+    conversion.
+    """
+    position, plies = rung.position, rung.plies
+    if rung.loop is not None and rung.leaves is not None:
+        position = rung.leaves.after
+        plies = rung.leaves.worth.plies if rung.leaves.worth else 0
+    key = str(rung.metric)
+    if rung.metric == Metric.DTM:
+        line = store.line(position)
+        key = line.ending if line.is_over else key
+    return view.text(f"lost_{key}", n=moves_in_words(plies, view))
