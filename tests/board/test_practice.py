@@ -84,6 +84,13 @@ def test_a_puzzle_is_open_lost_or_solved(client: TestClient) -> None:
     assert "data-puzzle" not in page(client, "/", fen=SLIP, mode="play")
 
 
+def test_sides_are_changed_in_games_but_not_in_puzzles(client: TestClient) -> None:
+    """A task is one of its side: after a change it would count as lost, or be done by the table."""
+    for task in ("win", "draw"):
+        assert "Play the other side" not in page(client, "/", fen=SLIP, mode="play", task=task)
+    assert "Play the other side" in page(client, "/", fen=SLIP, mode="play")
+
+
 def test_a_puzzle_ends_with_its_game(client: TestClient) -> None:
     """The referee decides a game that is over, even if its last position is won by the table."""
     game = {"fen": "4k4/R8/9/9/9/9/9/9/9/3K5_w", "moves": "a8a9,e9e8,a9a8,e8e9", "mode": "play"}

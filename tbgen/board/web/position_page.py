@@ -200,8 +200,9 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
         found.append(link(_back_href(view), view.text("take_back"), "button back"))
         found.append(link(view.back(MAX_MOVES).href(), view.text("start_over"), "button start"))
     if playing:
-        other = view.href(visitor=view.visitor.other, flip=not view.flip, chosen=None)
-        found.append(link(other, view.text("switch_sides"), "button"))
+        if not view.task:  # a task is one of its side
+            other = view.href(visitor=view.visitor.other, flip=not view.flip, chosen=None)
+            found.append(link(other, view.text("switch_sides"), "button"))
     elif facts.over is None and facts.result and facts.result.outcome != Outcome.DRAW:
         by_rules = facts.result.order > 0
         href = view.href(mode="line", chosen=None, heat_square=None, autoplay=by_rules)
