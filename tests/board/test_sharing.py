@@ -23,6 +23,8 @@ from tbgen.board.drawing.diagram import BOARDS, place
 from tbgen.indexing import Move, Position
 from tbgen.notation import MOVE_NOTATIONS
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, page
+from tests.helpers.board_server import browser, demo
+from tests.helpers.browsing import open_page, until
 from tests.helpers.languages import misfits
 
 CAPTURE = "3k5/9/9/9/9/9/9/9/n8/R3K4_w"
@@ -271,6 +273,32 @@ def test_the_panel_lists_all_exports(client: TestClient) -> None:
         for path in ("/v1/animation.svg?", "/embed?", "/v1/render.svg?", "/export.pgn?"):
             assert f'href="{path}fen=' in text
         assert "&lt;iframe src=&quot;http://testserver/embed?fen=" in text
+
+
+@pytest.mark.parametrize("query", [LOOP, f"{LOOP}&lang=zh-Hans", f"{LOOP}&mode=line"])
+def test_the_frame_fits_a_narrow_page(query: str) -> None:
+    """The offered code does not widen a page of 320 pixels, and shows its content whole."""
+    driver = browser(800, 640)
+    try:
+        open_page(driver, f"/?fen={query}")
+        codes = driver.execute_script(
+            "return [...document.querySelectorAll('.codes code')].map(code => code.textContent)"
+        )
+        (frame,) = (code for code in codes if code.startswith("<iframe"))
+        small = {"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", small)
+        driver.get(f"{demo().url}/robots.txt")
+        meta = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        driver.execute_script("document.write(arguments[0])", f"<!doctype html>{meta}{frame}")
+        shown = "return frames[0].document.querySelector('h1') !== null"
+        until(lambda: driver.execute_script(shown))
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= 320
+        for size in ("Width", "Height"):
+            script = "const root = frames[0].document.documentElement;"
+            script += f"return root.scroll{size} <= root.client{size}"
+            until(lambda script=script: driver.execute_script(script))
+    finally:
+        driver.quit()
 
 
 def test_shared_content_does_not_contain_the_solution(client: TestClient) -> None:

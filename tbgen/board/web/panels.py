@@ -48,6 +48,9 @@ QUICK_SLOTS = 2_000_000
 a longest win while a position's page is made.
 """
 
+FRAME_SIZE = 'width="420" height="580" style="max-width:100%"'
+"""Attributes of the offered <iframe>: it shrinks on a phone, and the embedded page fits into it."""
+
 
 def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
     """Return the position's value under each rule set with a table, first the rule set in use.
@@ -345,7 +348,7 @@ def share_panel(facts: Facts, view: View) -> str:
     if not playing:
         found.append((shown.href("/v1/probe"), "JSON"))
     links = " ".join(link(href, name) for href, name in found)
-    frame = f'<iframe src="{view.origin}{embedded}" width="420" height="580"></iframe>'
+    frame = f'<iframe src="{view.origin}{embedded}" {FRAME_SIZE}></iframe>'
     below = Side.BLACK if view.flip else Side.RED
     codes = "".join(
         f"<p><code>{escape(code)}</code> {copy_button(code, view)}</p>"
