@@ -55,7 +55,7 @@ class Mechanism:
 
     The side `offender` loses. `victim` is a piece that it chases by every move in the loop, None
     for checks; `by` are the pieces that chase the victim, or that give check. `move` is the first
-    move of the best play that ends in the loop.
+    move of the best play that ends in the loop. `position` is the requested position.
     """
 
     offence: Offence
@@ -63,9 +63,13 @@ class Mechanism:
     victim: Piece | None
     by: tuple[Piece, ...]
     move: Move
+    position: Position
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object for the member `mechanism` of answers, without `move`."""
+        """Return the JSON object for the member `mechanism` of answers.
+
+        Without `move` and `position`.
+        """
         return {
             "kind": str(self.offence),
             "offender": self.offender.name.lower(),
@@ -95,16 +99,18 @@ def mechanism_of(line: Mainline) -> Mechanism | None:
     offender = winner.other
     move = line.moves[0].choice.move
     if verdict.levels[offender] == PERPETUAL_CHECK:
-        return Mechanism(Offence.CHECK, offender, None, _checkers(line, offender), move)
+        by = _checkers(line, offender)
+        return Mechanism(Offence.CHECK, offender, None, by, move, line.start)
     pairs = verdict.conducts[offender].pairs
     victim = pairs[0][1]
-    by = {_square_at_start(line, a.square, line.loop_start) for a, v in pairs if v == victim}
+    chasers = {_square_at_start(line, a.square, line.loop_start) for a, v in pairs if v == victim}
     return Mechanism(
         Offence.CHASE,
         offender,
         _piece(line, _square_at_start(line, victim.square, line.loop_start)),
-        tuple(_piece(line, square) for square in sorted(by)),
+        tuple(_piece(line, square) for square in sorted(chasers)),
         move,
+        line.start,
     )
 
 

@@ -84,6 +84,13 @@ def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
     on which characters depend. `traditional` chooses traditional characters.
     """
     digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
+    direction = _DIRECTIONS[traditional]["+-.".index(moved.direction)]
+    return write_name(name, side, traditional) + direction + digits[moved.number - 1]
+
+
+def write_name(name: str, side: Side, traditional: bool) -> str:
+    """Return the Chinese text of a piece's name, with the arguments of `join`: `前兵` for `前P`."""
+    digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
     text = ""
     for index, letter in enumerate(name):
         if letter in LETTERS:
@@ -93,7 +100,7 @@ def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
             text += (_NUMERALS if index == 0 else digits)[int(letter) - 1]
         else:
             text += "後" if traditional and letter == "后" else letter
-    return text + _DIRECTIONS[traditional]["+-.".index(moved.direction)] + digits[moved.number - 1]
+    return text
 
 
 def names(place: RelativePlace) -> list[str]:

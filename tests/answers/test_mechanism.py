@@ -185,11 +185,31 @@ def test_several_chasers_are_named() -> None:
         Piece(Side.BLACK, kind, square)
         for square, kind in enumerate((PieceType.KNIGHT, PieceType.CANNON, PieceType.KNIGHT))
     )
-    found = Mechanism(Offence.CHASE, Side.BLACK, rook, by, Move(0, 1))
+    position = Position.from_fen("4k4/9/9/9/9/4R4/9/9/9/nnc1K4 w")
+    found = Mechanism(Offence.CHASE, Side.BLACK, rook, by, Move(0, 1), position)
     assert ENGLISH.chase(found) == (
         "perpetual chase of the rook on e4 by the knights and the cannon"
     )
     assert words.Chinese().chase(found) == "马炮长捉五路车"
+
+
+@pytest.mark.parametrize(
+    ("board", "square", "name"),
+    [
+        ("9/9/1P1k5/9/1P7/9/9/9/9/1n2K4", "b7", "前兵"),
+        ("9/9/1P1k5/9/1P7/9/9/9/9/1n2K4", "b5", "后兵"),
+        ("9/9/1P1k5/1P7/1P7/9/9/9/9/1n2K4", "b6", "中兵"),
+        ("9/1P7/1P1k5/1P7/1P7/9/9/9/9/1n2K4", "b6", "三兵"),
+        ("9/9/1P1k1P3/9/1P3P3/9/9/9/9/1n2K4", "b5", "四兵"),
+        ("9/9/1P1k5/9/2P6/9/9/9/9/1n2K4", "b7", "八路兵"),
+        ("3k5/9/9/9/9/9/1p7/1p7/9/4K4", "b2", "前卒"),
+        ("3k5/9/9/9/9/9/9/3A5/9/3AK4", "d0", "后仕"),
+    ],
+)
+def test_a_chased_piece_is_named_beyond_doubt(board: str, square: str, name: str) -> None:
+    """With others of its kind on its file, a victim has the name that texts of moves give it."""
+    position = Position.from_fen(f"{board} w")
+    assert words.name_on_file(position, parse_square(square)) == name
 
 
 @pytest.mark.parametrize("plies", [4, 6])

@@ -17,12 +17,13 @@ from typing import ClassVar
 from tbgen.answers import reasons
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.language.i18n import localise, text, traditional
-from tbgen.indexing import Army, Material, Side
+from tbgen.indexing import Army, Material, Position, Side
 from tbgen.indexing.material import NAME_ORDER
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side, square_name
+from tbgen.notation.chinese import names, write_name
 from tbgen.notation.chinese import piece_name as character
 from tbgen.notation.materials import DEFENDERS, ENGLISH
-from tbgen.notation.naming import file_number
+from tbgen.notation.naming import file_number, relative_place
 from tbgen.referee import Judgement, Rules, Verdict
 from tbgen.referee.reasons import Conduct
 from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
@@ -54,6 +55,19 @@ def file_name(side: Side, square: int) -> str:
     """Return the Chinese name of a square's file as `side` counts it: `三路`, for Black `７路`."""
     number = file_number(side, square)
     return f"{_DIGITS[number - 1] if side == Side.RED else chr(ord('０') + number)}路"
+
+
+def name_on_file(position: Position, square: int) -> str:
+    """Return the name of a piece and its file in simplified Chinese: `五路车`.
+
+    With others of its kind on the file it has its name in the notation of moves, such as `前兵`.
+    """
+    place, side = relative_place(position, square), Side(piece_side(position.board[square]))
+    if place.count_on_file == 1:
+        return f"{file_name(side, square)}{character(side, place.kind)}"
+    # Moves of advisors and elephants identify them, so their first name is only the file.
+    name = names(place)[0 if place.is_tandem else 1]
+    return write_name(name, side, traditional=False)
 
 
 def army_name(army: Army, side: Side, language: str) -> str:
@@ -113,8 +127,7 @@ class Chinese(reasons.Words):
         victim = mechanism.victim
         assert victim is not None
         chasers = dict.fromkeys(character(piece.side, piece.kind) for piece in mechanism.by)
-        name = character(victim.side, victim.kind)
-        return f"{''.join(chasers)}长捉{file_name(victim.side, victim.square)}{name}"
+        return f"{''.join(chasers)}长捉{name_on_file(mechanism.position, victim.square)}"
 
 
 class Traditional(Chinese):
@@ -154,7 +167,10 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
     if rules == Rules.NONE:
         return "局面重复；不计循环规则，判和"
     red, black = judgement.conducts
-    both = f"{_conduct(red)}，{_conduct(black)}"
+    position = judgement.position
+    for ply in judgement.plies[: judgement.span[0]]:
+        position = position.after(*ply.move)
+    both = f"{_conduct(red, position)}，{_conduct(black, position)}"
     if judgement.verdict in (Verdict.RED_WINS, Verdict.BLACK_WINS):
         offender = black if judgement.verdict == Verdict.RED_WINS else red
         article = "art. 8" if red.checks and black.checks else offender.article
@@ -172,16 +188,20 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
     return f"{both}：判和{_cited(articles or ['art. 5'], rules)}"
 
 
-def _conduct(conduct: Conduct) -> str:
-    """Return a clause in simplified Chinese on the conduct of one side in a loop."""
+def _conduct(conduct: Conduct, position: Position) -> str:
+    """Return a clause in simplified Chinese on the conduct of one side in a loop.
+
+    position : first position of the loop
+    """
     side = text("zh-Hans", conduct.side.name.lower())
     if conduct.checks == conduct.plies:
         return f"{side}步步将军"
     if conduct.victims:
         chasers = "".join(character(conduct.side, kind) for kind in dict.fromkeys(conduct.chasers))
         victims = "和".join(
-            ("" if victim.is_only else file_name(conduct.side.other, victim.square))
-            + character(conduct.side.other, victim.kind)
+            character(conduct.side.other, victim.kind)
+            if victim.is_only
+            else name_on_file(position, victim.square)
             for victim in conduct.victims
         )
         return f"{side}{chasers}步步捉{victims}"
