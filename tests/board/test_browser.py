@@ -345,7 +345,7 @@ def test_endgame_pages_in_three_languages(page: Any) -> None:
     assert count(page, ".mini-board") >= 3
     assert count(page, ".histogram") == 2
     assert count(page, ".graph a") == 3
-    for name, word in (("繁體", "紅方"), ("简体", "红方"), ("English", "Red to move")):
+    for name, word in (("繁體", "紅方"), ("简体", "红方"), ("English", "Red wins")):
         page.find_element(By.LINK_TEXT, name).click()
         until(lambda word=word: word in one(page, "#main").text)
     one(page, ".mini-board").click()
@@ -367,6 +367,13 @@ def test_a_phone(page: Any) -> None:
         ):  # fmt: skip
             open_page(phone, path)
             assert phone.execute_script("return document.documentElement.scrollWidth") <= 390, path
+        for path, table, name in (
+            ("/endgames/KRKN", "results", "Black wins"), ("/handbook/KR", "chapter", "draw"),
+        ):  # fmt: skip
+            open_page(phone, path)
+            heads = phone.find_elements(By.CSS_SELECTOR, f".{table} th")
+            (box,) = (head.rect for head in heads if head.text.lower() == name.lower())
+            assert box["x"] + box["width"] <= 390, path
         open_page(phone, KNIGHT)
         verdict, board = one(phone, "h1").rect, one(phone, ".board").rect
         assert verdict["y"] < board["y"]

@@ -226,10 +226,11 @@ def _results(view: View, figures: TableStatistics) -> str:
     rows = []
     for side in Side:
         numbers = _by_winner(figures, side)
-        turn = view.message("to_move", side=side)
-        rows.append([turn, share_bar(numbers), *(f"{number:,}" for number in numbers)])
+        turn = view.message(side.name.lower())
+        rows.append([turn, *(f"{number:,}" for number in numbers), share_bar(numbers)])
     names = [result_name(winner, view.language) for winner in (Side.RED, None, Side.BLACK)]
-    head = [view.text("turn_column"), view.text("shares"), *names]
+    # The bar comes last: on a phone the numbers are seen without scrolling.
+    head = [view.text("turn_column"), *names, view.text("shares")]
     return table(head, rows, "results")
 
 

@@ -144,7 +144,7 @@ def _legend(view: View) -> str:
 
 
 def _table(entries: list[HandbookEntry], view: View) -> str:
-    columns = ("handbook_defender", "class", "win", "draw", "loss", "longest", "rule_decided")
+    columns = ("handbook_defender", "win", "draw", "loss", "class", "longest", "rule_decided")
     compared = any(entry.other_kind is not None for entry in entries)
     head = [view.text(key) for key in columns]
     if compared:
@@ -154,8 +154,8 @@ def _table(entries: list[HandbookEntry], view: View) -> str:
         name = army_name(entry.material.second, Side.BLACK, view.language)
         row = [
             f"{page_link(f'/endgames/{entry.material}', view, name)} <code>{entry.material}</code>",
-            class_badge(entry.kind, view),
             *map(escape, map(percent, (entry.wins, entry.draws, entry.losses))),
+            class_badge(entry.kind, view),
             escape(moves_in_words(entry.longest, view)) if entry.longest else "",
             escape(percent(entry.by_rules)),
         ]
