@@ -180,7 +180,7 @@ def test_a_check_that_voids_chases_is_the_reason() -> None:
         "only; with a check in the loop no chase counts: draw"
     )
     said = explain_judgement(judgement, Rules.COMPUTER, "zh-Hans")
-    assert said == "红方炮步步捉６路卒，黑方只有部分着法将军；循环里有将军，本规则不算捉：判和"
+    assert said == "红方炮步步捉后卒，黑方只有部分着法将军；循环里有将军，本规则不算捉：判和"
 
 
 def test_names() -> None:
