@@ -66,10 +66,7 @@ class Mechanism:
     position: Position
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object for the member `mechanism` of answers.
-
-        Without `move` and `position`.
-        """
+        """Return the member `mechanism` of answers, a JSON object without `move` and `position`."""
         return {
             "kind": str(self.offence),
             "offender": self.offender.name.lower(),
