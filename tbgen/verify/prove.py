@@ -52,6 +52,7 @@ def verify(
     threads: int = 2,
     progress: Progress = no_progress,
     plain: bool = False,
+    counts_all: bool = True,
     memory: int | None = None,
     folder: Path | None = None,
 ) -> VerifyReport:
@@ -62,6 +63,8 @@ def verify(
         searched for patterns of higher orders
     plain : examine single positions instead of rows, and search patterns among all draws and
         rule-decided positions instead of candidates: same findings, several times slower
+    counts_all : whether a table with a finding is searched again with all positions as candidates,
+        which takes many times as long; else the report may lack further findings
     memory : bytes, None for no limit; planes that do not fit are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
@@ -78,15 +81,15 @@ def verify(
     searched = _PatternResults(refuted=(), orders=0, offenders=0, chasers=0)
     if arrays.judges_checks:
         search = partial(_search, passes.index, compared, rule_set, threads, progress)
-        searches_all = plain or compared.findings > 0
-        if not searches_all:
+        is_refuted = compared.findings > 0
+        if not plain and not is_refuted:
             arrays = mark_planes(passes, arrays, marks)
             candidates = find_candidates(passes, arrays, draws, marks)
             del draws
             searched = search(arrays, candidates)
-            # Candidates rely on correct values elsewhere.
-            searches_all = len(searched.refuted) > 0
-        if searches_all:
+            is_refuted = len(searched.refuted) > 0
+        # Candidates rely on correct values elsewhere.
+        if plain or (is_refuted and counts_all):
             arrays, candidates = passes.all_candidates(arrays)
             searched = search(arrays, candidates)
     trim_process()

@@ -92,7 +92,9 @@ class Target:
 
     def is_sound(self) -> bool:
         """Prove the table as it is; return whether the proof finds nothing wrong."""
-        return verify(self.table, self._supporting, rule_set=self.rule_set, threads=1).ok
+        return verify(
+            self.table, self._supporting, rule_set=self.rule_set, threads=1, counts_all=False
+        ).ok
 
     def _supporting(self, child: Material) -> Planted:
         """Return the supporting table of a material."""

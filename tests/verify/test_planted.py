@@ -9,6 +9,7 @@ import random
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,9 @@ from tbgen.indexing import Position
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import Outcome, Value
 from tbgen.tables.rule_sets import RuleSet
+from tbgen.verify import VerifyReport, verify
+from tbgen.verify.passes import Passes
+from tests.helpers import planting
 from tests.helpers.paths import ROOT
 from tests.helpers.planting import SINGLE, Change, Target, kinds_found, regions, single
 
@@ -89,6 +93,29 @@ def test_errors_where_chases_decide(name: str, rules: Rules) -> None:
     assert {"next order", "no orders"} <= {change.kind for change in found}
     for change in found:
         assert target.is_found(change), change.kind
+
+
+@pytest.mark.parametrize("kind", ["outcome", "no orders"])
+def test_a_refutation_needs_no_second_search(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `counts_all` False, the first finding ends the proof; else all findings are counted."""
+    target = Target("KRKN", RuleSet(Rules.CHECK))
+    changes = [single(target, "outcome", random.Random(5)), *regions(target)]
+    change = next(each for each in changes if each is not None and each.kind == kind)
+    reports = []
+
+    def prove(*arguments: Any, counts_all: bool, **options: Any) -> VerifyReport:
+        reports.append(verify(*arguments, counts_all=True, **options))
+        monkeypatch.setattr(Passes, "all_candidates", refuse)
+        reports.append(verify(*arguments, counts_all=counts_all, **options))
+        return reports[-1]
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("all open positions are searched")
+
+    monkeypatch.setattr(planting, "verify", prove)
+    assert target.is_found(change)
+    full, brief = reports
+    assert 0 < brief.findings <= full.findings
 
 
 def test_an_unchanged_table_is_not_refuted() -> None:
