@@ -21,8 +21,10 @@ as compressing it. The choice does not depend on the number of threads.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from operator import mul
 
 import numpy as np
 
@@ -113,9 +115,12 @@ def _compare(
             codes = read(group[0], tile)
             if leads_differ:
                 leads = codes.reshape(-1, group[0].lead_slots)[:, : group[0].block_slots]
-                lead_bytes += sum(
-                    compressed_sizes([partial(leads.__getitem__, n) for n in range(len(leads))])
+                # Many leads are equal, such as those with draws only.
+                counts = Counter(lead.tobytes() for lead in leads)
+                found = compressed_sizes(
+                    [partial(np.frombuffer, lead, codes.dtype) for lead in counts]
                 )
+                lead_bytes += sum(map(mul, found, counts.values()))
             found = compressed_sizes([
                 partial(each.block_in_file_order, tile, codes, number)
                 for each in group
