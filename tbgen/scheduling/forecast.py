@@ -109,7 +109,7 @@ class Forecast(Observer):
     Results of jobs must have an attribute `seconds`: the time that the job took, without
     preparations such as compiling; 0 if there was nothing to do.
 
-    jobs : the jobs of the run, with their estimated seconds
+    jobs : the jobs of the run with their estimated seconds, which the run's own jobs may lack
     slots, memory : as for `simulate`
     clock : returns the time in seconds
     """
@@ -131,7 +131,7 @@ class Forecast(Observer):
     def finished(self, start: Start, result: Any) -> None:
         """Record the time that a job took; overrides `Observer.finished`."""
         if result.seconds:
-            self._planned += start.job.seconds
+            self._planned += self._left[start.job.key].seconds
             self._taken += result.seconds
         self._end(start)
 
