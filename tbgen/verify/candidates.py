@@ -247,7 +247,7 @@ def _find_for_side(
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2
     plane = arrays.plane(offender)
-    draws = marks.number[offender, -1]
+    draws = marks.number[offender, -1].astype(plane.dtype)
     plane[held] = draws[CHECKING_DRAW]
     holding = np.zeros(index.slots // index.row_slots, np.bool_)
     holding[held // index.row_slots] = True
