@@ -250,15 +250,18 @@ class ChasePatterns:
             self.numbers: Numbers = np.ascontiguousarray(chasers[:, NUMBER])
             self._listed = make_filter(self.numbers // SQUARES)
             self._first_orders: Numbers = np.ascontiguousarray(chasers[:, FIRST_ORDER])
+            del chasers
             with compile_lock():
-                self._expand(len(chasers))
-            starts = range(0, max(1, len(chasers)), _RANGE_CHASERS)
+                self._expand(len(self.numbers))
+            starts = range(0, max(1, len(self.numbers)), _RANGE_CHASERS)
             chases, edges = zip(*pool.map(self._expand, starts), strict=True)
         first_chases = np.cumsum([0, *map(len, chases[:-1])])
         for first_chase, some in zip(first_chases, edges, strict=True):
             some[:, CHASE_OF_EDGE] += first_chase
         self._chases: Numbers = np.concatenate(chases)
+        del chases
         self._edges: Numbers = np.concatenate(edges)
+        del edges
         self._chaser_orders = stored_orders(self.numbers // SQUARES, arrays)
         self._graph = ChaseGraph(
             _starts(self._chases[:, CHASER], len(self.numbers)),
