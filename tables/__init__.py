@@ -24,13 +24,13 @@ with Red to move, or with Black to move. Each side is cut into *tiles*, and each
 
 Vocabulary
     code         integer that encodes a value; 0 for a slot without a position (files replace it)
-    number       of a code: its index in a list of the codes that occur (`palettes`)
+    number       number of a code: its index in a list of the codes that occur (`palettes`)
     order        0 for values by mate or conversion, 1, 2, ... by the repetition rules (`codes`)
     lead         placement of the kings, advisors and elephants; its slots are consecutive
     arrangement  order of the slots of a side in a file
     content      the bytes of a block before compression
     digest       hash of a file's contents before compression
-    supporting   of a table: the tables that one capture leads to
+    supporting   supporting tables of a table: those that one capture leads to
     closure      a material and all that captures lead to
 
 The package imports `tbgen.indexing` and `tbgen.system` only, and never numba. It contains neither

@@ -92,8 +92,8 @@ def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray
     """
     if not len(starts):
         return []
-    # Four bits for each of sixteen codes: a side has at most five pieces of a kind. Greater codes
-    # count as 8, which is no piece: `Position` then refuses the group.
+    # A key has four bits for each of sixteen codes: a side has at most five pieces of a kind.
+    # Greater codes count as 8, which is no piece code, so that `Position` raises for the group.
     keys = np.add.reduceat(np.int64(1) << (4 * np.where(codes < 16, codes, 8)), starts)
     if (keys == keys[0]).all():
         return [np.arange(len(keys))]

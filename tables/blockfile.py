@@ -54,8 +54,8 @@ READ_BYTES = 1 << 26
 class _Descriptor:
     """An open file, closed when the last reference to this object is dropped.
 
-    Each read holds a reference. So `close` in another thread cannot free the descriptor's number,
-    which the system would give to another file, during a read.
+    Each read holds a reference, so `BlockFile.close` in another thread does not close the file
+    during a read. Otherwise the system might give its number to another file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -230,7 +230,7 @@ class BlockFile(Generic[Spec]):
         return plane
 
     def check(self, *, threads: int = 1) -> None:
-        """Read the whole file, and verify checksums, blocks, digest; subclasses also metadata.
+        """Read the whole file, and verify checksums, blocks and digest; subclasses also statistics.
 
         Raises `CorruptTableError` and `OSError`.
         """
@@ -242,8 +242,8 @@ class BlockFile(Generic[Spec]):
         digests : inout, SHA-256 of the content of each block, b"" for a block not yet read by
             `tile`; missing entries are added
 
-        Blocks are verified in groups: a group that lacks an entry is read whole, and all its
-        entries are written again. Raises `CorruptTableError` and `OSError`.
+        Blocks are verified in groups. If any block of a group has no entry, the whole group is
+        read, and all entries of the group are set. Raises `CorruptTableError` and `OSError`.
         """
 
         def verify(first: int) -> None:
@@ -337,7 +337,7 @@ class BlockFile(Generic[Spec]):
         return False
 
     def close(self) -> None:
-        """Drop the file's blocks from the cache, and close it once no thread reads it.
+        """Drop the file's blocks from the cache, and close the file once no thread reads it.
 
         Blocks that another object for the same file has put into the cache are dropped, too.
         """
@@ -371,7 +371,7 @@ class BlockFile(Generic[Spec]):
 
         A block of one code has no bytes: its entry in the block table states the code. Raises
         `CorruptTableError` if this code is impossible, for a wrong checksum or size, for data that
-        cannot be unpacked, and for a byte that is not five outcomes. `_decode` finds other faults.
+        cannot be unpacked, and for a block of one outcome with bytes. `_decode` finds other faults.
         """
         length, check = self._entries[number].tolist()
         codec, slots = self._codec, self._slots_in(number)
@@ -387,7 +387,7 @@ class BlockFile(Generic[Spec]):
         if length > limit:
             raise CorruptTableError(self.path, "the block has the wrong size", number)
         content = data if length == limit else self._unpack(data, limit, number)
-        if codec.constant_code(content) is not None:  # must be stored without bytes
+        if codec.constant_code(content) is not None:  # a block of one outcome, stored with bytes
             raise CorruptTableError(self.path, "a byte is not five outcomes", number)
         return content
 

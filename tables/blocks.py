@@ -60,7 +60,7 @@ def fill(codes: Codes, otherwise: int) -> Codes:
     first = int(held.argmax())
     if not held[first]:
         return np.full_like(codes, otherwise)
-    # Blocks of distances have at most 2**16 slots.
+    # 16 bits suffice for the indices in blocks of distances, which have at most 2**16 slots.
     source: Codes = np.arange(codes.size, dtype=np.uint16 if codes.size <= 1 << 16 else np.int32)
     source *= held
     np.maximum.accumulate(source, out=source)
@@ -156,8 +156,8 @@ class Block:
     def packed(self) -> NDArray[np.uint8]:
         """uint8 (bytes,): the block as the compiled reader `tbgen.probing.kernels` needs it.
 
-        A block with a palette is given as its content, a block of planes as 0 (2 bytes) and its
-        codes, `width` bytes each, in the order of slots.
+        For a block with a palette this is its content. For a block of planes it is 0 (2 bytes), and
+        then the codes of all slots, `width` bytes each.
         """
         if self._indices is not None:
             return np.frombuffer(self._content, np.uint8)
@@ -247,7 +247,7 @@ SMALLEST: Parameters = Parameters.from_level(
 """Parameters of the strongest parse of zstd (decision 11)."""
 
 COMPARING: Parameters = Parameters(compression_level=1)
-"""Fast parameters, as good for a comparison of arrangements as dense ones."""
+"""Fast parameters to compare arrangements; dense parameters choose no better arrangement."""
 
 
 class Compressor(threading.local):

@@ -1,7 +1,7 @@
 """Build records: the time that a table took to build, in a JSON file beside the table.
 
-`KRNKR.none.dtm.build.json` belongs to `KRNKR.none.dtm.xqt`. Times are not stored in the table: each
-build of it has the same bytes.
+`KRNKR.none.dtm.build.json` belongs to `KRNKR.none.dtm.xqt`. Times are not stored in the table, so
+that every build of a table has the same bytes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files known to a tablebase by name, and the choice of one rule set and metric among them.
 
-A catalogue opens no files. It is not safe for threads: its `Tablebase` holds a lock.
+A catalogue opens no files. It is not thread-safe: its `Tablebase` calls the methods under a lock.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Catalogue:
     def rule_set(self, material: Material | None = None) -> RuleSet:
         """Return the one rule set of the admitted files; without such files, `choice.rule_set`.
 
-        Raises `RulesMismatchError` if the files have several rule sets. Its message names all of
-        them, and those under which `material`, unless None, has files.
+        Raises `RulesMismatchError` if the files have several rule sets. The message names all these
+        rule sets, and, if `material` is given, those under which it has files.
         """
         if len(self._present) > 1:
             own = {name.rule_set for name in self.paths if name.material == material}

@@ -5,9 +5,10 @@
                                tables named in it are
 
 A certificate identifies contents by digests and tables by names, not paths. So it also holds in a
-copy of the directory. Its file gets the modification time of the table, a cheap sign that the table
-has not been written since. `proofs` follows chains of certificates, and `tbgen.verify` proves
-tables. Certificates are not signed: anyone who can change a table can forge one.
+copy of the directory. The certificate's file gets the modification time of the table: equal times
+are a cheap sign that the table has not been written since. `proofs` follows chains of certificates,
+and `tbgen.verify` proves tables. Certificates are not signed: anyone who can change a table can
+forge one.
 """
 
 from __future__ import annotations

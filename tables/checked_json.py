@@ -98,9 +98,9 @@ DIGEST = text(r"[0-9a-f]{32}", "digest")
 def record(kind: type) -> Check:
     """Return a check that converts JSON objects to objects of the dataclass `kind`.
 
-    The type of each field is a dataclass, or has the field's check: `Annotated[int, integer(1)]`.
-    `kind` has no tuples. Fields with a default may be missing. Members that are no fields are
-    errors.
+    The type of each field of `kind` is a dataclass, or has the field's check, as in
+    `Annotated[int, integer(1)]`; no field is a tuple. Fields with a default may be missing. Members
+    that are no fields are errors.
     """
 
     def check(value: object) -> Any:
@@ -135,8 +135,8 @@ def _new_record(kind: type[Record], fields: dict[str, Any]) -> Record:
 def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
     """Parse the text of a JSON object into an object of the dataclass `kind` (see `record`).
 
-    A field that is a tuple of dataclasses is a list in the text. Unknown members are ignored.
-    `versions` are required values of further members. Raises `SchemaError`.
+    A field that is a tuple of dataclasses is a list in the text. `versions` are members that are no
+    fields, with their required values. Other members are ignored. Raises `SchemaError`.
     """
     checks, lists = _checks(kind)  # type: ignore[arg-type]
     found = parse_object(text, lists)

@@ -11,9 +11,9 @@ if all arrangements that it would compare remain anyway:
 The sample is spread over the tiles, and over the places in a tile. Arrangements with the same order
 of leads have the same leads in each tile, and are compared on the same tiles. Under the other order
 of leads, tiles contain other leads, which may be easier to compress. So if both orders compete, and
-the sample does not have all blocks, the size of each sample is divided by that of its leads: the
-compressed sizes of all leads in the sampled tiles, each compressed by itself, up to one block of
-its slots.
+the sample does not have all blocks, the size of each sample is divided by the size of its leads.
+This is the sum of the compressed sizes of all leads in the sampled tiles; of each lead, the slots
+up to one block are compressed by themselves.
 
 Each thread compresses a few lists of blocks, since handing over a single block takes about as long
 as compressing it. The choice does not depend on the number of threads.

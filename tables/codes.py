@@ -16,9 +16,9 @@ section 6.4), so that the best of several values is the largest code:
         rank = order * span + plies // 2          (parity follows from outcome and order)
         loss = 1 + rank        win = top - rank
 
-One byte holds order 0 alone, up to 253 plies; two bytes hold 258 orders of the same span. Tables
-with longer distances than these have `LONG_SPAN`, with two bytes if only order 0 is searched, else
-with four.
+Codes of one byte hold order 0 alone, up to 253 plies; codes of two bytes hold 258 orders of the
+same span (number of distances). Tables with longer distances have `LONG_SPAN`, and codes of two
+bytes if only order 0 is searched, else of four.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class CodeSpace:
     def decode(self, code: int) -> Value:
         """Return the value of a code; raises `ValueError` for 0 and for codes above `top`.
 
-        `encode` never returns some codes next to that of a draw; here these get an order above
+        Codes near that of a draw, which `encode` never returns, are decoded to an order above
         `max_order`.
         """
         if not 0 < code <= self.top:

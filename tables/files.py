@@ -1,8 +1,9 @@
 """Files: safe opening of untrusted files; writing that leaves no incomplete file under its name.
 
 Names in a directory of tables can be guessed, and another user with write access can create a link
-or a pipe with such a name. A table that is read may be a link. Writing follows no link, on systems
-with O_NOFOLLOW (not on Windows), except for outputs that the user names (`writing`).
+or a pipe with such a name. So only regular files are read, also through a link. Writing follows no
+link, on systems with O_NOFOLLOW (not on Windows), except for outputs that the user names
+(`writing`).
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def is_full_disk(error: OSError) -> bool:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock on the file `path`, against other processes, and remove the file afterwards.
 
-    The lock file of a killed process is taken over. Raises `OSError`, which names `path` if there
-    are no locks, and `BlockingIOError` if the lock is held, even by this process (`lock`).
+    The lock file of a killed process is taken over. Raises `OSError`, which names `path`, also if
+    the file system has no locks; and `BlockingIOError` if the lock is held, even by this process.
     """
     while True:
         file = open_to_write(path)
@@ -131,8 +132,8 @@ def _open_stream(path: Path) -> BinaryIO | None:
 def _locked_temporary(path: Path) -> tuple[BinaryIO, Path]:
     """Create a temporary file for `path`, and lock it, which marks it as being written.
 
-    It is not locked if the file system has no locks. Returns the open file and its path. Raises
-    `OSError`, which names `path`.
+    The file is not locked if the file system has no locks. Returns the open file and its path.
+    Raises `OSError`, which names `path`.
     """
     while True:
         temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
@@ -141,7 +142,7 @@ def _locked_temporary(path: Path) -> tuple[BinaryIO, Path]:
         except OSError as error:
             _name_file(error, path, temporary)
             raise
-        # Before it is locked, another process may take it for a leftover, and remove it.
+        # Until it is locked, another process may take it for a leftover, and remove it.
         try:
             lock(file, wait=False)
             is_own_file = temporary.exists()
@@ -165,7 +166,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Set the file of an `OSError` to `path` if it names `temporary`, or no file on a full disk."""
+    """Make an `OSError` name `path` if it names `temporary`, or no file while the disk is full."""
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):
@@ -184,7 +185,7 @@ def _sync(file: BinaryIO, path: Path) -> None:
 
 @contextlib.contextmanager
 def continuing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a new file, or that of a failed attempt with its data; rename it to `path` at the end.
+    """Yield a new file, or the partial file of a failed attempt; rename it to `path` at the end.
 
     The file is open to read and write, at its beginning. On any error it stays as `.NAME.part` for
     the next attempt, unless it is empty. A `.part` file that belongs to another user or has a

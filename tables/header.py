@@ -7,8 +7,8 @@
 
 A *side* is the part with Red, or with Black, to move; it has no blocks if all slots have one code.
 
-Every offset follows from the lengths before it. All of them are checked before any memory is
-allocated: a file that passes `Header.unpack` has exactly the size that its parts add up to.
+Every offset follows from the lengths before it. All offsets and lengths are checked before any
+memory is allocated: a file that passes `Header.unpack` has exactly the sum of its parts' sizes.
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 class _Spec:
     """Base of `TableSpec` and `WdlSpec`: the facts of a file known before its blocks are written.
 
-    Each has `version`, the format version; `codec`, the conversion between codes and the content of
-    blocks; and `fields`, three fields of the header, which `of_fields` reads.
+    Each has `version`, the format version, and `codec`, the conversion between codes and the
+    content of blocks. `fields` has three fields of the header: bytes per code, metric, distances
+    per order. `of_fields` returns the specification with these fields.
     """
 
     __slots__ = ()
@@ -154,9 +155,9 @@ class Header(Generic[Spec]):
     """Header of one file. Fields that are pairs have Red's entry first, then Black's.
 
     `slots` is the number of slots of one side, `block_slots` the number of slots per block.
-    `blocks` are numbers of blocks. `constants` are the codes of sides that have one code for all
-    slots and thus no blocks; 0 for other sides. Offsets and lengths are in bytes. Tiles of both
-    sides have the same size. `digest` is the result of `content_digest`.
+    `blocks` has each side's number of blocks, 0 if all slots of the side have one code.
+    `constants` has this code, and 0 for a side with blocks. Offsets and lengths are in bytes. Tiles
+    of both sides have the same size. `digest` is the result of `content_digest`.
     """
 
     spec: Spec

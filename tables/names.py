@@ -151,7 +151,7 @@ def tables_directory() -> Path:
 def parse_name(filename: str) -> TableName | WdlName | None:
     """Return the `TableName` or `WdlName` of a file name; None for names of other files.
 
-    Only the spelling of `filename` counts: None for `KRKRN.none.dtm.xqt`, whose material is KRNKR.
+    The name must be in canonical spelling: None for `KRKRN.none.dtm.xqt`, whose material is KRNKR.
     """
     match = _NAME.fullmatch(filename)
     if match is None:

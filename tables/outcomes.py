@@ -5,7 +5,7 @@
 
 A row, of slots that differ in one attacker's square alone, has 90 or 55 slots: multiples of five.
 So a row whose slots are neighbours in the file begins at a byte, and equal rows have equal bytes.
-After zstd this takes half the size of two bits a slot.
+After zstd, files have half the size that they would have with two bits per slot.
 """
 
 from __future__ import annotations

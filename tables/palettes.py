@@ -5,8 +5,9 @@
 
 A *plane* is an array with a code, or its number, for each slot of one side to move. Numbers keep
 the order of codes: the best of several values is also the largest number. A table with repetition
-rules usually has codes of two bytes, and fewer than 256 different ones. A block in a file has a
-palette of its own (`blocks`): if numbers have been encoded, only this palette needs conversion.
+rules usually has codes of two bytes, and fewer than 256 different ones. Files store codes. Each
+block of a file has a palette of its own (`blocks`). So a block of numbers, once encoded, becomes a
+block of codes if the entries of this palette are replaced.
 """
 
 from __future__ import annotations

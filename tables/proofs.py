@@ -130,9 +130,9 @@ class Proofs:
         return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
-        """Return `status`, or None if it might read a whole file, modified since its proof.
+        """Return the status of a table's proof if that surely reads no whole file, else None.
 
-        Raises like `status`.
+        A file modified since its proof is read whole (`status`). Raises like `status`.
         """
         return self.status(name) if self._is_known(name) else None
 

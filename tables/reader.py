@@ -95,7 +95,7 @@ class ProbeResult:
 
     @property
     def exact(self) -> Value:
-        """Value as an object of outcome, order and plies, which `CodeSpace.encode` accepts."""
+        """Outcome, order and plies as a `Value`, which `CodeSpace.encode` accepts."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 

@@ -21,9 +21,9 @@ class RuleSet:
 
     `rules` is None if unknown. `orders` limits the number of orders; None is no limit.
     `minor_chases` is whether an advisor or elephant chases a protected rook, knight or cannon that
-    it attacks. Only `wxf` leaves this choice; under other known rules it is True and has no effect.
-    Raises `InputError` if it is False under these, for unknown names of rules, and for a limit that
-    no file can store.
+    it attacks. Only `wxf` leaves this choice; under other known rules `minor_chases` must be True,
+    and has no effect. Raises `InputError` if it is False there, for unknown names of rules, and for
+    a limit that no file can store.
     """
 
     rules: Rules | None
@@ -87,7 +87,7 @@ class RuleSet:
 
 
 UNKNOWN_RULES = RuleSet(None)
-"""Rule set if it is unknown, as of a tablebase without tables for which none was chosen."""
+"""Unknown rule set, such as that of a tablebase without tables and without a chosen rule set."""
 
 
 @dataclass(frozen=True, slots=True)

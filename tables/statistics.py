@@ -101,7 +101,7 @@ class HistogramLine:
 
     @property
     def exact(self) -> Value:
-        """Value as an object of outcome, order and plies, which `CodeSpace.encode` accepts."""
+        """Outcome, order and plies as a `Value`, which `CodeSpace.encode` accepts."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 
@@ -212,7 +212,7 @@ class TableStatistics(FileStatistics):
             checks = chases = None
             if chase_patterns is not None:
                 chases = chase_patterns.get(order, 0)
-                # Wins and losses of one order have plies of different parity: 0 is a direct win.
+                # Above order 0 only wins have an even number of plies: 0 plies is a direct win.
                 checks = sum(n for plies, n in members if not plies) - chases
             positions, longest_plies = sum(n for _, n in members), max(members)[0]
             orders.append(OrderCounts(order, positions, longest_plies, checks, chases))

@@ -142,7 +142,7 @@ class Tablebase:
     def forget_removed(self, *damaged: Path) -> None:
         """Forget files that are gone, or whose paths are in `damaged`.
 
-        A file whose path now leads to another file is opened anew when it is used.
+        If the path of an open file now leads to another file, this other file is opened when used.
         """
         with self._lock:
             for name, path in list(self._catalogue.paths.items()):
@@ -264,8 +264,8 @@ class Tablebase:
     def _opened(self, name: TableName | WdlName) -> TableFile | WdlFile:
         """Return a file that has been added, opened if necessary; the caller holds the lock.
 
-        Raises `MissingTableError` if the file has been removed since, and then forgets it; raises
-        errors of opening.
+        If the file has been removed since, forgets it, and raises `MissingTableError`. Raises also
+        the errors of opening.
         """
         file = self._open.get(name)
         if file is not None:
@@ -401,9 +401,10 @@ class Tablebase:
         """Keep win-draw-loss files of `materials`, by default all, in memory, decompressed.
 
         `probe_wdl_boards` then reads no block of them. Such a file takes at most 0.4 bytes a slot,
-        rounded up to whole blocks. A file that is missing, or does not fit into the rest of
-        `max_bytes`, the limit of this call, is skipped. Returns the materials of the files kept,
-        also of those kept before. Raises like `wdl_file`, and errors of reading.
+        rounded up to whole blocks. `max_bytes` limits the files of this call, also those that are
+        in memory already. A file that is missing, or does not fit into the rest of `max_bytes`, is
+        skipped. Returns the materials that were not skipped. Raises like `wdl_file`, and errors of
+        reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

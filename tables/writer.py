@@ -4,10 +4,10 @@
     reading thread                                      worker threads             calling thread
 
 A *tile*, the slots of some leads, is read at once and cut into blocks. Each side gets the best
-arrangement (order) of its slots (`choosing.py`). `fill` replaces code 0, for no position. The file
-is renamed to its final name after it has been written and synced (`files.py`), so a table file is
-always complete. Memory holds two tiles and a few blocks per thread. The bytes do not depend on the
-number of threads.
+arrangement (order) of its slots (`choosing.py`). `fill` replaces code 0 (no position) by the code
+of a neighbouring slot. The file is renamed to its final name after it has been written and synced
+(`files.py`), so a table file is always complete. Memory holds two tiles and a few blocks per
+thread. The bytes do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ from tbgen.tables.statistics import FileStatistics
 CodeSource = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
 (Black) to move. The dtype is that of the table's codes, or of their numbers in a palette; 0 marks
-slots without a position. Called by one thread at a time for runs of whole leads, one side after the
-other: first for the sample by which the arrangement is chosen (unless it is given), then for all
-slots in the order of the arrangement. Black may come first. If a block is too large, both sides are
-read again.
+slots without a position. Called by one thread at a time, for runs of whole leads. One side is read
+after the other; Black may come first. The slots of a sample, by which a side's arrangement is
+chosen (unless it is given), are read first; then all slots in the order of the arrangement. If a
+block is too large, both sides are read again.
 """
 
 _BLOCKS_AT_ONCE = 4
@@ -107,7 +107,7 @@ class PackedBlock(NamedTuple):
 
 
 class _BlockTooLargeError(Exception):
-    """A content longer than `MAX_BLOCK_BYTES`: too many different codes for a palette.
+    """Raised for a content longer than `MAX_BLOCK_BYTES`: too many different codes for a palette.
 
     The file is then written again with smaller blocks.
     """
@@ -136,8 +136,8 @@ def write_table(
     packing : block size and compression; other settings than `TABLES` or those of `wdl` are for
         experiments
     arrangements : Red's and Black's order of slots, for experiments; None for the best
-    palettes : Red's and Black's; if given, `source` returns numbers in place of codes, and the file
-        is the same
+    palettes : Red's and Black's lists of occurring codes, if `source` returns numbers (indices in
+        these lists) in place of codes; the file is the same
     encode : for a table `encode_filled` or a faster equivalent, for a win-draw-loss file
         `encode_outcomes`
 
@@ -306,7 +306,7 @@ class _Writer(Generic[Spec]):
         return codes
 
     def _run(self, side: int, first: int, count: int) -> Codes:
-        """Return the codes that `source` gives; raises `ValueError` for another dtype or shape."""
+        """Return codes (count,) from `source`; raises `ValueError` for another dtype or shape."""
         codes, dtype = self.source(side, first, count), self.dtypes[side]
         if codes.dtype != dtype or codes.shape != (count,):
             raise ValueError(f"the source gave {codes.dtype} {codes.shape}, not {dtype} ({count},)")
