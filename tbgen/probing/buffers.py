@@ -57,10 +57,10 @@ class NumbaTables:
     tables, the other errors of `Tablebase.table`, and `UnsupportedMaterialError` for a table whose
     distances do not fit a score.
 
-    Any number of threads may probe, by kernels or by `probe_boards`. Loading may evict a block that
-    a kernel is about to read: unless all blocks fit in the cache, call `load_wanted`, `preload` and
-    `probe_boards` only while no other thread runs kernels of its own. Calls of these methods wait
-    for each other; if all blocks fit, `probe_boards` waits only to load.
+    Any number of threads may probe, by kernels or by `probe_boards`. But loading may evict a block
+    that a kernel is about to read. So unless all blocks fit in the cache, call `load_wanted`,
+    `preload` and `probe_boards` only while no other thread runs kernels of its own. Calls of these
+    methods wait for each other; if all blocks fit, `probe_boards` waits only to load.
     """
 
     def __init__(
@@ -182,10 +182,10 @@ class NumbaTables:
 
         blocks : indices in `Buffers.blocks`, int64 (n,)
 
-        Stops at the first block that needs a frame after this call has filled every frame: that
-        block and those after it are not loaded, and keep their flags. Clears the flag `wanted` of
-        every block before, also of those that had been loaded already. Returns the number of blocks
-        newly loaded. Raises like `load_wanted`.
+        Once this call has filled every frame, it stops at the next block that needs one. This block
+        and those after it are not loaded, and keep their flags `wanted`; the flags of all blocks
+        before it are cleared. Returns the number of blocks that this call has loaded. Raises like
+        `load_wanted`.
         """
         buffers = self.buffers
         loaded: set[int] = set()

@@ -183,8 +183,8 @@ def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
     slots = file.header.slots
     found = columns_of_slots(file, Side.RED, np.empty(0, np.int64))
     # Rejection sampling of slots reads few blocks of a large table. To sample half of the
-    # positions takes 1.4 draws for each slot of a side. If it takes far more, the statistics
-    # are wrong, which `all_columns` reports.
+    # positions takes 1.4 draws for each slot of a side. If far more draws do not suffice, the
+    # statistics are wrong, which `all_columns` reports.
     draws_left = 8 * slots + 10_000
     while 2 * count <= file.statistics.legal and found.rows < count and draws_left > 0:
         drawn = rng.integers(2 * slots, size=max(1000, 4 * (count - found.rows)))

@@ -11,8 +11,9 @@ score for the opponent is the negative.
     win     WIN - (order << 16) - plies        draw  0        loss   the negative of that
 
 The *code* of a slot is its stored value. The *order* is 0 for mate or conversion, k >= 1 if the
-repetition rules decide. Any number of threads may probe at once: probes set only flags, from 0 to
-1, `wanted` for blocks and `used` for frames (places of a cache of decompressed blocks, `buffers`).
+repetition rules decide. Any number of threads may probe at once: probes only set flags from 0 to 1.
+These are `wanted` for blocks, and `used` for frames (places of a cache of decompressed blocks,
+`buffers`).
 """
 
 from __future__ import annotations
@@ -212,8 +213,8 @@ def _score_of_code(code, width, span):
 def _probe_counted(buffers, counts, pieces, squares, count, side):
     """Return status and score of pieces[:count] on squares[:count]; no two squares are equal.
 
-    The status is `INVALID` if a side has not exactly one king and, if the material has a table, if
-    a piece cannot stand on its square. A probe marks a cold block as wanted.
+    The status is `INVALID` if a side has not exactly one king, or if the material has a table and a
+    piece cannot stand on its square. A probe marks a cold block as wanted.
     """
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0

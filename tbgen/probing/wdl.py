@@ -152,7 +152,7 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
     """Return int64 (leads,): the place of each lead's first outcome, for one side to move.
 
     An entry is twice the index of that outcome among the side's outcomes in `data`, plus a flag: 1
-    for leads of the last tile, which may be shorter and then has smaller strides.
+    for leads of the last tile. The last tile may be shorter, and then has smaller strides.
     """
     d = block_map.descriptor
     numbers = np.arange(block_map.layout.leads)
@@ -191,9 +191,9 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
     """Write the words of a row of `WdlBuffers.tables` that follow from the pieces alone.
 
-    These words are the number of pieces of each kind, the code of the inner piece (the last in the
-    index), each defender's factor in the index into `joint`, and the factor of each attacker except
-    the inner piece in the slot within a lead.
+    `COUNT`: number of pieces of each code. `INNER_CODE`: code of the inner piece, the last in the
+    index. `JOINT_WEIGHT`: each defender's factor in the index in `joint`. `WITHIN`: factor in the
+    slot within a lead, of each attacker but the inner piece.
     """
     for side in Side:
         for kind in PieceType:

@@ -48,16 +48,18 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
 # Words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each piece code.
 # `JOINT`, and the pairs (Red, Black) `STARTS` and `BASES`: where the file's parts of `joint`,
 # `starts` and `data` begin; a base is -1 - code if all outcomes of the side have this code.
+# `INNER_CODE`: code of the inner piece, the attacker whose square varies fastest in a lead's slots.
+# `INNER_FILE`: its four factors in the index of an outcome, as in `FILE`.
 JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4
-INNER_FILE = 8  # factors of the inner piece in the index of an outcome: by side, last tile
+INNER_FILE = 8
 FIRST_CODE, CODE_SHIFT = 16, 3
 COUNT, JOINT_WEIGHT, WITHIN, FILE = 0, 1, 2, 4
 """Indices of the words that describe a piece code in a row of `WdlBuffers.tables`.
 
 `COUNT`: number of pieces. `JOINT_WEIGHT`: a defender's factor in the index in `joint`. `WITHIN`: an
-attacker's factor in the slot within a lead. `FILE`: its four factors in the index of an outcome, by
-side to move and whether in the last tile. A factor multiplies the number of the piece's square
-within its area, or the binomial coefficient that ranks it among equal pieces.
+attacker's factor in the slot within a lead. `FILE`: an attacker's four factors in the index of an
+outcome, by side to move and whether in the last tile. A factor multiplies the number of the piece's
+square within its area, or the binomial coefficient that ranks it among equal pieces.
 """
 TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 
@@ -140,9 +142,9 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 def _attacker_sums(number, flip, mirrored, row, pieces, squares, count, buffers):
     """Return two sums over the attackers (rooks, knights, cannons, pawns).
 
-    The first is the slot within the lead (placement of the defenders), or -1, with 0 as second sum,
-    if an attacker is on a square that it cannot enter. The second, added to the start of the lead,
-    is the index of the outcome among those of the side to move.
+    The first is the slot within the lead (placement of the defenders). The second, added to the
+    start of the lead, is the index of the outcome among those of the side to move. The sums are -1
+    and 0 if an attacker is on a square that it cannot enter.
 
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
