@@ -84,8 +84,8 @@ _REMEDIES = {
 class NotEnoughMemoryError(TablebaseError):
     """Raised if a build may use less memory than a table, or the compiler, needs at least.
 
-    A table needs least with its arrays on disk. `needed` and `available` are bytes, of memory or of
-    address space; `limit` is the name of the limit that sets `available`, `hint` advises the user.
+    A table needs least if its arrays are on disk. `needed` and `available` are in bytes, of memory
+    or of address space. `limit` names the limit that sets `available`; `hint` advises the user.
     """
 
     def __init__(
@@ -107,9 +107,9 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
     """Return the least memory of a build in bytes, and a clause that explains the figure.
 
     The figure is `COMPILER_BYTES` if kernels must still be compiled, and both `least` and
-    `available` are smaller than it; otherwise it is `least`. The module that tests for compiled
-    kernels needs memory, too. If the table does not fit, and the process has less memory than
-    `COMPILER_BYTES`, the module is not loaded, and the figure is `least`.
+    `available` are smaller than it; otherwise it is `least`. The test for compiled kernels loads a
+    module, which needs memory, too. So there is no test, and the figure is `least`, if the table
+    does not fit and the process has less memory than `COMPILER_BYTES`.
 
     least : bytes that the table takes at least
     available : bytes that the process may use
@@ -197,9 +197,9 @@ class Builder:
     def build_job(self, start: Start) -> Built:
         """Build a job's table, unless it is finished; afterwards remove the table's checkpoints.
 
-        Three kinds stay: checkpoints in a directory that cannot be written; a checkpoint newer than
-        a finished table, left by an interrupted `rebuild`; those of the other metric, except after
-        a build without `Task.metric`, which may have tried both.
+        Three kinds of checkpoints stay: those in a directory that cannot be written; one newer than
+        a finished table, left by an interrupted `rebuild`; and those of the other metric, unless
+        `Task.metric` is None, so that both metrics may have been tried.
 
         Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
         has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an

@@ -48,7 +48,7 @@ IDLE_WORKER_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
 PARALLEL_SECONDS = 10.0
-"""Longest estimated time of a build in one process, in seconds of one thread.
+"""Estimated seconds of one thread up to which `--jobs auto` builds in a single process.
 
 A second process would still be loading its kernels when the first one has finished.
 """
@@ -88,8 +88,8 @@ class TableBuilder:
     def __call__(self, start: Start) -> Built:
         """Build the table of a job, and return its `Built`.
 
-        Raises the errors of `Builder.build_job`, but `LostError` if memory is short, so that the
-        job is retried: with fewer tables under construction, the memory may suffice.
+        Raises the errors of `Builder.build_job`, but `LostError` in place of errors of memory. The
+        job is then retried: with fewer tables under construction, the memory may suffice.
         """
         threads = -(-self.cores // start.jobs_at_once)
         resumption = _Resumption()

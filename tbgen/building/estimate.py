@@ -40,7 +40,8 @@ from tbgen.tables.rule_sets import RuleSet
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Least CPU seconds and file size that are learned from; constant costs dominate smaller tables."""
+"""Least CPU seconds and file size from which the regression learns; below, constant costs dominate.
+"""
 
 COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
 """Prior standard deviations of the parts of a prediction that similar materials have in common.
@@ -146,8 +147,8 @@ class TrainingCase(NamedTuple):
 def training_case(measured: Measured, support: Support, traits: Traits) -> TrainingCase:
     """Return the training case of a measured table.
 
-    The regression ignores files of less than `LEAST_BYTES` and times below `LEAST_SECONDS`, since
-    their noise is infinite.
+    Sizes below `LEAST_BYTES` and times below `LEAST_SECONDS` get infinite noise, so that the
+    regression ignores them.
 
     support : supporting tables with their traits; traits : those of the measured table
     """
@@ -257,9 +258,9 @@ class Estimates:
     def _bounds(self) -> tuple[float, float]:
         """Lowest `Traits.rate` and highest `Traits.density` of the training cases.
 
-        They bound estimates, since errors would add up where estimates are based on other
-        estimates. Cases whose time is ignored do not count for the rate. Without cases, the bounds
-        are infinite.
+        Estimates are clipped to them: where estimates are based on other estimates, errors would
+        add up. Cases whose time is ignored do not count for the rate. Without cases, the bounds are
+        infinite.
         """
         rates = [case.traits.rate for case in self._cases if case.noise[1] < math.inf]
         densities = [case.traits.density for case in self._cases]
@@ -349,9 +350,9 @@ class Estimates:
     def wall_per_cpu(self) -> float:
         """Return wall seconds on this machine per CPU second of the measurements.
 
-        This is the median over the finished tables with a build record for which measured.csv has
-        the same material, and whose CPU time on its machine exceeds `CLOCK_SECONDS`. Without such
-        tables it is the ratio on the machine of the measurements.
+        This is the median over the finished tables that have a build record, and whose material was
+        measured to take more than `CLOCK_SECONDS` CPU seconds. Without such tables it is the ratio
+        on the machine of the measurements.
         """
         ratios = [
             seconds / cpu

@@ -79,8 +79,8 @@ class Traits:
 class WinBounds:
     """Bounds of the share of positions that a side wins, from its supporting tables.
 
-    most : upper bound: the lowest share after capturing a piece, but at least `least`; if there is
-        nothing to capture, 1 for a side with attackers, else `least`
+    most : upper bound: the lowest share after capturing a piece, but at least `least`. If there is
+        nothing to capture, it is 1 for a side with attackers, else `least`
     least : lower bound: the highest share after losing a piece; 0 if there is none to lose
     taking : mean share after capturing a piece; 0 if there is none to capture
     losing : mean share after losing a piece; 0 if there is none to lose
@@ -109,8 +109,8 @@ def _mean(values: list[float]) -> float:
 class Support:
     """Supporting tables of a material; `traits` has their traits, by name of material.
 
-    Pairs are in the order of `Material.armies`, unless they are said to begin with the *stronger*
-    army.
+    Pairs have an entry for each army: in the order of `Material.armies`, unless they are said to
+    begin with the *stronger* army (`stronger`).
     """
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:

@@ -2,8 +2,8 @@
 
     table  ->  outcomes, 0 for slots without a position  ->  counted  ->  NAME.RULES.wdl.xqt
 
-Unless `force` is given, an existing file is kept if it names the digest of the table as its source,
-and its blocks are compressed, or uncompressed, as requested. A file gets its name when complete
+Unless `force` is given, an existing file is kept if it names the table's digest as its source, and
+if its blocks are stored as requested: compressed or not. A file gets its name when complete
 (`tables/files.py`). One side of the table is in memory at a time, with one byte for each slot,
 besides the blocks that are being compressed.
 """
@@ -83,9 +83,9 @@ def pack_closure(
 ) -> None:
     """Write the win-draw-loss files of the tables of materials and of their supporting tables.
 
-    Current files are kept (`pack_table`).
-    If a material has tables of both metrics, the DTM table is packed. Raises `MissingTableError` if
-    a table is missing, and the errors of opening tables and of `pack_table`.
+    Current files are kept (`pack_table`). If a material has tables of both metrics, the DTM table
+    is packed. Raises `MissingTableError` if a table is missing, and the errors of opening tables
+    and of `pack_table`.
     """
     for material in needed_materials(materials):
         name = finished_table(directory, material, rule_set)
@@ -126,8 +126,8 @@ def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
 def digest_of_values(file: TableFile, *, threads: int = 1) -> bytes:
     """Return the digest of a table's values, from all its blocks; 16 bytes.
 
-    It is independent of the file's layout (docs/format.md). Raises the errors of reading, and
-    `LimitExceededError` for orders above 32767.
+    The digest does not depend on the file's layout (docs/format.md). Raises the errors of reading,
+    and `LimitExceededError` for orders above 32767.
     """
     from tbgen.retrograde.value_digest import value_digest
 

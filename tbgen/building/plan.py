@@ -57,8 +57,8 @@ class PlannedTable:
     seconds: float
     """Estimated wall seconds.
 
-    They refer to this machine if the directory given to `plan` has finished tables whose build
-    times can be compared with measured ones, else to the machine of the measurements.
+    They are those of this machine if the directory given to `plan` has finished tables whose build
+    times can be compared with measured times, else those of the machine of the measurements.
     """
 
     @property

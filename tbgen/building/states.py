@@ -96,9 +96,9 @@ class StateFile:
     def load(self) -> Iterator[bytes] | None:
         """Return the parts of the saved state; None without a usable state.
 
-        Sets `spent`, or reports an unusable file by `note`. Reading all parts closes the file.
-        Afterwards `errors_of_state` attributes errors to the state, if there is one. Raises
-        `OSError` if the file cannot be read.
+        Sets `spent`, or reports an unusable file by `note`. Reading all parts closes the file. If
+        parts are returned, `errors_of_state` attributes later errors to them. Raises `OSError` if
+        the file cannot be read.
         """
         file = self._opened()
         self._is_loaded = file is not None
@@ -211,7 +211,7 @@ def remove_state(directory: Path, name: TableName) -> None:
     """Remove the state of a finished table, if any, after syncing the table's name to the disk."""
     path = state_path(directory, name)
     if path.exists():
-        # Else a power failure might lose both the table's name and its state.
+        # Without this, a power failure might lose both the table's name and its state.
         sync_directory(directory)
         path.unlink(missing_ok=True)
 
