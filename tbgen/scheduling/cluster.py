@@ -185,10 +185,10 @@ class Cluster(Executor):
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Wait until a future is done, or `timeout` seconds; return the futures that are done.
 
-        Implements `Executor.wait`, but waits at most `_CHECK_SECONDS`. If the scheduler is lost, no
-        future is returned, a new scheduler is connected to (at most `_RECONNECT_SECONDS`), and then
-        all futures get a `PostponedError`, so that their jobs are retried. Raises `OSError` if no
-        new scheduler is reached, and `InputError` for a new worker of another version.
+        Implements `Executor.wait`, but waits at most `_CHECK_SECONDS`. If the scheduler is lost,
+        waits up to `_RECONNECT_SECONDS` for a new one, and returns no future. All futures then get
+        a `PostponedError`, so that their jobs are retried. Raises `OSError` if no new scheduler is
+        reached, and `InputError` for a new worker of another version.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)
@@ -201,9 +201,9 @@ class Cluster(Executor):
         return done
 
     def _connect_again(self) -> None:
-        """Connect to a new scheduler at the same address; raises `OSError` after a time limit.
+        """Connect to a new scheduler at the same address, within `_RECONNECT_SECONDS`.
 
-        The limit is `_RECONNECT_SECONDS`.
+        Raises `OSError` if no scheduler answers in this time.
         """
         self._close()
         deadline = self.now() + _RECONNECT_SECONDS
@@ -224,7 +224,8 @@ class Cluster(Executor):
 _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))
 """Result of the jobs of a lost scheduler.
 
-Both `wait` and dask's cancelling may report the loss of one job; `complete` ignores the second.
+`wait` and a cancelled future of dask may both report the loss of a job; `complete` ignores the
+second report.
 """
 
 

@@ -4,8 +4,8 @@
     Forecast    events of a run      ->  remaining time, by simulating the remaining jobs
 
 Simulated and real executors share the loop and the queue. The *slowdown* is the time that finished
-jobs took, divided by their estimated time, after `_PLAN_SHARE` of all estimates was added to both.
-A forecast multiplies the remaining estimates by the slowdown.
+jobs took, divided by their estimated time; a share of all estimates is first added to both times
+(`_PLAN_SHARE`). A forecast multiplies the remaining estimates by the slowdown.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import InProcess, LostError, Observer, PostponedError, run
 
 _PLAN_SHARE, _PLAN_SECONDS = 0.02, 2.0
-"""Share of all estimated seconds of a run, and its least value in seconds, that the slowdown counts
-as done in exactly the estimated time, besides finished jobs. So a few small jobs at the beginning
-do not decide the slowdown.
+"""Share of all estimated seconds of a run that is added to both times of the slowdown, and the
+least number of seconds to add. So a few small jobs at the beginning do not decide the slowdown.
 """
 
 _OVERDUE_SHARE = 0.1

@@ -171,8 +171,8 @@ class _Worker:
             self.process.kill()
             self.process.wait()
         finally:
-            # Ctrl-C in the parent may leave a future's lock held. Then the thread, which completes
-            # that future, waits for ever.
+            # A time limit: Ctrl-C in the parent may leave a future's lock held. Then the thread,
+            # which completes that future, would never end.
             self._thread.join(_THREAD_SECONDS)
             self._connection.close()
 

@@ -7,8 +7,9 @@
 A job's *longest remaining path* is its own seconds and those of the longest chain of jobs that
 depend on it. Ready jobs start in the order of these paths, the longest first, if their memory and
 a *slot* are free: the number of slots limits the jobs that run at once. A job that does not fit
-into free memory waits. Others may start before it if they do not delay it (backfilling): they end
-before the bytes that it needs are free, or leave it enough. So small jobs do not starve large ones.
+into free memory waits. Other jobs may start before it if they do not delay it (backfilling): they
+end before the bytes that the waiting job needs are free, or leave enough bytes for it. So small
+jobs do not starve large ones.
 
 A job may lose its worker, usually because the system killed it for lack of memory. The job is
 retried with twice the memory reserved, and the last time (`MAX_TRIES`) with all the memory if that
@@ -114,7 +115,7 @@ class ReadyQueue:
         width = len(self._running) + len(self._ready)
         jobs_at_once = width if slots is None else min(width, slots)
         started: list[Start] = []
-        # Of the first job that waits for memory: when it can start, and the spare bytes then.
+        # For the first job that waits for memory: time at which it can start, spare bytes then.
         shadow: tuple[float, int] | None = None
         kept_waiting = []
         for at, entry in enumerate(self._ready):

@@ -147,8 +147,8 @@ class Observer:
     def waiting(self, trouble: str) -> None:
         """Called if no job has ended for `every` seconds, or when a postponed job is due again.
 
-        `trouble` is that of the executor (`Executor.trouble`). Calls are more frequent if the
-        executor's `wait` returns earlier than asked (`Cluster.wait`).
+        `trouble` is the result of `Executor.trouble`. Calls are more frequent if the executor's
+        `wait` returns before its timeout without a finished job, as `Cluster.wait` does.
         """
 
     def started(self, start: Start) -> None:
