@@ -129,12 +129,12 @@ def _least_punished(
 def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return how often a position has occurred that a move or its reply harmfully repeats; else 0.
+    """Return the number of earlier occurrences of the position that a move harmfully repeats.
 
     A repetition is harmful to the side to move if the referee decides it for the opponent, or
     judges it a draw although `outcome`, the outcome of the current position, is a win. The position
-    after `move` is tested first. Without a harmful repetition there, the positions after all
-    replies are tested, and the largest number of earlier occurrences is returned.
+    after `move` is tested first. If it is no harmful repetition, the positions after all replies
+    are tested, and the largest number of occurrences is returned; 0 without harmful repetitions.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

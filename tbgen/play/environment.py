@@ -24,8 +24,8 @@ OCCURRENCES = 3
 class Step:
     """Result of one move of the player: position, reply of the table, and result of the game.
 
-    `position` is the one after the reply. `reply` is the table's move, None if the player's move
-    has ended the game; `position` is then the one after that move. `result` is the game's result
+    `reply` is the table's move, None if the player's move has ended the game. `position` is the one
+    after the reply, or after the player's move if there is no reply. `result` is the game's result
     for the player, None while the game goes on.
     """
 
@@ -45,7 +45,7 @@ class Environment:
     The player has `side`, by default the side to move at the start. A game without result after
     `plies` plies is a draw. The constructor, `reset` and `step` raise the errors of
     `GameTablebase.best_move`, such as `MissingTableError` if the player's capture leads to a
-    material without a table; the constructor also `InputError` for another `side`.
+    material without a table. The constructor also raises `InputError` for an unknown `side`.
 
     >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
     >>> game.step("a0a8").result  # doctest: +SKIP

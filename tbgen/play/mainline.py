@@ -26,7 +26,7 @@ from tbgen.tables import MissingTableError, Outcome, ProbeResult
 from tbgen.tables.reader import as_html
 
 MAX_OCCURRENCES = 4
-"""Maximum occurrences of a position in a line; one more ends it, even without a verdict."""
+"""Maximum occurrences of a position in a line; one more ends the line, even without a verdict."""
 
 
 class Ending(StrEnum):

@@ -153,8 +153,9 @@ def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]
 
     `moves` are sorted, best first, and `root` is the value of the position. The best moves are the
     known ones of the highest worth. But if some moves are unknown for lack of a table, and all
-    known ones are worth less than the position (a direct win counts as a win in 2 plies), the best
-    move is unknown. If there is just one unknown move, it is returned; otherwise the list is empty.
+    known ones are worth less than the position, an unknown move is best. A single unknown move is
+    returned; if there are several, the list is empty. In this comparison, a position that is a
+    direct win counts as a win in 2 plies.
     """
     known = [move for move in moves if move.result is not None]
     unknown = [move for move in moves if move.result is None]

@@ -22,8 +22,9 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 
     `game` is the positions, oldest first. A gap is two successive positions that are not one legal
     move apart. Only the positions after the last gap count. The judged game begins with the first
-    of them that equals the last position; `span` is counted from there. Returns None if there is no
-    such earlier position, or if the rules have no repetition rule or are unknown.
+    of them that equals the last position; the `span` of the judgement is counted from there.
+    Returns None without such an earlier position, without a repetition rule, and if the rules are
+    unknown.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:

@@ -16,8 +16,9 @@ A side that draws is safe once it makes an idle move: the position after it is d
 and earlier offences no longer count. If the side cannot force an idle move, it may still be able to
 break its streak again and again by another offence, such as a check after chases. If it cannot
 force that either, the position is drawn because the rival must offend as gravely for ever. A side
-that wins by the rival's offence needs both: the rival's streak goes on, and its own is less grave
-or is broken again and again. These are the four members of `Aim`.
+that wins by the rival's offence needs two things: the rival's streak goes on for ever, and the
+winner's own streak is less grave, or is broken again and again. `Aim` has a member for each of
+these four goals.
 
 One algorithm serves all four aims: a game on the graph, in which every edge is good, neutral or
 bad. The own side succeeds if it becomes safe, or if bad edges occur finitely often and good edges
@@ -101,8 +102,9 @@ Graph = dict[Node, Sequence[MoveOption]]
 class Rank(NamedTuple):
     """Distance of a node from success if the rival defends best.
 
-    `bad` is the number of bad edges still to come. `edges` is the number of own moves up to the
-    next good edge, safe move, or edge to a node of lower `bad`, included. Lower ranks are better.
+    `bad` is the number of bad edges still to come. `edges` is the number of own moves up to and
+    including the next safe move, good edge, or edge to a node of lower `bad`. Lower ranks are
+    better.
     """
 
     bad: int
@@ -116,9 +118,9 @@ SAFE = Rank(0, 0)
 def solve(graph: Graph) -> dict[Node, Rank]:
     """Return the ranks of the nodes from which the own side succeeds against all replies.
 
-    Solves a parity game with three priorities by its nested fixpoints: least over the bad edges,
-    greatest over the good edges, least over the edges between two good ones. Nodes outside the
-    graph and nodes without options count as failures.
+    Solves a parity game with three priorities by nested fixpoints. The outer one is least, over the
+    number of bad edges; the middle one is greatest, over good edges; the inner one is least, over
+    the edges up to a good one. Nodes outside the graph and nodes without options count as failures.
     """
     ranks: dict[Node, Rank] = {}
     for bad in range(len(graph)):
@@ -272,9 +274,9 @@ class StreakGraph:
     def _edges(self, node: Node, move: RootMove) -> Iterator[Edge]:
         """Yield the edges of a move: one for each reply that leaves the own side unsafe.
 
-        These have no edges: irreversible moves and replies, and replies that give up the value of
-        the position; unless the aim is to win, also moves without threats, and replies after which
-        the own streak is broken.
+        An irreversible move has no edges; nor have irreversible replies, and replies that give up
+        the value of the position. Unless the aim is `Aim.WIN`, a move without threats and a reply
+        that breaks the own streak have none either.
         """
         offences, after = self._offences, move.after
         threats = offences.threats(node.position, move.move, after)
