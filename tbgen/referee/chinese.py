@@ -11,9 +11,10 @@ exchanges to define a chase. Parts of that need a human judge. A ply has one of 
     idle    certainly, the side could not mate or gain by checks and captures if it moved again
     open    any other ply
 
-A side must vary, or it loses, in two cases. Either all its plies in the loop are checks or kills,
-and a ply of the opponent is idle; or all its plies are checks, and not all of the opponent's are.
-All other loops are left undecided. docs/exact.md gives the reason why these rules have no tables.
+A side must vary, or it loses, in two cases. In the first, all its plies in the loop are checks or
+kills, and a ply of the opponent is idle. In the second, all its plies are checks, and not all of
+the opponent's are. All other loops are left undecided. docs/exact.md gives the reason why these
+rules have no tables.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class Game:
 
     Moves are pushed and popped at its end; `positions` has one position more than there are moves.
     The chases of a ply are cached, except those of the last one. They depend on `chase_rules` (bits
-    of the rule set, from `Rules.chase_rules`; by default those of `wxf`), so these are fixed for a
-    game.
+    of the rule set, from `Rules.chase_rules`; by default those of `wxf`), which must not change
+    during a game.
 
     Raises `PositionError` if the first position is illegal.
     """

@@ -34,7 +34,7 @@ def _k_start(boards, ids, log, side):
 
 @kernel
 def _k_push(boards, ids, log, ply, side, source, target):
-    """Play a ply by `record.append_ply`, and return True; if illegal, only return False."""
+    """Play a ply by `record.append_ply`, and return True; for an illegal ply, only return False."""
     if not is_legal_move(boards[ply], side, source, target):
         return False
     record.append_ply(boards, ids, log, ply, side, source, target)
@@ -149,8 +149,8 @@ class History:
 
         Mate and stalemate are not tested. A search whose beta is no higher than the value of a draw
         may pass `draw_is_enough`. Then, if the side to move commits no offence, the answer is
-        `DRAW`, which means at least a draw for that side, and the opponent's chases are not
-        computed (Tan & Watkinson Medina, section 5.2).
+        `DRAW`, which means at least a draw for that side. The opponent's chases are not computed
+        (Tan & Watkinson Medina, section 5.2).
         """
         found = _k_judge(
             self._boards, self._ids, self._log, self._plies, self._side, self.rules.offences,

@@ -7,9 +7,9 @@ The search builds a graph of positions with the side to move. A position is won 
 one of its moves lead to won positions; after a mate or stalemate there is no reply. For `can_gain`,
 a position in which the side may have gained material is won, too. The replies to a move are
 searched one at a time: the next one only when the position after the previous one is known to be
-won. When the worklist is empty, every move from the first position has a reply to a position that
-is not won. So True and False are exact for the moves that are searched. Repetitions are not
-considered.
+won. If the first position is not won when the worklist is empty, each of its moves has a reply to a
+position that is not won. So True and False are exact for the moves that are searched. Repetitions
+are not considered.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class _Search:
     tried : depth, in moves of the side, of each position that has been searched
     won : the positions that are known to be won
     origins : `origins[n]` is the position in which move number n was played
-    replies : `replies[n]` are the positions after the replies to move n that are still to be
-        examined; its *current reply*, which is examined now, is no longer in the list
+    replies : `replies[n]` are the positions after those replies to move n that are still to be
+        examined. The *current reply* to the move, which is examined now, is no longer in the list
     parents : a position -> the numbers of the moves whose current reply leads to it
     worklist : heap of (depth, number to break ties, position): the positions to search next
     """

@@ -45,10 +45,10 @@ class Conduct:
 
     `level` is the gravity of its offence (`record.ALLOWED`). `plies`, `checks` and `chasing` count
     the side's plies, its plies that give check, and those that chase. `pairs` are the pairs
-    (chaser, victim) whose victim is chased by every ply of the side, however often the span is
-    repeated (`record.common_victims`), sorted by the victim's square; empty if the side has given a
-    check. `is_voided`: by the rules no chase of the span counts, because it contains a check of
-    either side (`CHECK_VOIDS`).
+    (chaser, victim), sorted by the victim's square. Their victims are chased by every ply of the
+    side, however often the span is repeated (`record.common_victims`). There are none if the side
+    has given a check. `is_voided`: by the rules no chase counts, because the span contains a check
+    of either side (`CHECK_VOIDS`).
     """
 
     side: Side

@@ -39,8 +39,8 @@ Scratch = tuple[MutableSequence[int], MutableSequence[int]]
 KEY = 0
 """Log column: sum of `square_key` over the pieces, a hash that different boards rarely share."""
 FIRST = 1
-"""Log column: index of the first position after the last capture or pawn's advance. No position
-before it can occur again.
+"""Log column: index of the first position after the last capture or pawn's advance, 0 without one.
+No earlier position can occur again.
 """
 CHECKED = 2
 """Log column: 1 if the side to move is in check, that is, if the ply before gave check; else 0."""
@@ -54,7 +54,7 @@ LOG_FIELDS = 6
 NOT_COMPUTED = -1
 
 MAX_PAIRS = 192
-"""Upper bound of the chases of a ply: at most 10 pieces (no king, no pawn) chase at most 15."""
+"""Upper bound of the chases of a ply: at most 10 chasers (no king, no pawn), 15 victims, or 150."""
 PAIRS_ROOM = MAX_PAIRS + 17
 """Length of a buffer for `chase_pairs`: `MAX_PAIRS`, and scratch for the moves of one piece."""
 
@@ -157,8 +157,9 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
     """Return the first position of the span to be judged, which ends at the last one (`plies`).
 
-    The span begins at the second-latest earlier occurrence of the last position, or at the only
-    one. Returns `NO_SPAN` if the last position has occurred fewer than `occurrences` times.
+    The span begins at the second-latest earlier occurrence of the last position, or at the earlier
+    occurrence if there is only one. Returns `NO_SPAN` if the last position has occurred fewer than
+    `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
@@ -180,9 +181,9 @@ def chase_pairs(
 ) -> int:  # fmt: skip
     """Write the chases of a ply to `attackers` and `victims`, as squares after the ply.
 
-    Returns the number of chases; a ply that gives check chases nothing. The opponent's answer to
-    the ply is the ply played from position `reply`: `ply + 1`, but for the last ply of a span the
-    first position of the span, where the loop closes. With `NO_REPLY` all new attacks are chases.
+    Returns the number of chases; a ply that gives check chases nothing. `reply` is the position
+    from which the opponent answers the ply: `ply + 1`, or, for the last ply of a span, the first
+    position of the span, where the loop closes. With `NO_REPLY` all new attacks are chases.
     """
     if log[ply + 1][CHECKED]:
         return 0

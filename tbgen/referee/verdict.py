@@ -28,7 +28,7 @@ from tbgen.tables.reader import as_html
 class Verdict(IntEnum):
     """Verdict on a game's last position; `UNDECIDED` if no other verdict is certain.
 
-    This is usual before a repetition, and for loops under the Chinese rules.
+    Usually undecided are a position without a repetition, and loops under the Chinese rules.
     """
 
     UNDECIDED = record.UNDECIDED
@@ -138,10 +138,10 @@ def judge(
 ) -> Judgement:
     """Judge the last position of a game, given a position or FEN and moves such as `h2e2`.
 
-    In a FEN, pawns may stand on any square (`Diagram`).
-    `occurrences` (2 or more) is the required number of occurrences of that position. With
-    `minor_chases`, an advisor or elephant that attacks a protected rook, knight or cannon chases
-    it; the WXF book is silent on this, and under other rules than `wxf` the option has no effect.
+    In a FEN, pawns may stand on any square (`Diagram`). `occurrences` (2 or more) is the number of
+    occurrences of the last position that a judgement requires. With `minor_chases`, an advisor or
+    elephant that attacks a protected rook, knight or cannon chases it; the WXF book is silent on
+    this, and under other rules than `wxf` the option has no effect.
 
     Raises `InputError` for unknown rules, `PositionError` for an impossible start,
     `MoveTextError` for an illegal move, and `ValueError` if `occurrences` is less than 2.
