@@ -8,10 +8,10 @@
 Red's numbers are 一..九, Black's １..９, except that pawns are always counted 一..五. Two advisors
 or elephants on one file are named by the file: one of them can only go ahead, the other only back.
 
-Source: the computer standard of xqbase.com (cchess_move.htm, 2006). Also read: any digits for
-either side, 上 and 下 for 进 and 退, either side's names of pieces; 前, 中 and 后 for the first,
-the middle and the last of any number of pawns, also with the file (前兵九平八, 前九平八); and the
-file alone, if only one of the pieces on it can make the move.
+Source: the computer standard of xqbase.com (cchess_move.htm, 2006). These are read, too: any digits
+for either side; 上 and 下 for 进 and 退; either side's names of pieces. 前, 中 and 后 may name the
+first, the middle and the last of any number of pawns, also with the file (前兵九平八, 前九平八).
+The file alone is read if only one of the pieces on it can make the move.
 
 `split` and `names` return a piece's name with WXF letters and plain digits, such as `C2` or `前C`,
 whatever the script of the text. `join` takes such a name, and returns Chinese characters.

@@ -10,9 +10,10 @@
 
 These are passed over: comments, variations in brackets, lines that begin with % or with a Chinese
 label (标题:), marks of praise, other words without a letter or digit, and move numbers. All other
-text that is no move is an invalid move (`GameText.fault`), even a single bracket or semicolon; so
-is a move number that comes again. Moves are read by `parse_move`, except the digits of DhtmlXQ; the
-tag `[Format "fairy"]` names their notation.
+text that is no move is an invalid move (`GameText.fault`), even a single bracket or semicolon. So
+is a move number that *comes again*: one below the number that is due, as in a variation without
+brackets. Moves are read by `parse_move`, except the digits of DhtmlXQ; the tag `[Format "fairy"]`
+names their notation.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class _Record:
     words: list[str] = field(default_factory=list)
     """Moves as text, and other text that is not passed over."""
     offset: int | None = None
-    """First move number, minus the number that is due there: 1 + the pairs of moves before it."""
+    """First move number minus the number due at its place: 1 + the number of move pairs before."""
     again: tuple[int, int] | None = None
     """First move number that comes again (`count`), as in a variation: pair of the number of moves
     before it and the move number; None if no number comes again.

@@ -6,10 +6,10 @@
     six     10101040,3,5500000,0,0,0                  `tbgen.indexing.boardcode`, no side to move
     board   ten lines of nine points, with rank and file names and the side to move
 
-`parse_position` recognises the style by a slash (FEN), line breaks or ten times nine points
-(board), or digits and separators alone, perhaps after `B[6] =` (six); any other text is read as
-Pai's string. A board may have blanks in place of line breaks, as in one-line input fields and
-shells.
+`parse_position` recognises a FEN by a slash, a board by line breaks or ten times nine points, and
+the six integers as text of digits and separators alone, perhaps after `B[6] =`. Any other text is
+read as Pai's string. A board may have blanks in place of line breaks, as in one-line input fields
+and shells.
 """
 
 from __future__ import annotations
