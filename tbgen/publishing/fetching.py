@@ -2,12 +2,13 @@
 
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
-An interrupted download leaves the partial file `.NAME.part`, from which the next one resumes. If
-the complete file has a wrong hash, the bytes of the earlier download or those of this source are
-wrong. So the source's file is hashed from its first byte. If that hash is right, the whole file is
-downloaded from this source; else the earlier bytes are kept for the other sources, and this source
-is not asked again. If all sources fail, but have added `RETRY_BYTES` to the file, they are tried
-again, up to `TRIES` times in all. The table is locked during a download, as during a build.
+An interrupted download leaves the partial file `.NAME.part`, from which the next download resumes.
+If the completed file has a wrong hash, the bytes of the earlier download or those of the current
+source are wrong. So the source's file is hashed from its first byte. If that hash is right, the
+whole file is downloaded from this source. Otherwise the earlier bytes are kept for other sources,
+and this source is not tried again. If all sources fail, but have added `RETRY_BYTES` to the file,
+they are tried again, up to `TRIES` times in all. The table is locked during a download, as during a
+build.
 """
 
 from __future__ import annotations
@@ -152,8 +153,8 @@ def fetch(
 def require_room(entries: Iterable[Entry], directory: Path) -> None:
     """Raise `InputError` if a directory has less free space than the entries' missing bytes.
 
-    Bytes of existing files and of partial ones are not missing. Raises `OSError` if there is no
-    such directory.
+    Missing are an entry's bytes beyond those of its existing or partial file. Raises `OSError` if
+    there is no such directory.
     """
     missing = 0
     for entry in entries:

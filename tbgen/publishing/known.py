@@ -77,7 +77,7 @@ def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:
 
 
 def standing(file: str, found: Digests, known: Mapping[str, Digests]) -> Standing:
-    """Compare the digests `found` of the table in `file`, a file name, with the list `known`."""
+    """Compare a table's digests `found` with the list `known`; `file` is the table's file name."""
     if file not in known:
         return Standing.UNKNOWN
     if found.values != known[file].values:

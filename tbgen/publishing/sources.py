@@ -4,9 +4,9 @@
     /mnt/egtb                  a directory
 
 Of addresses, only http and https are supported, also after redirections. A server that sends a byte
-now and then never exceeds the timeout of a single read, be it of a TLS handshake, of headers or of
-contents. So a thread shuts down connections that are slower than a minimal rate, measured from
-connecting to the last byte.
+now and then never exceeds the timeout of a single read, whether in a TLS handshake, in headers or
+in contents. So a thread measures the rate from connecting to the last byte, and shuts down
+connections that are slower than `LEAST_RATE`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _Transfer:
     def guard(self, connection: socket.socket) -> None:
         """Include a connection in those that are shut down if the transfer is too slow.
 
-        It is shut down at once if the others have been.
+        If the transfer has already been shut down, the connection is shut down at once.
         """
         # A duplicate, since the connection's own descriptor is closed, or owned by TLS.
         self._sockets.append(connection.dup())
