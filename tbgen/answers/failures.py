@@ -80,7 +80,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
 
 
 def expected(error: BaseException, tables_option: str = "") -> Failure:
-    """Return the failure for an exception, as `describe` does; raise an unexpected one again."""
+    """Return the failure for an exception, as `describe` does; raise an unexpected exception."""
     failure = describe(error, tables_option)
     if failure is None:
         raise error

@@ -78,9 +78,8 @@ class Mechanism:
 def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | None:
     """Return the offence that decides a position of order 1 or above.
 
-    None for other positions, and if the first `MAX_PLIES` plies of best play do not end in a loop
-    that a side loses: they may be too few, or a table may be missing. Raises like
-    `GameTablebase.probe`.
+    None for other positions. None also if best play, cut after `MAX_PLIES` plies or where a table
+    is missing, does not end in a loop that a side loses. Raises like `GameTablebase.probe`.
     """
     result = tables.probe(position)
     if not result.order or (result.plies or 0) > MAX_PLIES:
@@ -130,8 +129,8 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
     """Return the square on which a piece of a line started.
 
-    square : the piece's square after a number of moves of the line
-    moves : that number
+    square : the piece's square after the first `moves` moves of the line
+    moves : number of moves of the line
     """
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move

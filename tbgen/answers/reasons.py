@@ -38,8 +38,8 @@ class Reason:
 
     `key` is a row of reasons.csv. `side` is the subject of the sentence, usually the winner.
     `value` is the explained value, `metric` and `rules` are those of its table. `mechanism` is the
-    offence by which the repetition rules decide, with its pieces. `offence` may state the kind of
-    the offence if `mechanism` is None. Both are None if the repetition rules do not decide, or if
+    offence by which the repetition rules decide, with its pieces. If `mechanism` is None, `offence`
+    may state the kind of the offence. Both are None if the repetition rules do not decide, or if
     the offence is unknown. `material` is the material after a capture, or names the materials whose
     tables are missing. `verdict` is the referee's sentence.
     """

@@ -36,7 +36,7 @@ def boolean(meaning: str) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Return a copy of a schema with one type; the copy also accepts null."""
+    """Return a copy of a schema that also accepts null; the schema must have a single type."""
     found = schema | {"type": [schema["type"], "null"]}
     return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 
