@@ -25,7 +25,7 @@ DEFAULT_SECONDS = 1.0
 """Seconds for a `go` command without `infinite` and without a limit (`EngineProtocol.limits`)."""
 
 _MOVES_LEFT = 30
-"""Number of moves that the remaining time must last for; less if `movestogo` is less and not 0."""
+"""Number of moves that the remaining time must last for, unless `movestogo` is smaller (not 0)."""
 
 
 class Budget(NamedTuple):
@@ -71,7 +71,7 @@ class Limits:
         left = max(self.remaining - OVERHEAD_SECONDS, 0.005)
         share = left / max(1, min(self.moves_to_go or _MOVES_LEFT, _MOVES_LEFT))
         soft = min(0.6 * share + 0.7 * self.increment, 0.6 * left)
-        # A begun iteration may go on until four times the soft limit, or half of the time left if
-        # that is earlier, but in any case until the soft limit.
+        # The hard limit, up to which a begun iteration may go on, is four times the soft limit, but
+        # at most half of the time left, and at least the soft limit.
         hard = max(soft, min(4 * soft, 0.5 * left))
         return Budget(min(soft, MAX_SECONDS), min(hard, MAX_SECONDS))

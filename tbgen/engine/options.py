@@ -58,8 +58,7 @@ class Options:
         """Set an option, and return True; returns False for an unknown name.
 
         An empty value (also `<empty>` or `null`) of `SyzygyPath` or `XiangqiTablePath`, options of
-        other engines, changes nothing. Raises `ValueError` for an invalid value, and changes
-        nothing then.
+        other engines, changes nothing. An invalid value changes nothing, and raises `ValueError`.
         """
         key = "".join(name.lower().replace("_", " ").split())
         if key not in _PARSERS:

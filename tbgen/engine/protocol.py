@@ -34,7 +34,7 @@ numbers are raised. UCCI's `opptime`, `oppincrement` and `oppmovestogo` describe
 clock, and are not used.
 """
 FLAGS = ("infinite", "ponder", "draw", "searchmoves")
-"""Arguments of `go` without a number; moves follow the last one."""
+"""Arguments of `go` without a number; moves follow `searchmoves`."""
 
 
 class EngineProtocol:
@@ -44,7 +44,7 @@ class EngineProtocol:
     """
 
     NOTE = NO_MOVE = ""
-    """`NOTE`: words before a text for the user. `NO_MOVE`: the answer if there is no move."""
+    """`NOTE`: words before each text for the user. `NO_MOVE`: the answer if there is no move."""
     CLOCKS = (("time", "increment"),) * 2
     """Names of the arguments of `go` for remaining time and increment: Red's pair, then Black's."""
 
@@ -189,8 +189,8 @@ class EngineProtocol:
         """Parse the numeric arguments of a `go` command; return a dict from name to number.
 
         Numbers are clamped to the range from the least value in `NUMBERS` to `MAX_NUMBER`. Writes a
-        note for an argument without its number, and for an unknown word; `depth infinite` is left
-        out without a note.
+        note for an argument without its number, and for an unknown word. `depth infinite` sets no
+        depth, and is no error.
         """
         found, last = {}, ""
         for name, text in zip(words, [*words, ""][1:], strict=True):

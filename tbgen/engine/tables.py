@@ -2,8 +2,8 @@
 
 Tables are opened again when the options name other directories or rules. A table that cannot be
 read is left out; the other tables stay open if the error names that table. After a new game or a
-`setoption`, all are also opened again if a directory has changed, as by a build, or if a table was
-left out: its file may be complete now.
+`setoption`, all tables are also opened again in two cases: a directory has changed, as by a build,
+or a table was left out, whose file may be complete now.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class EngineTables:
         self._changed: list[int] = []
         """Times of the directories' last changes (`_change_of`), read when they were opened.
 
-        Empty once a table was left out, so that the next test for changes finds one.
+        Empty once a table was left out, so that the next test finds a change.
         """
         self.is_current = True
         """Whether `use` may omit the test for changes of the directories."""
@@ -51,7 +51,7 @@ class EngineTables:
         `rules` names their rule set. Closes the former tables. Sets `tables` and `problems`.
 
         Returns False, and keeps the open tables, if both arguments are those of the last call, and
-        `is_current` is true, or no directory has changed and no table was left out.
+        if either `is_current` is true, or no directory has changed and no table was left out.
         """
         named = directories, rules
         if named == self._named and self.is_current:
@@ -88,8 +88,8 @@ class EngineTables:
     def leave_out(self, error: Exception) -> str:
         """Stop using the table that the error of a probe names by its file or material.
 
-        Returns a note to the user. Tables whose files have been removed or replaced are left out,
-        too. If the error names neither an open table's file nor a material, all tables are closed.
+        Returns a note to the user. Tables whose files have been removed are left out, too. If the
+        error names neither the file of a known table nor a material, all tables are closed.
         """
         failure = describe(error)
         reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"

@@ -69,8 +69,8 @@ class Thinker:
     """Runner of one search at a time, in a thread of its own.
 
     The search thread calls `on_report(iteration, seconds since the start)` for each iteration, and
-    then `on_answer(answer)` once. `on_note`, with a text for the user, is called in other threads,
-    too. `resources` has the tables and the search.
+    then `on_answer(answer)` once. Any thread may call `on_note(text)`, with a text for the user.
+    `resources` has the tables and the search.
     """
 
     def __init__(
@@ -96,9 +96,9 @@ class Thinker:
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
         """Start a thread that prepares a search, and then calls `on_ready`.
 
-        It waits for the kernels, opens the tables and allocates the hash table. A search that is
-        begun meanwhile waits for it. During a search nothing is prepared: `on_ready` is called at
-        once, or after the work of an earlier call.
+        The thread waits for the kernels, opens the tables and allocates the hash table. A search
+        that is begun meanwhile waits for the thread. If a search is running, nothing is prepared:
+        `on_ready` is called at once, or after the work of an earlier call.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -126,7 +126,7 @@ class Thinker:
 
     @property
     def thinking(self) -> bool:
-        """Return whether an answer is still to be written; waits while one is being written."""
+        """Return whether a search has not yet written its answer; waits while one is written."""
         with self._answering:
             return not self._answered
 

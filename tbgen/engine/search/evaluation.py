@@ -31,7 +31,7 @@ OUTCOMES = Path(__file__).with_name("outcomes.csv")
 
 
 def _decided_shares() -> NDArray[np.int64]:
-    """Compute `DECIDED`, won and lost positions per thousand by material, from file `OUTCOMES`."""
+    """Compute `DECIDED` from `OUTCOMES`: won and lost positions per thousand, by material."""
     shares = np.full(16 ** (KNOWN_MEN - 2), 1_000)
     for line in OUTCOMES.read_text("ascii").splitlines()[1:]:
         name, _, drawn, _ = line.split(",")

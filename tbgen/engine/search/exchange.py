@@ -2,7 +2,7 @@
 """Static exchange evaluation: result of a capture after the best recaptures on its square.
 
 Each side captures with its cheapest attacker, and stops where a capture would lose material. Pieces
-that have captured leave their squares, which opens lines, and removes mounts and blocked legs.
+that have captured leave their squares, which opens lines, removes mounts and frees legs.
 Pins, checks and threats elsewhere are ignored. A king captures only unprotected pieces.
 """
 
@@ -84,8 +84,8 @@ def is_sound(state, row, side, source, target):
     An equal exchange loses nothing.
     """
     board = state.boards[row]
-    # `taker` is the side that captured last, and `balance` its gain if that piece is lost for
-    # nothing.
+    # `taker` is the side that captured last, and `balance` its gain if its capturing piece is lost
+    # for nothing.
     balance = EXCHANGE_VALUES[board[target]] - EXCHANGE_VALUES[board[source]]
     taker, lifted = side, 0
     state.lifted[0, 0], state.lifted[0, 1] = source, board[source]

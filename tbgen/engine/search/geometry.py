@@ -86,9 +86,9 @@ def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 LINES = RANKS + FILES
 """Number of lines of the board: first the ranks, then the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
-"""Layout of a sight: three numbers of four bits (mask `FREE`). They are the number of empty squares
-up to the first piece or the edge, the distance of the first piece (shifted by `FIRST_SHIFT`), and
-that of the second (`SECOND_SHIFT`). A distance is 0 without a piece.
+"""Layout of a sight: three numbers of four bits. Lowest (mask `FREE`) is the number of empty
+squares up to the first piece or the edge. The distances of the first and of the second piece are
+shifted by `FIRST_SHIFT` and by `SECOND_SHIFT`; a distance is 0 without a piece.
 """
 WAY_SHIFT = 12
 """Shift of the sight in the second direction: one integer holds the sights both ways on a line."""
@@ -141,12 +141,12 @@ def sights(state, row, square, axis):
 
 
 TARGETS, LEGS = _short_range()
-"""int8 (16, 90, 9), by piece code and square: targets, ended by -1, and for each target the square
-that must be empty (a knight's leg, an elephant's eye), or -1."""
+"""int8 (16, 90, 9) each, by piece code and square: targets, ended by -1; and for each target the
+square that must be empty (a knight's leg, an elephant's eye), -1 for none."""
 
 SOURCES, SOURCE_LEGS = _sources()
-"""int8 (16, 90, 9), by piece code and square: squares from which such a piece attacks the square,
-ended by -1, and for each the square that must be empty, or -1."""
+"""int8 (16, 90, 9) each, by piece code and square: squares from which such a piece attacks the
+square, ended by -1; and for each the square that must be empty, -1 for none."""
 
 _APART = [np.abs(np.subtract.outer(of, of)) for of in PLACE_OF]
 DISTANCES = np.maximum(*_APART)

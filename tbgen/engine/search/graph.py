@@ -15,9 +15,9 @@ The attacker is the side whose win is to be proven, the defender its opponent. A
 the current path closes a loop: a win if the defender gave check with every move in the loop and the
 attacker with none. Otherwise the move counts as lost on this path, since the loop proves no win. A
 node's numbers are *settled* if its proof or disproof number is 0. Settled numbers that follow from
-a loop hold only while the first node of the loop, stored as the node's `basis`, is on the path, and
-those of a win only if play from there to the node keeps to the condition on checks. Otherwise both
-numbers count as 1, as for a new node.
+a loop hold only while the first node of the loop, stored as the node's `basis`, is on the path. The
+numbers of a win also require that the moves from there to the node meet the condition on checks.
+Where settled numbers do not hold, both count as 1, as for a new node.
 
 A *place* is 1 + the index of a node on the current path, 0 for a node that is not on the path.
 """
@@ -62,8 +62,8 @@ _EDGES = 8
 INFINITE = 1 << 24
 """Proof or disproof number that stands for infinity; sums of finite numbers are cut to below it."""
 _NOWHERE = 1 << 20
-"""Stands for the place on the path that a child's numbers depend on, if they depend on none; larger
-than every place, so that minima ignore it.
+"""Place on the path for numbers that depend on no node of the path; larger than every place, so
+that minima ignore it.
 """
 
 
@@ -127,7 +127,7 @@ def add(graph, key, in_check, defender):
 
 @part
 def set_status(graph, number, status):
-    """Mark a node as won or lost; set its proof numbers and rank (nodes marked before it)."""
+    """Mark a node as won or lost; set its proof numbers, and its rank (nodes marked before)."""
     node = graph.nodes[number]
     node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1
@@ -218,8 +218,8 @@ def find_patterns(state, graph, inside):
 def _child_numbers(graph, number, place, loop):
     """Return a child's proof and disproof numbers, and the place of the node they depend on.
 
-    If a loop decides the numbers, that is the first node of the loop, and the numbers hold while it
-    stays at this place. Otherwise the place is `_NOWHERE`.
+    If a loop decides the numbers, they depend on the first node of the loop, and hold while that
+    node stays at the returned place. Otherwise the place is `_NOWHERE`.
 
     number : int64; the child
     place : int64; the place of its parent, 0 to ignore the path
@@ -248,9 +248,9 @@ def _child_numbers(graph, number, place, loop):
 def estimate(graph, path, number, place, loop):
     """Compute an open node's proof numbers and basis from its children; return the edge to follow.
 
-    The edge leads to the child with the smallest proof number if the attacker is to move, else with
-    the smallest disproof number; -1 if every child is settled against the side to move. With place
-    0 the path is ignored.
+    The edge leads to the child with the smallest proof number if the attacker is to move, to the
+    one with the smallest disproof number if the defender is. Returns -1 if every child is settled
+    against the side to move. With place 0 the path is ignored.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

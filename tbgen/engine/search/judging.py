@@ -9,10 +9,10 @@ depends on where the repetition began:
 
 * After the root: final at the second occurrence. The offender's other moves are searched at the
   earlier occurrence, in the same tree.
-* In the game before the root, at the second occurrence: a win by verdict for the side to move at
-  the root is ignored, because the opponent may still deviate. A loss by verdict for that side
-  counts, and so does a draw, because a referee may decide so at once. From the third occurrence on
-  every verdict counts.
+* In the game before the root: at the second occurrence, a win by verdict for the side to move at
+  the root is ignored, because the opponent may still deviate. A draw, and a loss for that side,
+  count, because a referee may decide so at once. From the third occurrence on, every verdict
+  counts.
 
 The value of a repetition holds for the current path only (graph history interaction).
 `state.depends[ply]` is the first row on which the value just returned for the ply depends: the
@@ -37,10 +37,10 @@ CLEAN = 1 << 40
 def verdict_score(state, row, side, beta):
     """Return the score of a repetition by the referee's verdict.
 
-    `UNKNOWN` without a repetition, or if the verdict is ignored (see the module). Otherwise sets
-    `state.depends` of the ply to the first row of the loop, on which the score depends. If a draw
-    causes a cutoff and the side to move commits no offence, the opponent's chases are not computed,
-    and a draw is returned (Tan & Watkinson Medina, section 5.2).
+    `UNKNOWN` without a repetition, or if the verdict is ignored (module's docstring). Otherwise
+    sets `state.depends` of the ply to the first row of the loop, on which the score depends. If a
+    draw causes a cutoff (beta is at most `DRAW`) and the side to move commits no offence, a draw is
+    returned without computing the opponent's chases (Tan & Watkinson Medina, section 5.2).
     """
     start = record.find_span(state.boards, state.log, row, 2)
     if start == record.NO_SPAN:
@@ -74,9 +74,9 @@ def verdict_score(state, row, side, beta):
 def table_score(state, shared, row, side):
     """Return the score by the table right after an irreversible move, else `UNKNOWN`.
 
-    These are captures, advances of pawns and null moves: no later position repeats one before, so
-    the value does not depend on the path. At the root, and if no loaded table has the position, the
-    result is `UNKNOWN`, too; a block that must be loaded is marked as wanted.
+    Irreversible are captures, advances of pawns and null moves: no later position repeats an
+    earlier one, so the value does not depend on the path. The result is `UNKNOWN` also at the root,
+    and if no loaded table has the position; a block that must be loaded is marked as wanted.
     """
     may_repeat = state.log[row, record.FIRST] != row or row == state.root
     if may_repeat or state.men_left[row] > state.table_pieces:

@@ -5,10 +5,10 @@
     sums               ->  clipped to 0..`FULL`, squared
     squared sums       ->  outputs for opening and endgame, mixed by the game phase (`geometry`)
 
-There is a *view* for each side: own pieces and the opponent's pieces, from the own side of the
-board. The view of the side to move comes first in the outputs. Each view is computed plain and
-mirrored left to right with the same weights, so that evaluation is symmetric. A move adds one row
-of `INPUT_ROWS` to the sums, and subtracts one, or two if it captures.
+The *view* of a side is the board seen from that side: its own pieces, and the opponent's. The view
+of the side to move comes first in the outputs. Each view is computed plain and mirrored left to
+right with the same weights, so that evaluation is symmetric. A move adds one row of `INPUT_ROWS` to
+the sums, and subtracts one, or two if it captures.
 
 All numbers are integers, so that a position has the same value on every machine. The weights are in
 `weights.json`, which `scripts/tune/train.py` writes:

@@ -5,9 +5,10 @@
     ->  quiet moves: killers of the ply, countermove, then by history
     ->  losing captures
 
-History counts cutoffs of quiet moves by piece and target, less the cutoffs by moves tried later: of
-the move itself, as a reply to the opponent's last move, and as a follow-up to the own last move. It
-is kept from search to search.
+*Histories* are counters of quiet moves, by piece and target: the cutoffs by the move, less the
+cutoffs by moves tried after it. There are three counters: for the move itself, for the move as a
+reply to the opponent's last move, and as a follow-up to the own last move. They are kept from
+search to search.
 
 Moves are generated and ranked when their stage is reached: most cutoffs come before quiet moves.
 """
@@ -173,7 +174,7 @@ def next_move(state, row, side, ply):
 
 @part
 def _updated(known, bonus):
-    """Return a history counter after a bonus; it changes less, the nearer it is to its limit.
+    """Return a history counter after a bonus; the nearer it is to its limit, the less it changes.
 
     known : int64; the counter before, within +-`HISTORY_LIMIT`
     """

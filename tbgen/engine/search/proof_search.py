@@ -10,12 +10,12 @@ A *leaf* is a node whose moves have not been added.
 
 The *attacker*, whose win is to be proven, is the side to move at the root; the *defender* is the
 other side. The search ends when the win is proven, or when the proof fails: the root is lost, the
-graph is full, or no descent finds a new leaf any more. It is interrupted at the node limit or by
-`stop`, and can then be continued (`prove`).
+graph is full, or no descent finds a new leaf any more. The node limit and `stop` interrupt the
+search; it can then be continued (`prove`).
 
 A tree search searches a loop again on every path that leads to it; the graph stores a loop once. So
-wins by the repetition rules have small proofs: for a win of order 4 a thousand positions, each of
-which would be on many thousands of lines of a tree.
+wins by the repetition rules have small proofs. The proof of a win of order 4 had a thousand
+positions, each of which would be on many thousands of lines of a tree.
 
 A proven win holds against any defence. Two kinds of patterns of the tables are not searched:
 perpetual chases, and patterns in which the attacker must answer a check by a check. Positions of
@@ -52,12 +52,12 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""Number of descents that find no leaf, beyond a 64th of the number of expanded nodes, after which
+"""Number of descents without a leaf, besides a 64th of the number of expanded nodes, after which
 `_settle_all` is called.
 """
 _MAX_IDLE_ROUNDS = 8
-"""Maximum calls of `_settle_all` in a row between which no leaf was expanded; after one more the
-proof is given up.
+"""Maximum number of successive calls of `_settle_all` without a leaf expanded in between; after one
+more call the proof is given up.
 """
 
 _LEAST_ROOM = 32 * MAX_MOVES
@@ -171,7 +171,7 @@ def _settle_all(state, graph, path, inside, recompute):
     Once `state.stop` is set, no more nodes are marked.
 
     recompute : bool; also recompute the proof and disproof numbers of all expanded open nodes, the
-        newest first, `_PASSES` times. No path is current: results of loops are discarded
+        newest first, `_PASSES` times. This is done without a path, so numbers of loops are reset
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:
@@ -187,10 +187,10 @@ def _settle_all(state, graph, path, inside, recompute):
 def _grow(state, buffers, graph, path, loops):
     """Descend to a leaf, expand it, and update the numbers and outcomes along the path.
 
-    Returns False if there is no leaf: the best child is on the path already, or is won or lost, or
-    all children are settled against the side to move. At the maximum length of a path, the last
-    node gets the numbers of a failure, so that the next descent takes another path, and True is
-    returned.
+    Returns False if the descent ends without a leaf: at a child that is on the path already, or is
+    won or lost, or where all children are settled against the side to move. At the maximum length
+    of a path, returns True; the last node gets the numbers of a failure, so that the next descent
+    takes another path.
 
     loops : int64 (MAX_PLY,), scratch; `loop` of each node of the path
     """

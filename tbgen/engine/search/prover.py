@@ -28,8 +28,8 @@ ordinary search rarely finds a win.
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
-"""Least nodes of the ordinary search before a proof starts. A win that the search finds until then
-has a distance, a proven one has none.
+"""Nodes that the ordinary search must have before a proof starts. So it can first find a near win,
+whose score has the distance; a proven win has none.
 """
 _MAX_NODES = 1 << 21
 """Maximum nodes of a proof: 216 MiB when full; unused memory is not allocated."""
@@ -98,10 +98,10 @@ class Prover:
     def known(self, state: NDArray[np.void]) -> Move | None:
         """Return the winning move of the last successful proof for the current position, or None.
 
-        All positions of the game since the root of the proof must be won nodes of its graph.
-        Earlier positions, back to the last capture or pawn's advance, must be lost in the graph, as
-        `prove` marks the positions before its root, or missing from it. Then no move of the proof
-        leads to them.
+        All positions of the game since the root of the proof must be won nodes of its graph. All
+        earlier positions, back to the last capture or pawn's advance, must be missing from the
+        graph, or lost in it: `prove` marks the positions before its root as lost. So no move of the
+        proof leads to them.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:

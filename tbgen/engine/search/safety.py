@@ -113,7 +113,7 @@ def _is_king_attacked(state, row, king, side, source, target):
 
 @part
 def gives_check(state, row, side, source, target):
-    """Return whether the move that led to a row gives check; the checked king was safe before.
+    """Return whether the move that led to a row gives check; the opponent's king was safe before.
 
     side : int64; the side that has moved
     """

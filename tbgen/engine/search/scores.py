@@ -42,7 +42,9 @@ MAX_TABLE_PLIES = 50_000
 MAX_RULE_PLIES = 9_000
 
 _SHOWN_TABLE, _SHOWN_RULES, _SHOWN_VERDICT = 25_000, 22_000, 20_000
-"""Largest centipawns reported for wins, by band; evaluations have fewer."""
+"""Largest centipawns reported for wins of the bands table, rules, and verdict or proof. Evaluations
+have fewer.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from tbgen.tables.rule_sets import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""Half-width of the first aspiration window, and the half-width from which a side has no limit."""
+"""Half-width of the first aspiration window; half-width from which a failed bound is infinite."""
 _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
 """Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
@@ -121,7 +121,8 @@ class Searcher:
     def use_threads(self, threads: int) -> None:
         """Set the number of search threads; the first one's histories of moves are kept.
 
-        These are counters for move ordering (`ordering`), with which a search starts all threads.
+        Histories are counters for move ordering (`ordering`). A search starts all threads with
+        those of the first.
         """
         if threads == len(self._states):
             return
@@ -213,11 +214,11 @@ class Searcher:
                 return
 
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
-        """Return a line, or its score with the root move that has the smallest proof number.
+        """Return a line, or its score with a root move that is easier to prove.
 
-        A line with an advantage for one side is returned. Otherwise that move is searched, and
-        chosen if its score is at most `_EVEN_SCORE` lower. If the search is stopped meanwhile, the
-        choice of the last iteration holds.
+        If the line's score is above `_EVEN_SCORE` for either side, the line is returned. Otherwise
+        the root move with the smallest proof number is searched, and chosen if its own score is at
+        most `_EVEN_SCORE` lower. If the search is stopped meanwhile, the last choice holds.
         """
         if abs(line.score) > _EVEN_SCORE:
             return line
@@ -242,9 +243,9 @@ class Searcher:
     ) -> NDArray[np.void]:
         """Set up the records of all threads for a search; return them, an array (threads,).
 
-        They hold the last `GAME_PLIES` plies of the game, the rules, the maximum pieces of the
-        tables, a new generation of hash entries, and the histories and the stop flag of the first
-        thread. All other fields are cleared.
+        Each record gets the last `GAME_PLIES` plies of the game, the rules, the largest number of
+        pieces of any table, and a new generation of hash entries. Histories and stop flag are those
+        of the first thread. All other fields are cleared.
         """
         state = self._states[:1]
         for name in STATE.names or ():

@@ -7,9 +7,9 @@ no estimate: there only `reduction` applies. In a full-width search (`state.full
 applies.
 
 A score is *decided* if it is a win or loss by mate, table, verdict or proof (`scores.is_decided`).
-Pruning never makes a score decided: in a node, no move is pruned before a move has been searched
-whose score is not a decided loss, and no position is pruned against a decided bound (alpha or
-beta). So a mate or a verdict never depends on a move that was not searched.
+Pruning never makes a score decided. In a node, moves are pruned only once a searched move has a
+score that is no decided loss. No position is pruned against a decided bound (alpha or beta). So a
+mate or a verdict never depends on a move that was not searched.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _LOSING_DEPTH = 5
 _SIZE = 64
 _LOGARITHMS = np.log(np.arange(1, _SIZE + 1))
 REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
-"""int64 (64, 64): plies by which the search of a late move is shortened before corrections, by
-depth - 1 and the number of moves searched before, each at most 63.
+"""int64 (64, 64): plies by which the search of a late move is shortened, before the corrections of
+`reduction`. Indices: depth - 1, number of moves searched before; each at most 63.
 """
 
 
 @part
 def is_improving(state, ply):
-    """Return whether the estimate is higher than that two plies before; True if that has none."""
+    """Return whether the estimate exceeds that of two plies before; True if that ply has none."""
     return ply < 2 or state.estimate[ply] > state.estimate[ply - 2]
 
 
@@ -69,8 +69,8 @@ def is_reverse_futile(state, ply, depth, beta):
 def is_razored(state, ply, depth, alpha):
     """Return whether the estimate is far below alpha at a small depth (razoring).
 
-    Then the node is first searched by quiescence search (`tree.quiesce`: captures only). If its
-    score is at most alpha, it is the node's; otherwise the node is searched to its depth.
+    Then the node is first searched by quiescence search (`tree.quiesce`: captures only). If the
+    resulting score is at most alpha, the node gets it; otherwise it is searched to its depth.
     """
     return (
         depth <= _RAZOR_DEPTH
@@ -84,8 +84,8 @@ def is_razored(state, ply, depth, alpha):
 def null_depth(state, row, side, depth, beta):
     """Return the depth of the search after a null move (pass); -1 where none is tried.
 
-    It is tried if the estimate is at least beta, beta is not decided, and the side has enough
-    attackers (`_LEAST_ATTACKERS`).
+    A null move is tried if the depth is at least `_NULL_DEPTH`, the estimate is at least beta, beta
+    is not decided, and the side has at least `_LEAST_ATTACKERS` rooks, knights and cannons.
     """
     estimate = state.estimate[row - state.root]
     if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or estimate < beta:

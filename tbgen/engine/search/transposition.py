@@ -4,9 +4,9 @@
     table : int64 (2 * buckets, 2)      (key ^ data, data), two entries per bucket
     data  : move, 14 bits | bound, 2 | depth, 8 | generation, 8 | score + 2^23, 24
 
-A new result replaces the first entry of its bucket, unless that entry belongs to another position,
-is of the same generation (stored in the same search), and is deeper. Then the new result replaces
-the second entry. Only scores that do not depend on the path are stored (`judging`). Decided scores,
+A new result replaces the second entry of its bucket if the first one belongs to another position,
+was stored in the same search (generation), and is deeper. Otherwise the new result replaces the
+first entry. Only scores that do not depend on the path are stored (`judging`). Decided scores,
 which count plies from the root, are stored relative to the position. Threads share a table without
 locks: an entry mixed from two writes fails the comparison of its key.
 """
@@ -20,8 +20,8 @@ from tbgen.compiling.jit import part, prefetch
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
-"""Kind of bound that a stored score is: none, upper bound, lower bound, or exact value. `EXACT` has
-the bits of both bounds.
+"""Kinds of stored scores: no score, an upper bound, a lower bound, an exact value. `EXACT` has the
+bits of both bounds.
 """
 
 _MOVE, _BOUND, _DEPTH, _GENERATION, _SCORE = 0, 14, 16, 24, 32
@@ -36,7 +36,8 @@ _LINE_NUMBERS = 8
 def new_table(mebibytes: int) -> NDArray[np.int64]:
     """Return an empty table, aligned to cache lines.
 
-    It has the largest power of two of entries that takes at most `mebibytes`; one bucket for 0.
+    The number of entries is the largest power of two that fits into `mebibytes` MiB; for 0 MiB it
+    is 2 (one bucket).
     """
     entries = max(2, 1 << ((mebibytes << 20) // ENTRY_BYTES).bit_length() - 1) if mebibytes else 2
     memory = np.zeros(2 * entries + _LINE_NUMBERS, np.int64)

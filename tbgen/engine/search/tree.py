@@ -2,8 +2,9 @@
 """Principal variation search over positions that are judged first.
 
     known value      a verdict or a table's value ends the line (`judging`)
-    depth 0          quiescence search: captures, or all evasions of a check, until the side to move
-                     does better to stop at the static evaluation; in check the depth is one more
+    check            a position in check is searched one ply deeper
+    depth 0          quiescence search: captures, or all evasions of a check; a side that is not in
+                     check may also stop, and take the static evaluation
     hash table       a stored bound causes a cutoff if its depth is enough or its score decided;
                      never on the principal variation
     selectivity      pruning by estimate and null move, outside the principal variation
@@ -96,8 +97,7 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
 def play(state, row, side, move):
     """Make a move, and store it for the histories (`ordering`) in `played` of the next ply.
 
-    One number, an index in `state.PLACES`, has the kind of the moved piece, without its side, and
-    the target.
+    It is stored as one number, 90 * kind of the moved piece + target (`state.PLACES`).
     """
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
