@@ -82,7 +82,8 @@ Parameters of kernels, unless a kernel says otherwise:
     due : bool (chases,), the chases that matter at this order: those that do not lose by it
     failed : bool (chases,), the chases after which the winner cannot meet some clause
     remaining : bool (chasers,), the chasers that may still belong to the pattern
-    orders : int64 (n,), out; lists : Lists, inout; which : int, index of a list
+    orders : int64 (n,), out, an order for each of `nodes`
+    lists : Lists, inout; which : int, index of a list
     key, child : int, a key, and the opponent's key after a move
     code : int, a stored code
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`

@@ -236,7 +236,7 @@ def _include_place(square, start, best, numbers, index):
 def _include_steps(side, plane, within, image, best, numbers, state, index):
     """Include in `best` the rows that moves of a side's king, advisors and elephants lead to.
 
-    At the place on an elephant's eye the innermost attacker blocks it: `best` is unchanged there.
+    The innermost attacker blocks an elephant's step at the place on its eye: `best` is unchanged.
     """
     board, steps = state.board, state.steps
     for n in range(state.step_counts[side]):

@@ -48,7 +48,7 @@ from tbgen.verify.values import (
 )
 
 SLACK = 64
-"""Unused ranks after the planes: whole vectors are read past the end of the last row."""
+"""Number of unused ranks after the planes: vectorised loops read past the end of the last row."""
 
 
 Numbers = NDArray[np.int64]
@@ -258,7 +258,7 @@ class _Capture(NamedTuple):
     """`CapturePlane.survivors`."""
 
     def list_codes(self, *, converts: bool) -> tuple[Numbers, Numbers]:
-        """Return `list_codes` of the plane; `converts` as there."""
+        """Return the codes listed for the plane, and their keys, as the function `list_codes`."""
         return list_codes(self.table, self.side ^ self.swapped, converts=converts)
 
     def load(self, palette: Palette, ranks: NDArray[Any]) -> CapturePlane:

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Candidates: the few positions that may belong to a perpetual check or chase, found by rows.
 
-    ranks  --mark-->  marks  --update, until nothing changes-->  candidates, claims in question
+    ranks  --mark-->  marks  --update, until nothing changes-->  candidates, wins in question
 
 A *rank* is a number that stands for a value. The *order* of a value is 0 if mate or conversion
 decides it, k >= 1 if the repetition rules do, given all values of lower orders. A mark is the order
@@ -237,7 +237,7 @@ def _find_for_side(
 
     The marks of the offender and of the winner are updated in turn until none changes, or `_ROUNDS`
     times. The draws `held` with the offender to move are marked CHECKING_DRAW meanwhile. At the end
-    they get the marks of draws with the winner to move, CHECKED_DRAW or QUIET_DRAW.
+    they are marked CHECKED_DRAW or QUIET_DRAW, for the search in which this side is the winner.
 
     held : draws in which every move that keeps the draw is a check, with either side to move
 

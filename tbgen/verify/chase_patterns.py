@@ -167,9 +167,9 @@ def k_prune_unsafe(graph, due, failed, remaining):
 def _meets(graph, victims, due, met, e, clause):
     """Return whether the answer of an edge meets a clause, or the winner can meet it later.
 
-    This must hold for each due next chase: the answer meets the clause, or `met` has it after that
-    chase. An answer that attacks piece p meets the clause of p if the chase does not remove the
-    attack.
+    The edge leads to a chaser. After each due chase of this chaser, the clause must be met: by the
+    answer itself, or later (`met`). An answer that attacks piece p meets the clause of p if that
+    chase does not remove the attack.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase

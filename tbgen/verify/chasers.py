@@ -8,7 +8,7 @@ a piece anew* if it creates the attack. Attacks are judged by the predicates of
 Pieces are numbered in the order of `Layout.piece_codes`. The package's docstring describes the
 parameters of kernels.
 
-Order from which a losing move counts as lost:
+Order from which a move loses:
 
     a quiet move to a win of order j     j + 1; j for a direct win in check, or if a capture wins by
                                          order j: both are known before the chases of order j
@@ -116,9 +116,9 @@ def list_new_attackers(before, after, source, target, victim, boards, index, arr
 
 @part
 def is_mirrored(slot, board, other, index, arrays):
-    """Return whether a slot has the mirror image of the position on `board`, else the position.
+    """Return whether a slot has the mirror image of the position on `board`.
 
-    The slot must have one of the two.
+    Otherwise the slot must have the position itself; the result is then False.
 
     other : int64 (pieces,), out: the squares of the pieces in the position of the slot
     """
@@ -131,7 +131,7 @@ def is_mirrored(slot, board, other, index, arrays):
 
 @part
 def loses_from(n, side, key, state, index, arrays):
-    """Return the order from which a legal move counts as lost, and whether the move may be a chase.
+    """Return the order from which a legal move loses, and whether the move may be a chase.
 
     The order is NEVER + 1 for a move that does not lose. A move that may be a chase is quiet, gives
     no check and leads to a draw or a rule-decided position. The position in `state` is restored.

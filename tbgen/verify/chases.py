@@ -64,7 +64,9 @@ chase by the index in the list of chases.
 
 @part
 def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
-    """Return the index in `chasers` of the position on `boards.replied` with this victim; else -1.
+    """Return the index in `chasers` of the position on `boards.replied` with this victim.
+
+    The result is -1 if they are no chaser.
 
     side : int, the side to move; slot : int, the canonical slot of the position
     chasers : int64 (n,), ascending: SQUARES * node + square of the victim in the position that the
@@ -159,9 +161,9 @@ def _may_be_answered(node, listed, state, index, arrays):
 def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers with index in [first, last), and the answers to each chase.
 
-    Chases that lose by the first order of their chaser are left out: they are never due. So are all
-    chases of a chaser that belongs to no pattern, because one without answers loses by no order up
-    to that of the stored value.
+    Chases that lose by the first order of their chaser are left out: they are never due. All chases
+    of a chaser are left out if one of them has no answer, and does not lose by the order of the
+    stored value: then the chaser belongs to no pattern.
 
     first, last : int, indices in `chasers`
     first_orders : int64 (chasers,): the order from which every move of a chaser loses or attacks

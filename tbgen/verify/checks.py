@@ -79,12 +79,13 @@ class Graph:
     """Possible check patterns of all orders, as a graph of positions: offenders, checked sides.
 
     `checks` and `replies` are its edges, pairs of indices (offender, checked) and (checked,
-    offender). For each offender and each checked side there are numbers:
+    offender). The other arrays have an element for each offender, or for each checked side:
 
-    offenders  `offender_orders` of their stored values; `first_orders` from which their moves
-               other than checks are known to lose; `offender_in_check`
-    checked    `checked_orders` of their stored values; `wins_from`, the lowest order at which a
-               capture or a move to a confirmed direct loss wins
+    offender_orders    order of the stored value
+    first_orders       order from which all moves but checks are known to lose
+    offender_in_check  whether the offender is in check
+    checked_orders     order of the stored value
+    wins_from          lowest order at which a capture or a move to a confirmed direct loss wins
     """
 
     checks: Edges
@@ -212,11 +213,11 @@ class CheckPatterns:
     def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
         """Return the wins that the passes over rows have not examined, ascending.
 
-        They are wins of W of order k - 1, no claims, after a check by a direct loss of order k. The
-        passes assume that W has an answer to such a check. Checks by other losses of order k are
-        left out: these losses cannot belong to the pattern of order k - 1 (docs/proof.md), because
-        one whose checks are answered shows a missing claim of order k. Empty without confirmed
-        direct losses.
+        They are wins of W of order k - 1, but not claims, to which a check in a direct loss of
+        order k leads. The passes assume that W has an answer to such a check. Checks in other
+        losses of order k are left out: these losses cannot belong to the pattern of order k - 1
+        (docs/proof.md), because one whose checks are answered shows a missing claim of order k.
+        Without confirmed direct losses the result is empty.
         """
         if not self._arrays.values.confirmed.any():
             return NO_NODES

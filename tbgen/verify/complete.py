@@ -94,8 +94,8 @@ def _fill_row(side, slot, counts, state, arrays, index):
     Illegal positions get 0. Draws get the rank of their kind: CHECKED, HANGING or FREE; only FREE
     if the rules judge no checks. Slots that are not canonical get 0; `k_complete` fills them. Ranks
     after captures, in places where another piece stands, are left unchanged. Adds to
-    `arrays.hanging` the wins of the row that belong there. `state.masks` and `state.canonical` must
-    hold the masks and the canonical slots of the row.
+    `arrays.hanging` the row's wins that meet its definition (`Arrays`). `state.masks` and
+    `state.canonical` must hold the masks and the canonical slots of the row.
 
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE

@@ -15,8 +15,9 @@ without write permission does not make a proof fail; the missing certificate is 
 
 A table with a valid certificate is not proven again, unless `force` is set. Its bytes are read, its
 digest is computed, and the digests in the headers of its supporting tables are compared. A missing
-table is an error of `plan`. Tables above a refuted or damaged table are skipped. Each proof writes
-its certificate at once, if at all, so an interrupted run resumes there.
+table is an error of `plan`. Tables above a refuted or damaged table are skipped. Each certificate
+is written as soon as its proof ends. So after an interruption, the next run accepts the
+certificates written before.
 """
 
 from __future__ import annotations
@@ -195,7 +196,8 @@ def supporting_names(
 def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
     """Return the differences between stored and recounted statistics, as lines of text.
 
-    Also lists stored longest positions that are none, and orders without one.
+    Also lists stored "longest positions" whose value is not the longest of their order, and orders
+    for which no longest position is stored.
     """
     spec, stored = file.header.spec, file.statistics
     # Tables of older versions do not record the number of patterns.
@@ -383,7 +385,7 @@ class TableProver:
         if certificate.digest != digest:
             return None
         if self.certificates:
-            with contextlib.suppress(OSError):  # then the next run reads the bytes again
+            with contextlib.suppress(OSError):  # then a request for its status reads the table
                 set_certificate_time(file.path, file.modified)
         return ProvenTable(name, digest, None, certificate)
 
@@ -394,7 +396,7 @@ def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list
     The payload of a job is the `TableName`.
 
     find : returns the path of a table, or None
-    force : whether certified tables are proven again, for the estimate of times
+    force : whether certified tables will be proven again; changes only the estimated times
 
     Raises `MissingTableError` that names all missing tables, and the errors of `supporting_names`.
     """

@@ -228,7 +228,7 @@ def add_node(lists, which, node):
 
 
 def make_filter(nodes: Numbers) -> NDArray[np.uint8]:
-    """Return a filter of nodes, for `may_contain`: a bit set of their remainders.
+    """Return a filter of nodes, for `may_contain`: a bit set of nodes modulo its number of bits.
 
     uint8 (bytes,); the number of bytes is a power of two, and at least two for each node.
     """

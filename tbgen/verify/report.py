@@ -147,7 +147,7 @@ class VerifyReport:
         return not self.findings and not self.file_problems
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `tbgen verify --json` prints for a material, but no digest, proof, notes."""
+        """Return the JSON object of `tbgen verify --json`, without digest, proof and notes."""
         shown = {"ok": self.ok, "by": "proof", "positions": self.positions, **asdict(self)}
         del shown["histograms"], shown["chase_patterns"]
         if self.first is not None:

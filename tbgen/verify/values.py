@@ -23,8 +23,9 @@ the side to move. So the best move is the maximum of the ranks of the positions 
     1 ...    keys, from the best to the worst for the side to move there
 
 Each side to move has its own ranks, because moves of a side lead to positions of the other side
-only; so one byte is enough more often. If the rules judge checks, draws have three ranks, so that
-the maximum also shows which draws may belong to a pattern: CHECKED < HANGING < FREE.
+only. So a side has fewer ranks, and one byte is enough more often. If the rules judge checks, draws
+have three ranks, so that the maximum also shows which draws may belong to a pattern:
+CHECKED < HANGING < FREE.
 
     CHECKED  the side to move is in check
     HANGING  the side to move is not in check, but one of its pieces hangs: it can be chased, and is
@@ -36,6 +37,8 @@ and checks. So ranks are replaced by *marks*, ordered such that the best move is
 mark consists of an order and a *role* of the side to move: W, which would win by the repetition, or
 O, the offender. A *claim* is a win of W in 0 plies, as the table stores it. An *answer* is a move
 of W to a position in which O may still offend.
+
+Marks of one order ascend as shown. Wins of lower orders come first, losses of lower orders last.
 
     W wins    CLAIM_EARLY < CLAIM < (ATTACKED_WIN < QUIET_WIN of the order before)
                           < CHECKED_WIN < (ATTACKED_WIN < QUIET_WIN, if no order follows)
@@ -104,7 +107,7 @@ def key_of_code(code: int, top: int, draw: int, span: int) -> int:
     if rank >= span:
         order = rank // span
         rank -= order * span
-    # Order 0 wins take an odd number of plies, and wins of order k an even number.
+    # Plies of wins are odd at order 0, and even at orders above; plies of losses the reverse.
     plies = 2 * rank
     if win == (order == 0):
         plies += 1
