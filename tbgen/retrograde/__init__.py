@@ -12,7 +12,7 @@ Moves in Chinese Chess Endgames*:
     3   propagation           propagation          order 0, ply by ply                     5, 6.1
     4   revised propagation   solve                orders 1, 2, ...                        5
         candidates            candidates           initialise, prune, declare              5.1
-    4a  perpetual check       perpetual_check      direct wins by checks, seeds of order   5.1
+    4a  perpetual check       perpetual_check      direct wins by checks                   5.1
     4b  perpetual chase       chase/               direct wins by chases                  3.3
     5   final phase           solution             codes of all positions; draws           5
 

@@ -110,8 +110,8 @@ class Search:
     win_candidates, loss_candidates : frontiers; candidates that have not been pruned
     unwon : the winner's positions without a value that no capture wins at this order; only they can
         be candidates
-    unwon_storage : array of `unwon` if a capture wins at this order, else scratch; also scratch
-        after `prune`, if `unwon` is not read any more
+    unwon_storage : array of `unwon` if a capture wins at this order, else scratch. A search for
+        checks does not read `unwon` after `prune`, and uses this array as scratch from then on
     escapes : the winner's positions into which the offender can move to avoid the loss: not won,
         and not (or no longer) candidates
     possible_losses : the offender's positions that had no escape when they were last tested, before
@@ -272,8 +272,8 @@ class Search:
 
         On entry, `loss_candidates` has those with one more losing move, and `escapes` the positions
         after a possible offence. On return, `loss_candidates` has in addition all affected
-        positions of `possible_losses`, which then has the given ones, too. `win_candidates` has the
-        affected ones of `escapes`, which leave `escapes`.
+        positions of `possible_losses`, and all of `loss_candidates` are in `possible_losses`. The
+        affected positions of `escapes` have moved to `win_candidates`.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes

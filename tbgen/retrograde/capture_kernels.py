@@ -4,7 +4,7 @@
 A view is a supporting table with the index of the table that is solved, the parent
 (`supporting.py`). It has the value of each capture as a number in a palette, larger if better, and
 0 for positions that are illegal after the capture. The array `numbers` has the best capture of each
-position so far, 90 for each row; `base` is its index of a row's first square. To *raise* a number
+position so far, 90 for each row, of which `base` is the index of the first. To *raise* a number
 is to replace it by another one if that is larger.
 
     a piece of a mid group is captured     the view has the parent's leads and inner piece
@@ -68,8 +68,8 @@ def _raise_bits(numbers, base, lo, hi, number):
 def _raise_row(numbers, base, view, source, lo, hi, saved):
     """Raise `numbers` at base + square, for the squares (lo, hi), to those of a row of the view.
 
-    For many squares, the whole row is raised at once, and the other squares are restored. Only then
-    may (lo, hi) have meaningless bits (`rows.bitsets`).
+    For many squares, the whole row is raised at once, and the other squares are restored. For few
+    squares, (lo, hi) must have no meaningless bits (`rows.bitsets`).
 
     base, source : int64, index in `numbers`, and in `view`, of the first square of a row
     saved : unsigned (90,), scratch for the numbers to restore

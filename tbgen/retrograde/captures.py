@@ -31,8 +31,10 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
-"""Function with the parameters of `Captures.find`. If for one view, it does not clear `numbers`; it
-changes a position's number only to a larger one, that of the best capture in the view.
+"""Function with the parameters of `Captures.find`.
+
+A function for one view (`Captures._of_attackers`, `_of_defenders`) does not clear `numbers` first:
+it replaces a position's number only by a larger one, that of the best capture in the view.
 """
 
 

@@ -3,9 +3,9 @@
 
 A position is legal if no pieces overlap, the kings do not face each other, and the side that is
 not to move is not in check. The positions of a row (`tbgen.rows`) differ only in the square of the
-inner piece. Legal are the free squares from which the inner piece does not attack the king of that
-side, and with which no other piece attacks this king and the kings do not face each other
-(`bitsets.attack_stands`). Without an inner piece, a row has one position, the bit OFF_BOARD.
+inner piece. A free square is legal if, with the inner piece on it, no piece attacks the king of the
+side that is not to move, and the kings do not face each other (`bitsets.attack_stands`). Without an
+inner piece, a row has one position, the bit OFF_BOARD.
 Parameters of kernels: `tbgen.retrograde`.
 """
 

@@ -4,7 +4,7 @@
 The *offender* checks on every move, and so loses to the *winner*. Candidates are those of
 `candidates.py`: a win candidate is a position in which the winner, to move, is in check.
 
-Their greatest fixpoint still lacks the *winner's clause*: from every win candidate the winner must
+The fixpoint of `prune` may violate the *winner's clause*: from every win candidate the winner must
 be able to make, again and again, a reply that is no check. Otherwise the winner is a perpetual
 checker, too (*mutual checking indefinitely*), and does not win. This matters only if the offender
 is in check in some loss candidate. Parameters of kernels: `tbgen.rows`.

@@ -65,8 +65,8 @@ class ChaseCandidates(NamedTuple):
     victims: NDArray[np.uint64]
     """uint64 (candidates, 2): the common victims, as a set of squares."""
     node_start: NDArray[np.int64]
-    """int64 (candidates + 1,): the first offence node of each candidate (it has one for each of its
-    victims), then their total number.
+    """int64 (candidates + 1,): the first offence node of each candidate, which has one for each of
+    its victims; then the total number of offence nodes.
     """
 
 

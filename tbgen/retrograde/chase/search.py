@@ -39,9 +39,9 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Bytes of a set for each remaining loss candidate. If a set has fewer, the graph will be large, so
-the memory of the idle frontiers is released before it is built. If a set has more, to allocate that
-memory again would take longer than the search.
+"""Minimum bytes of a set for each remaining loss candidate, if the candidates are to count as few.
+Otherwise the graph will be large, so the memory of the idle frontiers is released before it is
+built. With few candidates, to allocate that memory again would take longer than the search.
 """
 
 
@@ -113,7 +113,7 @@ def declare_perpetual_chases(
     Returns the number of direct wins found, each position counted once.
     """
     with state.search(order) as search:
-        # `unwon` lacks direct wins by check, and captures that win, since these come before chases.
+        # `unwon` lacks direct wins by check, and positions that a capture wins: both come first.
         setting = ChaseSetting(int(search.winner), chase_rules, search.unwon, converter)
         losses, workers = search.loss_candidates, search.sets.workers
         loss_filter = partial(keep_with_victim, capacity=0, setting=setting, workers=workers)

@@ -38,7 +38,7 @@ class ChaseSetting(NamedTuple):
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
     unwon: Rows
-    """Positions, the winner to move, without a value, and which no capture wins at this order."""
+    """Positions without a value, the winner to move, that no capture wins at this order."""
     converter: SlotConverter
 
 
@@ -168,10 +168,10 @@ def common_victims(row, square, setting, boards):
 
 @borrowing_kernel
 def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
-    """Remove the positions without a common victim from a frontier; list the canonical others.
+    """Remove from a frontier the positions without a common victim; list the canonical ones left.
 
-    Returns the number of canonical others. It may exceed `room`, the length of the lists, which
-    then are incomplete. With `room` 0 nothing is counted.
+    Returns the number of canonical positions left. It may exceed `room`, the length of the lists,
+    which then are incomplete. With `room` 0, nothing is counted, and 0 is returned.
 
     losses : Frontier of the offender, inout
     keys : int64 (room,), out; the positions of the list
