@@ -75,7 +75,7 @@ PAWN_TARGETS = np.full((2, SQUARES, 3), -1, np.int8)
 PAWN_SOURCES = np.full((2, SQUARES, 3), -1, np.int8)
 """int8 (2, 90, 3): the squares from which a pawn of either side steps to a square, -1 for none."""
 PAWN_ATTACKS = np.zeros((2, SQUARES, SQUARES), np.bool_)
-"""bool (2, 90, 90): whether a pawn of that side on one square attacks the other."""
+"""bool (2, 90, 90): whether a pawn of each side, on the first square, attacks the second."""
 BETWEEN = np.zeros((SQUARES, SQUARES, 2), np.uint64)
 """uint64 (90, 90, 2): the set of the squares strictly between two squares of one rank or file;
 empty for other pairs.

@@ -10,8 +10,9 @@ kind of sweep (`without_move_into`) has escapes, but no frontier:
     found = within & predecessors(frontier) - predecessors(escape)   and no escape is left
     found = within - predecessors(escape)                            no escape is left
 
-*Pull*: for each lead (placement of the defenders), positions are gathered from this lead and those
-that its moves lead to. One thread writes it, so the result does not depend on the order of threads.
+The positions of each lead (placement of the defenders) are gathered from this lead and those that
+its moves lead to (*pull*). Each lead is written by one thread, so the result does not depend on the
+order of threads.
 
 If the frontier has few rows in these leads, the lead is gathered from lists of rows (sparse,
 `moves.py`), otherwise by scanning lines of the board (dense, `gather.py`).

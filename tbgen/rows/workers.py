@@ -1,4 +1,4 @@
-"""Threads that process ranges of leads, chunks of leads, and a meter of the work.
+"""Threads that process ranges of leads; the division of leads into chunks; a meter of the work.
 
 Kernels run without the GIL. A *lead* is a placement of the defenders, by its number; its rows are
 consecutive. Each lead is written by one thread only, so that the result is the same for any number
@@ -49,7 +49,7 @@ class Chunks(NamedTuple):
 
     @classmethod
     def of(cls, leads: int, mids: int) -> Chunks:
-        """Return chunks of up to a 48th of the leads (rounded up) and up to `CHUNK_SLOTS` slots.
+        """Return chunks: up to 1 / `RANGES` of the leads (rounded up), up to `CHUNK_SLOTS` slots.
 
         A chunk has at least one lead, even if that exceeds `CHUNK_SLOTS`.
         """
