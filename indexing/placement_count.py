@@ -1,4 +1,4 @@
-"""Number of used slots of an index: placements without overlaps, counted up to mirror images.
+"""Number of used slots of an index: placements without overlaps, mirror images counted once.
 
     mirror classes = (placements + self-mirrored placements) / 2
 

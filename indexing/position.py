@@ -1,9 +1,9 @@
 """A position: a board with a side to move, and its FEN.
 
 Packages that handle single positions share `Position`. It has ninety square contents and the side
-to move, one king a side, at most the pieces of a xiangqi set, and each piece in its area. Legality
-is checked by `tbgen.rules`, not here: kings do not face each other, and the side not to move is not
-in check.
+to move, one king a side, at most the pieces of a xiangqi set, and each piece in its area. It need
+not be legal: `tbgen.rules` checks that the kings do not face each other, and that the side not to
+move is not in check.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@
                                                                      not attacked; a check anywhere
                                                                      in the loop voids it
     taiwan       Taiwan                              lose    lose    as wxf, also of pawns at home
-    unprotected  some sites for players              lose    lose    as wxf, of no protected piece
+    unprotected  some sites for players              lose    lose    as wxf, of unprotected pieces
+                                                                     only
 
 A piece is *protected* if it has a *root*: a piece of its side that can legally recapture on its
 square. *Minor pieces* are advisors and elephants.
