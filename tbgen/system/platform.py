@@ -285,8 +285,8 @@ def trim_process() -> None:
 
     The code pages of numba's compiler, 30 MiB and more, are dropped; the system reads them again if
     needed. After the call, with glibc, each array of a MiB or more that numpy allocates gets pages
-    of its own, which return to the system when the array is freed. By default glibc raises this
-    threshold with each freed array, up to 32 MiB. Does nothing on Windows.
+    of its own, which return to the system when the array is freed. By default, each freed array
+    may raise this minimum size, up to 32 MiB. Does nothing on Windows.
     """
     if WINDOWS:
         return
