@@ -387,8 +387,8 @@ def test_a_won_game_is_compared_with_perfect_play(client: TestClient) -> None:
     ("language", "lost", "title", "end"),
     [
         ("en", "stalemated in", "All loops, to stalemate", "Black is stalemated: Red wins"),
-        ("zh-Hans", "回合内困毙", "逐个循环，直到困毙", "黑方被困毙：红方胜"),
-        ("zh-Hant", "回合內困斃", "逐個循環，直到困斃", "黑方被困斃：紅方勝"),
+        ("zh-Hans", "回合内被困毙", "逐个循环，直到困毙", "黑方被困毙：红方胜"),
+        ("zh-Hant", "回合內被困斃", "逐個循環，直到困斃", "黑方被困斃：紅方勝"),
     ],
 )
 def test_a_ladder_may_end_in_stalemate(

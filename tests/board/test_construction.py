@@ -279,7 +279,7 @@ def test_events_report_the_build_to_its_end(client: TestClient, workshop: FakeWo
     event = json.loads(answer.text.removeprefix("data: "))
     assert event["ended"]
     assert event["share"] == 1
-    assert event["said"].startswith("5個殘局表已完成5個")
+    assert event["said"].startswith("5張殘局表已完成5張")
     other = client.get("/build/events", params={"lang": "fr"})
     assert "5 of 5 tables" in other.text
     workshop.state = BuildProgress((), Stage.BUILDING)

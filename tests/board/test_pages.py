@@ -281,7 +281,9 @@ def test_traditional_texts_have_traditional_characters_and_words() -> None:
     said += "".join([*(chinese for _, chinese in files), *Chinese.sentences.values()])
     found = traditional(said)
     assert not set(found) & SIMPLIFIED
-    assert not re.search("[複復]制|標准|日志|坐標|服務器|程序|內存|磁盤|文件|鏈接|數據|全屏", found)
+    assert not re.search(
+        "[複復]制|標准|日志|坐標|服務器|程序|內存|磁盤|文件|鏈接|數據|全屏|查找|信息", found
+    )
     assert set(re.findall("複製|全螢幕", found)) == {"複製", "全螢幕"}
 
 
