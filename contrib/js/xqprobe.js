@@ -13,16 +13,18 @@ export { TablesError };
 const COLD = -11, ARGUMENT = -8, CORRUPT = -4, MISSING = -1;
 const VALUE_NUMBERS = 4, MOVE_NUMBERS = 10, SQUARES = 90, MAX_PLAYED = 10000;
 const LETTERS = ".KABRNCP", MOST = [0, 1, 2, 2, 2, 2, 2, 5], SYNONYMS = { E: "B", H: "N", S: "P" };
-const SIDES = { w: 0, r: 0, 红: 0, b: 1, 黑: 1 };
+const SIDES = { w: 0, r: 0, 红: 0, 紅: 0, b: 1, 黑: 1 };
+const AFTER_SIDE = /^(-+ -+( \d+ \d+)?)?$/; // such as "- - 0 1"
 const OUTCOMES = ["loss", "draw", "win"], METRICS = ["dtm", "dtc", null];
 
 function positionOf(fen) {
   const refused = () => new TablesError(`not a position: ${fen}`);
   if (typeof fen !== "string") throw refused();
-  const [rows, side = "w"] = fen.trim().split(/[\s_+]+/);
+  const [rows, side = "w", ...rest] = fen.replace(/[\s_+]+/g, " ").trim().split(" ");
   const board = new Uint8Array(SQUARES);
   const ranks = rows.split("/");
   if (ranks.length !== 10 || !Object.hasOwn(SIDES, side)) throw refused();
+  if (!AFTER_SIDE.test(rest.join(" "))) throw refused();
   ranks.forEach((row, index) => {
     let file = 0;
     for (const letter of row) {

@@ -150,6 +150,22 @@ def test_typed_text_is_kept(client: TestClient) -> None:
     assert "is no side to move" in page(client, "/", mode="edit", fen=KNIGHT[:-1] + "x")
 
 
+def test_the_editor_reads_all_fields_of_a_fen(client: TestClient) -> None:
+    def edited(after: str) -> str:
+        return page(client, "/", mode="edit", fen=f"3k5/9/9/9/9/9/9/9/9/R3K4 {after}")
+
+    for side, letter in (("w", "w"), ("b", "b"), ("红", "w"), ("黑", "b")):
+        for counters in ("", " - -", " - - 0 1"):
+            text = edited(f"{side}{counters}")
+            assert "not understood" not in text
+            assert f'data-fen="3k5/9/9/9/9/9/9/9/9/R3K4_{letter}"' in text
+    for wrong in ("b - - 0", "b x - 0 1", "b - - 0 one", "b a0a1"):
+        text = edited(wrong)
+        assert "not understood" in text
+        assert f"R3K4 {wrong}</textarea>" in text
+        assert 'data-fen="3k5/9/9/9/9/9/9/9/9/R3K4_b"' in text
+
+
 def test_the_editor_without_scripts_places_pieces(client: TestClient) -> None:
     text = page(client, "/", mode="edit", fen="3k5/9/9/9/9/9/9/9/9/4K4_w")
     palette = next(link for link in links(text) if link.endswith("piece=R"))

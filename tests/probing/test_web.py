@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tbgen import GameTablebase, Outcome, open_tablebase
+from tbgen import GameTablebase, Outcome, Position, PositionError, open_tablebase
 from tbgen.notation.positions import format_position
 from tests.helpers.board_server import browser
 from tests.helpers.browsing import assert_no_console_errors, one, until
@@ -158,6 +158,25 @@ def test_the_table_needed_is_that_of_the_last_position(
     assert ask(module, f"{server}/tables", [["value", start], ["value", "9/9/9 wr"]]) == [
         f"there is no table KRKC.check at {server}/tables/", "not a position: 9/9/9 wr",
     ]  # fmt: skip
+
+
+@needs_node
+def test_fields_after_the_side_to_move(module: Path, server: str) -> None:
+    """The reader accepts and refuses the same fields of a FEN as `Position.from_fen`."""
+    sides = [
+        f"{side}{more}" for side in "wb红紅" for more in ("", "_-_-", " - - 0 1 ", "+--+-+9+12")
+    ]
+    refused = ["w -", "w - - 0", "w x - 0 1", "w - - 0 one", "w - - 0 1 2", "w a0a1"]
+    fens = [f"3k5/9/9/9/9/9/9/9/9/R4K3 {after}" for after in (*sides, *refused)]
+    for fen, said in zip(
+        fens, ask(module, f"{server}/tables", [["value", fen] for fen in fens]), strict=True
+    ):
+        if said == f"not a position: {fen}":
+            with pytest.raises(PositionError):
+                Position.from_fen(fen)
+        else:
+            assert isinstance(said, dict), said
+            Position.from_fen(fen)
 
 
 @needs_node

@@ -59,6 +59,9 @@ _AREA_FAULTS = {
 Other pieces may stand anywhere.
 """
 
+_KINGS = "3k5/9/9/9/9/9/9/9/9/4K4"
+"""First field of a FEN of the two kings."""
+
 
 @dataclass(frozen=True)
 class Sketch(Position):
@@ -185,17 +188,30 @@ def _read_fen(given: str) -> Reading:
             file += 1
         if file != FILES or not known:
             wrong.append(rank)
-    side = fields[1] if len(fields) > 1 else "w"
-    sketch = Sketch(bytes(board), Side.BLACK if side == "b" else Side.RED)
+    side, problem = _read_side(fields[1:])
     whole = len(rows) == RANKS
-    problem = None
-    if wrong or not whole or side not in ("w", "r", "b"):
+    if wrong or not whole:
         try:
-            Position.from_fen(f"{fields[0]} {'w' if wrong or not whole else side}")
+            Position.from_fen(f"{fields[0]} w")
         except PositionError as error:
             problem = error
     bad = range(FILES * wrong[0], FILES * wrong[0] + FILES) if wrong and whole else ()
+    sketch = Sketch(bytes(board), side)
     return Reading(sketch, problem, given if problem else "", tuple(bad))
+
+
+def _read_side(fields: list[str]) -> tuple[Side, PositionError | None]:
+    """Return the side to move, and the first fault, of the fields of a FEN after its board.
+
+    Without a readable side it is Red's move.
+    """
+    problem = None
+    for known in (fields or ["w"], fields[:1]):
+        try:
+            return Position.from_fen(" ".join([_KINGS, *known])).side, problem
+        except PositionError as error:
+            problem = problem or error
+    return Side.RED, problem
 
 
 def _verdict(store: TableStore, view: View, reading: Reading) -> str:
@@ -270,7 +286,7 @@ def _changes(view: View, sketch: Sketch) -> str:
         "side": Sketch(sketch.board, sketch.side.other),
         "mirror": sketch.mirrored(),
         "swap": sketch.swapped(),
-        "clear": Sketch.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w"),
+        "clear": Sketch.from_fen(f"{_KINGS} w"),
     }
     turned = replace(view, flip=not view.flip)
     links = ""
