@@ -153,3 +153,18 @@ def test_values_on_the_board_can_be_read(phone: Any) -> None:
     found = phone.execute_script(sizes)
     assert found
     assert all(size >= 13 and inside for size, inside in found)
+
+
+@pytest.mark.parametrize("language", ["en", "zh-Hans", "zh-Hant"])
+def test_the_outcomes_of_the_handbook_are_in_view(phone: Any, language: str) -> None:
+    open_page(phone, f"/handbook?lang={language}")
+    assert phone.execute_script("return document.documentElement.scrollWidth") <= 390
+    ends = """return [...document.querySelectorAll(".chapter :is(td, th):nth-child(-n + 5)")].map(
+            (cell) => { const range = document.createRange(); range.selectNodeContents(cell);
+            return range.getBoundingClientRect().right; })"""
+    found = phone.execute_script(ends)
+    assert found
+    assert max(found) <= 390
+    names = "return document.querySelector('.chapter td').getBoundingClientRect().left >= 0"
+    phone.execute_script("document.querySelector('.scroll').scrollLeft = 200")
+    assert phone.execute_script(names)  # further columns are read beside the name of the endgame
