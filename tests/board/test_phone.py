@@ -69,6 +69,29 @@ def test_the_board_of_a_game_stays_under_the_finger(phone: Any) -> None:
         assert abs(top_of_board(phone) - before) < 2
 
 
+@pytest.mark.parametrize("path", [KNIGHT, f"{KNIGHT}&mode=play", "/?mode=edit", "/search/KRKN"])
+@pytest.mark.parametrize("scrolled", [0, 150])
+def test_an_error_is_in_view_and_moves_nothing(phone: Any, path: str, scrolled: int) -> None:
+    open_page(phone, path)
+    phone.execute_script("scrollTo(0, arguments[0])", scrolled)
+    places = """return [scrollY, ...document.querySelectorAll("header, #main section, #main form")]
+            .map((each) => each.getBoundingClientRect?.().top ?? each)"""
+    before = phone.execute_script(places)
+    one(phone, ".find input").send_keys("nonsense")
+    phone.execute_script("scrollTo(0, arguments[0])", scrolled)
+    phone.execute_script("document.querySelector('.find').requestSubmit()")
+    note = until(lambda: one(phone, ".problem.here"))
+    assert phone.execute_script(places) == before
+    box = phone.execute_script("return arguments[0].getBoundingClientRect().toJSON()", note)
+    assert box["top"] >= 0
+    assert box["bottom"] <= 844
+    assert box["left"] >= 0
+    assert box["right"] <= 390
+    note.click()
+    assert not count(phone, ".problem.here")
+    assert phone.execute_script(places) == before
+
+
 def test_another_game_begins_at_the_top(phone: Any) -> None:
     open_page(phone, KNIGHT)
     one(phone, ".find input").send_keys("9/9/4k4/9/9/9/9/9/1n7/R2K5 w")

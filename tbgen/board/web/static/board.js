@@ -7,7 +7,7 @@
 // The server supplies all chess knowledge: data attributes of a page hold the address of each move.
 
 import { board, main, pieceOn, point, pointer, squareAt, still } from "./drawing.js";
-import { address, arrive, follows, go, onArrival, revisit, state, store, stored } from "./navigation.js";
+import { address, arrive, dismiss, follows, go, onArrival, revisit, state, store, stored } from "./navigation.js";
 import { choose, moves, press, refuse } from "./moves.js";
 import { edit, editing, followLater, movePiece, takePiece } from "./editor.js";
 import { filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
@@ -61,6 +61,15 @@ document.addEventListener("submit", (event) => {
   const keep = form.matches(".find") ? "push" : "replace";
   if (form.method === "post") go(form.action, { animate: false, keep, form: fields });
   else go(`${form.action}?${fields}`, { animate: false });
+});
+
+// An error is shown until the next press. A press on the error itself does not reach what is below.
+document.addEventListener("keydown", dismiss);
+document.addEventListener("pointerdown", (event) => {
+  if (!event.target.closest(".problem.here")) dismiss();
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest(".problem.here")) dismiss();
 });
 
 // -- pieces under the pointer ----------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Moves on the board: selecting a piece shows its targets with the value of each move.
 
 import { arrow, board, clear, main, mark, namesOfMoves, pieceOn, say, target, tip } from "./drawing.js";
-import { complain, dismiss, go, onArrival, state } from "./navigation.js";
+import { complain, go, onArrival, state } from "./navigation.js";
 
 let known = {};
 
@@ -25,7 +25,6 @@ export function choose(name) {
 
 // Handle a click on a square (null: off the board): select a piece, or make a move.
 export function press(name) {
-  dismiss();
   if (!name) return choose(null);
   const made = state.chosen && known[state.chosen + name];
   if (made) {

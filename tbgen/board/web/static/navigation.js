@@ -1,7 +1,7 @@
 // Navigation without page loads: address of a link -> fetch -> new header, <main> and settings.
 //
-// If a request fails or its answer is an error page, the board stays, with the message above it, and
-// so does its address: entries of the history are numbered, and the history returns to the entry of
+// If a request fails or its answer is an error page, the page stays, with the message over it, and so
+// does its address: entries of the history are numbered, and the history returns to the entry of
 // the page shown. The live region announces a new page, and the focus is kept. A page with another
 // game begins at its top; in the same game the board stays where it is on the screen.
 
@@ -52,7 +52,7 @@ function subjectOf(page, reached) {
 
 // Make a change of the page, and keep the board where it is on the screen. Where the page cannot be
 // scrolled up as far, blank space follows the verdict.
-export function inPlace(change) {
+function inPlace(change) {
   const top = () => board()?.getBoundingClientRect().top;
   const before = top();
   change();
@@ -162,20 +162,20 @@ function fail(words) {
   if (away) history.go(away);
 }
 
-// Remove the error above the board.
+// Remove the error shown over the page.
 export function dismiss() {
-  inPlace(() => main().querySelector(".problem.here")?.remove());
+  main().querySelector(".problem.here")?.remove();
 }
 
-// Show an error above the board.
+// Show an error over the page.
 export function complain(words) {
   main().classList.remove("busy");
-  main().querySelector(".problem.here")?.remove();
+  dismiss();
   const note = document.createElement("p");
   note.className = "notice problem here";
   note.setAttribute("role", "alert");
   note.textContent = words || "?";
-  (main().querySelector(".verdict") || main()).prepend(note);
+  main().prepend(note);
 }
 
 // Text of some elements, as sentences for the live region.
