@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("selenium", reason="selenium is not installed")
 
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 
 from tests.helpers.browsing import (
@@ -135,3 +136,67 @@ def test_a_change_without_the_server_is_taken_back(page: Any) -> None:
         network(page)
     click(page, "d5")
     until(lambda: loaded(page, "d0 d5 e9"))
+
+
+def mark_palette(driver: Any) -> None:
+    """Add the class `old` to the palette, which a new page replaces."""
+    driver.execute_script("document.querySelector('.palette').classList.add('old')")
+
+
+@pytest.mark.parametrize("finger", [False, True])
+def test_a_press_on_the_palette_outlives_its_button(slow: Any, finger: bool) -> None:
+    one(slow, ".piece[data-piece='N']").click()
+    mark_palette(slow)
+    click(slow, "d5")
+    box = one(slow, ".piece[data-piece='R']").rect
+    x, y = (int(box[at] + box[size] / 2) for at, size in (("x", "width"), ("y", "height")))
+    if finger:
+        slow.execute_cdp_cmd(
+            "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+        )
+    else:
+        held = ActionChains(slow, duration=0)
+        held.w3c_actions.pointer_action.move_to_location(x, y)
+        held.w3c_actions.pointer_action.pointer_down()
+        held.perform()
+    until(lambda: not count(slow, ".palette.old, .busy"))
+    if finger:
+        slow.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    else:
+        ActionChains(slow).release().perform()
+    until(lambda: one(slow, ".piece[data-piece='R']").get_attribute("aria-pressed") == "true")
+    click(slow, "f5")
+    until(lambda: loaded(slow, "d0 d5 e9 f5"))
+    assert "/3N1R3/" in slow.current_url
+
+
+def typed(driver: Any, text: str) -> None:
+    """Type a position into the field of the editor, in one moment."""
+    driver.execute_script(
+        "const field = document.querySelector('form.text textarea'); field.focus();"
+        "field.value = arguments[0]; field.dispatchEvent(new Event('input', {bubbles: true}))",
+        text,
+    )
+
+
+def test_a_change_follows_the_text_typed_before(slow: Any) -> None:
+    one(slow, ".piece[data-piece='N']").click()
+    typed(slow, "3k5/9/9/9/9/9/9/9/9/R3K4 w")
+    click(slow, "i5")
+    until(lambda: loaded(slow, "a0 d9 e0 i5"))
+    typed(slow, "3k5/9/9/9/9/9/9/9/9/R3K4 w")
+    slow.find_element(By.LINK_TEXT, "Mirror").click()
+    until(lambda: loaded(slow, "e0 f9 i0"))
+    assert_no_console_errors(slow)
+
+
+def test_text_typed_after_a_change_is_kept(slow: Any) -> None:
+    one(slow, ".piece[data-piece='N']").click()
+    mark_palette(slow)
+    click(slow, "i5")
+    one(slow, "form.text textarea").click()
+    typed(slow, "3k5/9/9/9/9/9/9/9/9/R3K4")
+    until(lambda: not count(slow, ".palette.old"))
+    ActionChains(slow).send_keys(" b").perform()
+    until(lambda: loaded(slow, "a0 d9 e0") and count(slow, "#main[data-fen$='R3K4_b']"))
+    assert one(slow, "form.text textarea").get_property("value") == "3k5/9/9/9/9/9/9/9/9/R3K4 b"

@@ -308,8 +308,8 @@ def _form(view: View, reading: Reading) -> str:
     return (
         f'<form class="text" action="/" method="get">{hidden}'
         f"<label>{view.message('paste')}"
-        f'<textarea name="fen" rows="3" maxlength="400" spellcheck="false">{escape(typed)}'
-        f"</textarea></label>"
+        f'<textarea class="typed" name="fen" rows="3" maxlength="400" spellcheck="false">'
+        f"{escape(typed)}</textarea></label>"
         f'<button type="submit">{view.message("set")}</button></form>{pai}'
     )
 

@@ -9,7 +9,7 @@
 import { board, main, pieceOn, point, pointer, squareAt, still } from "./drawing.js";
 import { address, arrive, dismiss, follows, go, onArrival, revisit, state, store, stored } from "./navigation.js";
 import { choose, moves, press, refuse } from "./moves.js";
-import { edit, editing, followLater, movePiece, takePiece } from "./editor.js";
+import { awaiting, edit, editing, followLater, movePiece, takePiece } from "./editor.js";
 import { filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
 import { wholeScreen } from "./fullscreen.js";
 import "./keys.js";
@@ -48,7 +48,7 @@ document.addEventListener("click", (event) => {
   if (link.closest("#settings")) {
     store("settings", new URLSearchParams([...href.searchParams].filter(([name]) => SETTINGS.includes(name))));
   }
-  if (editing() && state.request) return void followLater(link);
+  if (editing() && awaiting()) return void followLater(link);
   return void go(href.href);
 });
 

@@ -11,10 +11,13 @@ import { address, enter, go, onArrival, root, state, within } from "./navigation
 
 const ERASER = "x";
 
-// Square of the selected piece, latest request whose arrangement is drawn already, and a promise
-// that ends with the changes asked for.
+// Square of the selected piece, latest request whose arrangement is drawn already, field in which
+// text was typed last, button of the palette that a finger touched last, and a promise that ends with
+// the changes asked for.
 let held = null;
 let drawn = null;
+let typed = null;
+let touched = null;
 let changes = Promise.resolve();
 
 export function editing() {
@@ -31,11 +34,15 @@ async function set(found) {
   enter("push", within(href));
   const request = go(href, { animate: false, keep: "" });
   drawn = request;
-  if (!(await request) && drawn === request) showPieces(fromFen(main().dataset.fen));
+  const shown = await request;
+  if (shown && state.typing !== null) keepText();
+  if (!shown && drawn === request) showPieces(fromFen(main().dataset.fen));
 }
 
-// Make a change of the arrangement last asked for, once the board shows that.
+// Make a change of the arrangement last asked for, once the board shows that. Text typed before is
+// looked up first.
 function inTurn(change) {
+  lookUp();
   changes = changes.finally(async () => {
     while (state.request && state.request !== drawn) await state.request;
     if (editing()) await change();
@@ -46,6 +53,11 @@ function select(name) {
   held = name;
   clear(".selected");
   if (name) mark("selected", name, 51);
+}
+
+// Return whether a change must wait for a page, or for text typed to be looked up.
+export function awaiting() {
+  return state.request !== null || state.typing !== null;
 }
 
 // Follow a link once the current request has ended: the link like it on the page then shown.
@@ -110,14 +122,17 @@ function showPalette() {
   }
 }
 
-// Drag a piece from the palette; a short press only chooses it.
+// Drag a piece from the palette; a short press only chooses it. A press causes no click if a new page
+// has replaced the button meanwhile, and a tap causes none, as its touchstart is prevented.
 document.addEventListener("pointerdown", (event) => {
   const button = event.target.closest(".palette .piece");
   if (!button || event.button) return;
   const letter = button.dataset.piece;
+  let moved = false;
   let ghost = null;
   const move = (now) => {
-    if (!ghost && Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) < 8) return;
+    if (!moved && Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) < 8) return;
+    moved = true;
     if (!ghost && letter !== ERASER) {
       ghost = newPiece(letter, 0, 0);
       ghost.classList.add("dragging");
@@ -130,12 +145,14 @@ document.addEventListener("pointerdown", (event) => {
     removeEventListener("pointermove", move);
     removeEventListener("pointerup", end);
     removeEventListener("pointercancel", end);
+    if (!moved && now.type === "pointerup" && (touched === button || !button.isConnected)) takePiece(letter);
     if (!ghost) return;
     ghost.remove();
     const inside = now.type === "pointerup" && board().contains(document.elementFromPoint(now.clientX, now.clientY));
     const name = inside && squareAt(now);
     if (name) inTurn(() => place(letter, name));
   };
+  touched = null;
   addEventListener("pointermove", move);
   addEventListener("pointerup", end);
   addEventListener("pointercancel", end);
@@ -143,15 +160,9 @@ document.addEventListener("pointerdown", (event) => {
 });
 
 document.addEventListener("touchstart", (event) => {
-  if (event.target.closest(".palette .piece")) event.preventDefault();
+  touched = event.target.closest(".palette .piece");
+  if (touched) event.preventDefault();
 }, { passive: false });
-
-// A tap on the palette causes no click, as its touchstart is prevented.
-document.addEventListener("touchend", (event) => {
-  const button = event.target.closest(".palette .piece");
-  const end = event.changedTouches[0];
-  if (button && button.contains(document.elementFromPoint(end.clientX, end.clientY))) takePiece(button.dataset.piece);
-});
 
 // Check the text while it is typed. The field keeps the focus and its text, also what is typed while
 // the page is loaded.
@@ -159,19 +170,25 @@ document.addEventListener("input", (event) => {
   const field = event.target;
   if (!field.matches("form.text textarea")) return;
   clearTimeout(state.typing);
-  if (!field.value.trim()) return; // the board stays
-  state.typing = setTimeout(async () => {
-    const asked = field.value;
-    const query = new URLSearchParams(new FormData(field.form));
-    if (!(await go(`${root}?${query}`, { animate: false, keep: "replace" }))) return;
-    const now = main().querySelector("form.text textarea");
-    if (!now) return;
-    now.value = field.value;
-    now.focus();
-    now.setSelectionRange(field.selectionStart, field.selectionEnd);
-    if (now.value !== asked) now.dispatchEvent(new Event("input", { bubbles: true }));
-  }, 400);
+  typed = field;
+  state.typing = field.value.trim() ? setTimeout(lookUp, 400) : null; // without text the board stays
 });
+
+// Look up the text typed, unless that is done already.
+async function lookUp() {
+  if (state.typing === null) return;
+  const query = new URLSearchParams(new FormData(typed.form));
+  if (await go(`${root}?${query}`, { animate: false, keep: "replace" })) keepText();
+}
+
+// Put the text typed into the field of a new page.
+function keepText() {
+  const now = main().querySelector("form.text textarea");
+  if (!now) return;
+  now.value = typed.value;
+  if (now === document.activeElement) now.setSelectionRange(typed.selectionStart, typed.selectionEnd);
+  if (state.typing !== null) now.dispatchEvent(new Event("input", { bubbles: true }));
+}
 
 onArrival(() => {
   if (!editing()) {

@@ -97,6 +97,7 @@ export function go(href, how = {}) {
   state.address = how.form ? "" : href;
   clearTimeout(state.reply);
   clearTimeout(state.typing);
+  state.typing = null;
   main().classList.add("busy");
   const request = load(href, state.loading.signal, how).finally(() => {
     if (state.request === request) state.request = null;
