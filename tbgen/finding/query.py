@@ -99,9 +99,9 @@ class Query:
     def refuse_impossible(self, file: TableFile) -> None:
         """Raise `InputError`, with the reason, for some queries that no position can match.
 
-        These are queries for pieces that the table lacks, for studies that are not wins, for an
-        only move (`only`) in lost positions, and for an offence in a table without rule-decided
-        values. Other queries without a match raise no error.
+        These are queries for pieces that the table lacks, for conditions that exclude each other
+        (`_contradictions`), and for an offence in a table without rule-decided values. Other
+        queries without a match raise no error.
         """
         name, codes = file.header.spec.name, list(file.layout.piece_codes)
         asked = [code for code, _ in self.pieces]
@@ -113,15 +113,39 @@ class Query:
                     f"{LETTERS_BY_CODE[code]}, not {asked.count(code)}",
                     f"Red has {name.material.first.name}",
                 )
-        if self.study and self.outcome not in (None, Outcome.WIN):
-            raise InputError("studies are won positions", "leave out the outcome, or ask for wins")
-        if self.only and self.outcome == Outcome.LOSS:
-            raise InputError("no move keeps a loss", "ask for the only moves of wins or draws")
+        for is_contradiction, error in self._contradictions():
+            if is_contradiction:
+                raise error
         if self.offence is not None and not file.statistics.orders:
             raise InputError(
                 f"no position of {name} is decided by repetition",
                 "search the table of another rule set, or another endgame",
             )
+
+    def _contradictions(self) -> tuple[tuple[bool, InputError], ...]:
+        """Return pairs of two values: whether some conditions exclude each other, and the error."""
+        drawn, lost = self.outcome == Outcome.DRAW, self.outcome == Outcome.LOSS
+        won, loop = self.outcome == Outcome.WIN, self.offence is not None
+        least, most = self.plies or (0, NO_END)
+        outcome, wins = "leave out the outcome", "leave out the outcome, or ask for wins"
+        order, plies = "leave out the order", "leave out the plies"
+        others, kept = "ask for draws or losses", "ask for the only moves of wins or draws"
+        both = "ask for one of them"
+        return (
+            (self.study and (drawn or lost), InputError("studies are won positions", wins)),
+            (self.only and lost, InputError("no move keeps a loss", kept)),
+            (
+                self.zugzwang and (won or self.study or loop),
+                InputError("nobody wins a zugzwang by moving", others),
+            ),
+            (drawn and self.orders[0] > 0, InputError("draws have order 0", order)),
+            (drawn and least > 0, InputError("draws have no plies", plies)),
+            (loop and (drawn or lost), InputError("the winner of a loop is to move", outcome)),
+            (loop and self.orders[1] == 0, InputError("loops have order 1 or above", order)),
+            (loop and least > 0, InputError("a loop that has begun wins in 0 plies", plies)),
+            (self.study and loop, InputError("a study ends where a loop begins", both)),
+            (self.study and most == 0, InputError("a study has 1 ply or more", plies)),
+        )
 
     def candidates(self, statistics: TableStatistics) -> int:
         """Return the number of positions of a table whose side to move and value match."""

@@ -7,7 +7,6 @@ import random
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -181,7 +180,7 @@ def test_a_sample_is_labelled_and_depends_on_the_seed(store: TableStore) -> None
         assert 0 < one.share < 1
         assert len(one.positions) == 24
         assert set(one.positions) != set(other.positions)
-    hasty = search(store, material, replace(wanted, zugzwang=True), seconds=0.0)
+    hasty = search(store, material, Query(zugzwang=True), seconds=0.0)
     assert hasty.share < 0.1
 
 
@@ -384,6 +383,8 @@ def test_games_of_a_search_are_in_its_language(client: TestClient) -> None:
         {"at": "R@z9"},
         {"outcome": "win", "sort": "length"},
         {"sort": "fen"},
+        {"outcome": "draw", "least": "3"},
+        {"decided": "check", "outcome": "loss"},
     ],
 )
 def test_invalid_searches_are_refused(client: TestClient, asked: dict[str, str]) -> None:
