@@ -2,7 +2,8 @@
 
 Squares are a0 to i9, as in most xiangqi programs. Once a GUI sets `UCI_Variant` they are a1 to i10,
 as in Fairy-Stockfish. In the Cyclone dialect a position is a command of its own (`fen F moves ...`,
-`startpos moves ...`), and squares are always a0 to i9. Every `info` line about a depth has
+`startpos moves ...`), and squares are always a0 to i9. A GUI may select it by `ucicyclone` before
+`uci`, as in Fairy-Stockfish. Every `info` line about a depth has
 `tbhits`, even 0.
 """
 
@@ -56,6 +57,10 @@ class Uci(EngineProtocol):
             "uciok",
         ):
             self.write(line)
+
+    def do_ucicyclone(self, words: Sequence[str]) -> None:
+        """Select the Cyclone dialect; only the command `uci`, which follows, has an answer."""
+        self._cyclone = True
 
     def do_ucinewgame(self, words: Sequence[str]) -> None:
         """Stop the search, and prepare the next one for another game.

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tbgen.compiling.jit import compile_lock
+from tbgen.engine.uci import Uci
 from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
 from tbgen.rules import legal_moves
@@ -230,6 +231,20 @@ def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
     engine.say("startpos moves h2e2", "go depth 1 searchmoves h9g7")
     assert best_move(engine.hear("bestmove")) == "h9g7"
     engine.close()
+
+
+def test_ucicyclone_selects_the_cyclone_dialect(loaded):
+    """`ucicyclone` is not answered, but after it ranks count from 0 even with `UCI_Variant`."""
+    said = []
+    protocol = Uci(said.append)
+    protocol.handle("ucicyclone")
+    assert said == []
+    protocol.handle("uci")
+    assert said[-1] == "uciok"
+    protocol.handle("setoption name UCI_Variant value xiangqi")
+    protocol.handle("position startpos moves h2e2")
+    assert len(protocol.game.moves) == 1
+    assert said[-1] == "uciok"
 
 
 def test_ucci_with_tables(tables_dir):
