@@ -12,6 +12,7 @@ at a time uses the searcher.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,6 +30,11 @@ _OTHER_BYTES = 256 << 20
 
 _WAITS_BEFORE_NOTE = 150
 """Waits of 0.02 s for the kernels, 3 s in all, after which a note tells the user the reason."""
+
+_ALLOCATION_SECONDS = 1.0
+"""Longest time for which `isready` waits for the memory of the hash table. A search allocates the
+rest, page by page.
+"""
 
 Result = TypeVar("Result")
 
@@ -145,14 +151,16 @@ class Resources:
     def get_ready(self, options: Options, ended: threading.Event) -> None:
         """Wait for all kernels, open the tables and allocate the hash table.
 
-        Leaves tables and hash table as they are if `ended` is set before the kernels are loaded, or
-        if the kernels of the search cannot be loaded. Raises the errors of `with_tables`.
+        After `_ALLOCATION_SECONDS` the rest of the hash table is left to the search. Leaves tables
+        and hash table as they are if `ended` is set before the kernels are loaded, or if the
+        kernels of the search cannot be loaded. Raises the errors of `with_tables`.
         """
         # Compiling would delay the first answers: wait for the proofs, too.
         searcher = self._wait_for(self._loaded_proofs, ended)
         if searcher is not None:
             self.with_tables(options, lambda: self._set_up(searcher, options))
-            searcher.allocate(ended.is_set)
+            deadline = time.monotonic() + _ALLOCATION_SECONDS
+            searcher.allocate(lambda: ended.is_set() or time.monotonic() > deadline)
 
     def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
         """Wait until `loaded` or `ended` is set; return the searcher if `loaded` is.

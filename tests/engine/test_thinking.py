@@ -1,5 +1,7 @@
 """The search thread and the wait for readiness, without kernels."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
@@ -165,6 +167,24 @@ def test_no_timer_is_left_after_a_ponder_search() -> None:
     assert thinker._timer is not None
     assert thinker._timer.finished.is_set()
     thinker.close()
+
+
+def test_readiness_does_not_wait_long_for_a_large_hash_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Readiness is reported although the allocation, here without end, has not been finished."""
+
+    def allocate(ended: Callable[[], bool]) -> None:
+        while not ended():
+            time.sleep(0.01)
+
+    monkeypatch.setattr("tbgen.engine.resources._ALLOCATION_SECONDS", 0.1)
+    told: Queue[str] = Queue()
+    thinker, searcher = thinker_with(told)
+    monkeypatch.setattr(searcher, "allocate", allocate)
+    thinker.resources._loaded_proofs.set()
+    thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
+    assert told.get(timeout=60) == "ready"
 
 
 def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
