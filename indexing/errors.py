@@ -52,6 +52,12 @@ def excerpt(text: str, length: int = 40) -> str:
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
 
 
+def require_text(value: object, noun: str, error: type[InputError], hint: str) -> None:
+    """Raise `error`, with a hint, if an argument that names a `noun` is no text."""
+    if not isinstance(value, str):
+        raise error(f"a value of type {type(value).__name__} is no {noun}", hint)
+
+
 def enum_member(kind: type[Named], name: str | int) -> Named:
     """Return the member of `kind` whose value, or whose name in lower case, is `name`.
 
@@ -62,8 +68,8 @@ def enum_member(kind: type[Named], name: str | int) -> Named:
         return kind(name)
     except ValueError:
         members = {each.name.lower(): each for each in kind}
-        if name in members:
-            return members[str(name)]
+        if isinstance(name, str) and name in members:
+            return members[name]
         raise InputError(
             f"{excerpt(str(name))} is none of {', '.join(members)}", "name one"
         ) from None

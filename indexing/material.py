@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from tbgen.indexing.errors import MaterialError, excerpt
+from tbgen.indexing.errors import MaterialError, excerpt, require_text
 from tbgen.indexing.squares import LETTERS, PieceType
 
 MAX_COUNT = (1, 2, 2, 2, 2, 2, 5)
@@ -101,6 +101,7 @@ class Material:
         Raises `MaterialError` with a hint.
         """
         hint = "write both sides from their kings on, as in KRNKRAA"
+        require_text(text, "material", MaterialError, hint)
         name = text.strip().replace("-", "").replace("v", "").upper().translate(ALIASES)
         if not name or len(name) > 34:
             raise MaterialError(f"{excerpt(text)} is no material", hint)

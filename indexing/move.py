@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tbgen.indexing.errors import MoveTextError, excerpt
+from tbgen.indexing.errors import MoveTextError, excerpt, require_text
 from tbgen.indexing.squares import parse_square, square_name
 
 SEPARATOR = "[-x]?"
@@ -26,11 +26,11 @@ class Move(NamedTuple):
     @classmethod
     def from_iccs(cls, text: str) -> Move:
         """Parse `h2e2`, `H2-E2` or `h2xe2`; raises `MoveTextError`."""
+        hint = "moves are written h2e2: from square, to square"
+        require_text(text, "move", MoveTextError, hint)
         match = ICCS.fullmatch(text.strip())
         if match is None:
-            raise MoveTextError(
-                f"{excerpt(text)} is no move", "moves are written h2e2: from square, to square"
-            )
+            raise MoveTextError(f"{excerpt(text)} is no move", hint)
         source, target = match.groups()
         return cls(parse_square(source.lower()), parse_square(target.lower()))
 

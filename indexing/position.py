@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from tbgen.indexing.errors import PositionError, excerpt
+from tbgen.indexing.errors import PositionError, excerpt, require_text
 from tbgen.indexing.material import MAX_COUNT, Army, Material
 from tbgen.indexing.squares import (
     EMPTY,
@@ -114,6 +114,7 @@ class Position:
         move, 黑 for Black, and `_` or `+` in place of blanks. The third and the fourth field must
         be dashes, so that moves after the side to move are an error and not ignored.
         """
+        require_text(fen, "FEN", PositionError, f"give text, as in '{START_FEN}'")
         fields = fen.replace("_", " ").replace("+", " ").split()
         if not fields:
             raise PositionError("the FEN is empty", f"a FEN looks like '{START_FEN}'")
@@ -203,7 +204,7 @@ class Position:
 
 def as_position(position: Position | str) -> Position:
     """Return a position, or parse its FEN; raises `PositionError`."""
-    return Position.from_fen(position) if isinstance(position, str) else position
+    return position if isinstance(position, Position) else Position.from_fen(position)
 
 
 def rank_texts(board: bytes, letters: str = LETTERS_BY_CODE) -> list[str]:

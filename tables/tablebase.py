@@ -237,7 +237,7 @@ class Tablebase:
 
     def _requested(self, material: Material | str) -> Material:
         self.checkpoint()
-        return Material.parse(material) if isinstance(material, str) else material
+        return material if isinstance(material, Material) else Material.parse(material)
 
     def wdl_file(self, material: Material | str) -> WdlFile | None:
         """Return the open win-draw-loss file of a material; None if it has none.

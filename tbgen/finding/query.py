@@ -16,7 +16,7 @@ from typing import SupportsIndex
 
 from tbgen.answers.mechanism import Offence
 from tbgen.indexing import InputError, Side
-from tbgen.indexing.errors import excerpt
+from tbgen.indexing.errors import excerpt, require_text
 from tbgen.indexing.position import LETTER_ALIASES, LETTERS_BY_CODE
 from tbgen.indexing.squares import EMPTY, area, parse_square, piece_kind, piece_side, square_name
 from tbgen.notation.materials import LETTER_OF_CHARACTER
@@ -175,21 +175,23 @@ def read_range(text: str, name: str) -> tuple[int, int]:
     return least, most
 
 
-def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
+def read_pieces(texts: Iterable[str] | str) -> tuple[tuple[int, int], ...]:
     """Parse texts such as `R@e5`, `R@e5,k@d9` or `红车e5`; return pairs (piece code, square).
 
     Black's letters are in lower case. Other letters that a FEN may have are accepted, as in `h@E5`.
-    Raises `InputError` for any other text, a square where the piece cannot stand, and two
+    Raises `InputError` for any other text or value, a square where the piece cannot stand, and two
     different pieces on one square.
     """
+    hint = "write R@e5, or r@e5 for Black's rook"
+    listed = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else list(texts)
+    for each in listed:
+        require_text(each, "piece on a square", InputError, hint)
     found: dict[int, int] = {}
-    for text in (part for each in texts for part in re.split(r"[\s,，、]+", each.strip(" ,，、"))):
+    for text in (part for each in listed for part in re.split(r"[\s,，、]+", each.strip(" ,，、"))):
         match = _PIECE_AT.fullmatch(text)
         code = LETTERS_BY_CODE.find(_letter(match[1])) if match else -1
         if match is None or code <= EMPTY:
-            raise InputError(
-                f"{excerpt(text)} is no piece on a square", "write R@e5, or r@e5 for Black's rook"
-            )
+            raise InputError(f"{excerpt(text)} is no piece on a square", hint)
         square = parse_square(match[2].lower())
         if square not in area(piece_side(code), piece_kind(code)):
             raise InputError(

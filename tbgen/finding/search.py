@@ -121,11 +121,11 @@ class Search:
             raise InputError("only studies have a length", "ask for studies, or sort by plies")
         if limit is not None and not (isinstance(limit, SupportsIndex) and limit >= 1):
             raise InputError(f"a limit of {limit} positions", "give 1 or more")
-        if threads < 1:
+        if not (isinstance(threads, SupportsIndex) and threads >= 1):
             raise InputError(f"{threads} threads", "give 1 or more")
         if isinstance(material, str) and (query.turn is not None or query.pieces):
             require_stronger_first(material)
-        self.material = parse_material(material) if isinstance(material, str) else material
+        self.material = material if isinstance(material, Material) else parse_material(material)
         if not self.material.needs_table:
             raise InputError(
                 f"{self.material} is always a draw", "name an endgame with an attacker"
@@ -443,6 +443,6 @@ def find(
         differs=differs,
         study=study,
         offence=None if loop is None else enum_member(Offence, loop),
-        pieces=read_pieces([pieces] if isinstance(pieces, str) else pieces),
+        pieces=read_pieces(pieces),
     )
     return Search(tables, material, query, sort=sort, limit=limit, after=after, threads=threads)

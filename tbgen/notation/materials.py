@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from tbgen.indexing import Army, Material, MaterialError
-from tbgen.indexing.errors import excerpt
+from tbgen.indexing.errors import excerpt, require_text
 from tbgen.indexing.squares import LETTERS
 from tbgen.notation.chinese import is_chinese
 
@@ -48,6 +48,7 @@ def parse_material(words: str) -> Material:
 
     Raises `MaterialError`, with a hint, for other text.
     """
+    require_text(words, "material", MaterialError, "write both sides, as in KRNKR")
     material = read_material(words)
     if material is not None:
         return material

@@ -17,7 +17,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from tbgen.indexing.errors import InputError, MoveTextError, excerpt
+from tbgen.indexing.errors import InputError, MoveTextError, excerpt, require_text
 from tbgen.indexing.move import ICCS, SEPARATOR, Move
 from tbgen.indexing.position import Position, as_position
 from tbgen.indexing.squares import FILES, piece_kind, piece_side, square_name
@@ -46,6 +46,7 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
     `PositionError` for a malformed FEN.
     """
     position = as_position(position)
+    require_text(text, "move", MoveTextError, _HINT)
     text = text.rstrip(_MARKS).strip() or text
     if not chinese.is_chinese(text):
         text = unicodedata.normalize("NFKC", text)  # full-width letters and digits
@@ -75,7 +76,7 @@ def format_move(position: Position | str, move: Move | str, notation: str = "icc
     `MoveTextError`; other illegal moves are not detected.
     """
     position = as_position(position)
-    move = Move.from_iccs(move) if isinstance(move, str) else move
+    move = move if isinstance(move, tuple) else Move.from_iccs(move)
     if notation == "iccs":
         return move.iccs
     if notation == "fairy":
@@ -166,5 +167,5 @@ def _places(position: Position) -> dict[int, RelativePlace]:
 
 def _unknown(notation: str) -> InputError:
     return InputError(
-        f"{excerpt(notation)} is no notation of moves", f"choose {', '.join(MOVE_NOTATIONS)}"
+        f"{excerpt(str(notation))} is no notation of moves", f"choose {', '.join(MOVE_NOTATIONS)}"
     )

@@ -18,7 +18,7 @@ import re
 from typing import NamedTuple
 
 from tbgen.indexing import boardcode
-from tbgen.indexing.errors import InputError, PositionError, excerpt
+from tbgen.indexing.errors import InputError, PositionError, excerpt, require_text
 from tbgen.indexing.position import (
     LETTER_ALIASES,
     LETTERS_BY_CODE,
@@ -66,6 +66,7 @@ def parse_position(text: str, side: Side | None = None) -> Position:
 
 def read_position(text: str, side: Side | None = None) -> PositionText:
     """Return the position of `text` like `parse_position`, with its style and viewpoint."""
+    require_text(text, "position", PositionError, f"give text, as in '{START_FEN}'")
     stripped = text.strip()
     if not stripped:
         raise PositionError("the position is empty", f"a FEN looks like '{START_FEN}'")
@@ -109,7 +110,7 @@ def format_position(
     if style == "board":
         return _format_board(position, viewpoint)
     raise InputError(
-        f"{excerpt(style)} is no notation of positions", f"choose {', '.join(POSITION_STYLES)}"
+        f"{excerpt(str(style))} is no notation of positions", f"choose {', '.join(POSITION_STYLES)}"
     )
 
 

@@ -112,7 +112,7 @@ class Environment:
         Raises `MoveTextError` for a move that is not legal, or after the end of the game. After an
         error the game is as before.
         """
-        wanted = Move.from_iccs(move) if isinstance(move, str) else move
+        wanted = move if isinstance(move, tuple) else Move.from_iccs(move)
         if wanted not in self.legal_moves:
             raise MoveTextError(
                 f"{excerpt(str(wanted))} is no legal move of {self.position.fen}",

@@ -255,7 +255,7 @@ def chosen_materials(
         rule_set = tablebase.rule_set
         chosen = [name.material for name in names if name.rule_set == rule_set]
     else:
-        chosen = [Material.parse(m) if isinstance(m, str) else m for m in materials]
+        chosen = [m if isinstance(m, Material) else Material.parse(m) for m in materials]
     return tuple(dict.fromkeys(material for material in chosen if material.needs_table))
 
 

@@ -153,7 +153,7 @@ def judge(
     if occurrences < 2:
         raise ValueError("a repetition needs at least 2 occurrences")
     rules = enum_member(Rules, rules)
-    read = [Move.from_iccs(move) if isinstance(move, str) else move for move in moves]
+    read = [move if isinstance(move, tuple) else Move.from_iccs(move) for move in moves]
     game = Game.read(_first_position(position), read, rules.chase_rules(minor_chases=minor_chases))
     return judge_game(game, rules=rules, occurrences=occurrences)
 
@@ -163,7 +163,7 @@ def _first_position(position: Position | str) -> Position:
 
     Raises `PositionError`.
     """
-    if not isinstance(position, str):
+    if isinstance(position, Position):
         return position
     try:
         return Position.from_fen(position)

@@ -14,8 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import tbgen
+from tbgen import Environment, InputError, find, is_legal, judge, legal_moves, read_table
 from tbgen.answers.reasons import explain_line, explain_move, explain_position
 from tbgen.indexing import Material, Move, Position, Side
+from tbgen.notation import format_move, format_position, parse_move, parse_position
 from tbgen.play.choice import _earlier_occurrences
 from tbgen.play.mainline import Ending
 from tbgen.play.preference import RootMove, is_direct_win
@@ -384,3 +386,34 @@ def test_names_of_materials(check: GameTablebase) -> None:
     assert {name.material for name in check.available()} == {
         Material.parse(name) for name in ("KRK", "KNK", "KPK", "KRKN")
     }
+
+
+@pytest.mark.parametrize("value", [None, b"4k4/9/9/9/9/9/9/9/9/R2K5 w", 5, ["KRKN"]])
+def test_values_of_other_types_are_input_errors(tables_dir: Path, value: Any) -> None:
+    """Where a FEN, a material or a move is expected, values that are no text are refused."""
+    fen, kind = "4k4/9/9/9/9/9/9/9/9/R2K5 w", type(value).__name__
+    with open_tablebase(tables_dir, rules="check") as tables:
+        for expected, ask in (
+            ("FEN", tables.probe),
+            ("FEN", tables.get),
+            ("FEN", lambda each: tables.probe_many([each])),
+            ("FEN", tables.best_move),
+            ("FEN", tables.mainline),
+            ("FEN", legal_moves),
+            ("FEN", is_legal),
+            ("FEN", lambda each: judge(each, ["a0a1"])),
+            ("FEN", lambda each: Environment(tables, each)),
+            ("FEN", format_position),
+            ("position", parse_position),
+            ("material", tables.stats),
+            ("material", Material.parse),
+            ("material", lambda each: find(each, tables)),
+            ("material", lambda each: read_table(each, tables)),
+            ("move", Move.from_iccs),
+            ("move", lambda each: judge(fen, [each])),
+            ("move", lambda each: parse_move(fen, each)),
+            ("move", lambda each: format_move(fen, each)),
+            ("move", Environment(tables, fen).step),
+        ):
+            with pytest.raises(InputError, match=f"a value of type {kind} is no {expected}; "):
+                ask(value)
