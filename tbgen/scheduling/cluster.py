@@ -20,10 +20,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import signal
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
+from multiprocessing import resource_tracker
 from typing import Any
 
 import tbgen
@@ -97,7 +99,8 @@ class Cluster(Executor):
 
                 opened.enter_context(dask.config.set(_LOCAL_SETTINGS))
                 opened.enter_context(safe_path())
-                cluster = opened.enter_context(_local_cluster(address, memory))
+                with _blocked_interrupts():
+                    cluster = opened.enter_context(_local_cluster(address, memory))
                 address, self._security = cluster.scheduler_address, cluster.security
             elif not _SCHEDULER.fullmatch(address):
                 raise InputError(
@@ -289,6 +292,25 @@ def _local_cluster(address: str, memory: int) -> Any:
             f"the processes of {address} do not start: {error}",
             "try again; --jobs builds in processes without dask",
         ) from error
+
+
+@contextlib.contextmanager
+def _blocked_interrupts() -> Iterator[None]:
+    """Context manager: threads and processes started inside never get Ctrl-C.
+
+    A terminal sends it to workers, too, which would print tracebacks. Here it is raised at the end.
+    Not on Windows, which has no masks of signals.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # `multiprocessing` starts its tracker before its first process, and unblocks the signal then.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _distributed() -> Any:

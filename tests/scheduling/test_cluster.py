@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import ssl
+import subprocess
+import time
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,6 +22,7 @@ import distributed
 import tbgen
 from tbgen.indexing.errors import InputError
 from tbgen.scheduling.cluster import Cluster
+from tests.helpers.commands import TBGEN, restore_signals
 
 
 def connect_without_certificate(address: str) -> None:
@@ -86,3 +91,20 @@ def test_the_version_of_a_worker_is_that_of_the_code_it_imports(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(InputError, match=r"has tbgen 0\.1, this build has tbgen [1-9]"):
         Cluster(print, "local:1", memory=1 << 20, floor=1)
+
+
+def test_ctrl_c_ends_a_local_cluster_without_tracebacks(tmp_path: Path) -> None:
+    """A terminal sends Ctrl-C to all processes of its group; the command alone reports it."""
+    arguments = ["KRNKR", "--rules", "none", "--dask", "local:2", "--tables", str(tmp_path)]
+    process = subprocess.Popen(
+        [str(TBGEN), "build", *arguments], stderr=subprocess.PIPE, text=True,
+        start_new_session=True, preexec_fn=restore_signals,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("*.xqt")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert stderr.splitlines()[-2] == "error: interrupted"
