@@ -193,7 +193,7 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
     excludes a second writer. Raises `OSError`, which names `path` if the disk is full; errors in
     the `with` block pass through.
     """
-    part = path.with_name(f".{path.name}.part")
+    part = _part_of(path)
     with contextlib.suppress(FileNotFoundError):
         state = part.lstat()
         if stat.S_ISREG(state.st_mode) and not _is_private(state):
@@ -213,6 +213,20 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
             if not part.stat().st_size:
                 part.unlink()
         raise
+
+
+def remove_part(path: Path) -> None:
+    """Remove the file of a failed attempt of `continuing`; the caller holds its lock.
+
+    Errors are ignored.
+    """
+    with contextlib.suppress(OSError):
+        _part_of(path).unlink()
+
+
+def _part_of(path: Path) -> Path:
+    """Return the path of the file that `continuing` writes before it gets the name `path`."""
+    return path.with_name(f".{path.name}.part")
 
 
 def _is_private(state: os.stat_result) -> bool:

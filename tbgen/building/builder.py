@@ -44,7 +44,7 @@ from tbgen.system.platform import import_permanently
 from tbgen.tables.build_records import build_record_path, write_build_record
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
-from tbgen.tables.files import locked, remove_leftovers
+from tbgen.tables.files import locked, remove_leftovers, remove_part
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import Metric, TableName
 from tbgen.tables.palettes import Palette
@@ -199,7 +199,8 @@ class Builder:
 
         Three kinds of checkpoints stay: those in a directory that cannot be written; one newer than
         a finished table, left by an interrupted `rebuild`; and those of the other metric, unless
-        `Task.metric` is None, so that both metrics may have been tried.
+        `Task.metric` is None, so that both metrics may have been tried. A part
+        of the table that an interrupted download has left is removed, too.
 
         Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
         has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an
@@ -221,11 +222,13 @@ class Builder:
                 TableFile(self._path(name), name=name).close()
                 if not reads:
                     remove_older_state(self.directory, name)
+                    remove_part(self._path(name))
                 return Built(name)
             built = self._build_table(task)
             # Without a metric in the task, the first choice may have left a checkpoint, too.
             for metric in (built.name.metric,) if task.metric else Metric:
                 remove_state(self.directory, self._name(task.material, metric))
+            remove_part(self._path(built.name))
             return built
 
     def _name(self, material: Material, metric: Metric) -> TableName:

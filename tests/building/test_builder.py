@@ -101,6 +101,17 @@ def test_files_of_killed_builds_are_removed(tmp_path: Path) -> None:
         }  # fmt: skip
 
 
+def test_a_build_removes_what_an_interrupted_download_of_its_table_has_left(tmp_path: Path) -> None:
+    """It is removed once the table is built, and also if the table has been built before."""
+    part, other = tmp_path / ".KRK.none.dtm.xqt.part", tmp_path / ".KPK.none.dtm.xqt.part"
+    other.write_text("half")
+    for _ in ("built", "present"):
+        part.write_text("half")
+        Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
+        assert not part.exists()
+    assert other.exists()
+
+
 @pytest.mark.parametrize(
     "name",
     [
