@@ -199,8 +199,8 @@ class Builder:
 
         Three kinds of checkpoints stay: those in a directory that cannot be written; one newer than
         a finished table, left by an interrupted `rebuild`; and those of the other metric, unless
-        `Task.metric` is None, so that both metrics may have been tried. A part
-        of the table that an interrupted download has left is removed, too.
+        `Task.metric` is None, so that both metrics may have been tried. A part of the table that an
+        interrupted download has left is removed, too.
 
         Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
         has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an
