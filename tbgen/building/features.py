@@ -28,7 +28,7 @@ LEAST_ENTROPY = 0.05
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Outcomes of the positions of a table, as shares."""
+    """Outcomes of the positions of a table: shares of wins, and the entropy of the values."""
 
     wins: tuple[float, float]
     """Share of positions that the side to move wins, with the first and the second army to move."""

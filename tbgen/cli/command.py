@@ -185,7 +185,7 @@ def _report(error: BaseException, ctx: click.Context | None, *, as_json: bool = 
     """Report an exception and return the exit status; raise the exception again if it is a bug.
 
     ctx : context of the command that failed; None if the error came before the command ran
-    as_json : whether to print the failure as JSON, too, as with `--json` in `ctx`
+    as_json : whether to print the failure as JSON, too; `--json` in `ctx` also has this effect
     """
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click treats it as Ctrl-D at a prompt

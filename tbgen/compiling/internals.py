@@ -192,7 +192,7 @@ def pass_by_pointer(cls: type) -> None:
 
 @register_model(_Pointer)
 class _Model(models.PrimitiveModel):  # type: ignore[misc]
-    """numba data model: representation of a `_Pointer` in compiled code, the tuple's address."""
+    """numba data model of `_Pointer`: in compiled code it is the address of the named tuple."""
 
     def __init__(self, manager: Any, of: _Pointer) -> None:
         fields = manager[of.plain].get_data_type()

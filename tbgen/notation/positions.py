@@ -204,9 +204,9 @@ def _board_lines(text: str) -> list[str]:
 def _parse_board(lines: list[str]) -> tuple[Position, Side]:
     """Return the position and the viewpoint of a diagram of ten lines of nine points.
 
-    Optional are rank names on either edge, a line of file names, and a line with the side to move.
-    Rank names determine the viewpoint, without them the file names, without both it is Red's.
-    Raises `PositionError`.
+    Optional are rank names on either edge, a line of file names, and a line with the side to move
+    (Red without it). The viewpoint, the side at the bottom, follows from the rank names, without
+    them from the file names; without both it is Red. Raises `PositionError`.
     """
     side, turned_files = Side.RED, None
     rows: list[tuple[str, str]] = []

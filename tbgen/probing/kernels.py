@@ -58,7 +58,7 @@ MAX_PIECES = 32
 _ATTACKER_BITS = np.int64(
     sum(7 << 4 * piece_code(side, kind) for side in Side for kind in PieceType if kind.is_attacker)
 )
-"""Mask of the counts of rooks, knights, cannons and pawns."""
+"""Mask of rooks, knights, cannons and pawns in `counts` (four bits for each piece code)."""
 
 # Words of a row of `Buffers.tables`. The first four are offsets in `descriptors`: the layout, Red's
 # block map, Black's block map, the end. `RED_BLOCKS` and the next word: a side's first block, or

@@ -63,7 +63,7 @@ _SWEEP_SETS = 6
 """Number of sets whose rows a sweep reads or writes in the lead itself."""
 
 _MOST_WIDTH = 2
-"""Maximum bytes of a number in a plane (`tbgen.tables.palettes`); codes may be shorter."""
+"""Maximum bytes of a number in a plane (`tbgen.tables.palettes`); one byte if codes have one."""
 
 _TILES = 2
 """Number of tiles, of a lead or more, that the writer of a table holds."""

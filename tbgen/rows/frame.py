@@ -279,7 +279,10 @@ def canonical(lead, mid, square, frame):
 
 @part
 def is_canonical(lead, mid, square, frame):
-    """Return whether a slot is the canonical one of its position."""
+    """Return whether a slot is the one that `canonical` returns for its position.
+
+    Its pieces must be on different squares; this is not tested.
+    """
     slot_mid, slot_square = canonical(lead, mid, square, frame)
     return slot_mid == mid and slot_square == square
 

@@ -318,7 +318,8 @@ def _slide_on_board(buffer):
 def _jump_on_board(buffer):
     """Write predecessors by a knight's jumps to the board OUT, from the first board.
 
-    The leg, next to the square where a jump begins, must be empty (board FREE).
+    The first board has the rows of the frontier. The leg, next to the square where a jump begins,
+    must be empty (board FREE).
     """
     for i in range(FIRST, LAST):
         buffer[OUT + i] = (
@@ -333,7 +334,8 @@ def _jump_on_board(buffer):
 def _step_on_board(side, buffer):
     """Write predecessors by a pawn's steps to the board OUT, from the first board.
 
-    Pawns step forwards, and sideways beyond the river.
+    The first board has the rows of the frontier. Pawns step forwards, beyond the river also
+    sideways.
     """
     forwards = RANK if side == 0 else -RANK
     river = (FIRST + LAST) // 2

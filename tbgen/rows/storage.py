@@ -38,7 +38,7 @@ StoredBytes = bytes | tuple[int, int]
 
 
 class Storage:
-    """Storage of one solver: arrays in memory, and bytes to be read again, in memory or a file."""
+    """Storage of one solver: arrays in memory; bytes given to `store`, in memory or in a file."""
 
     on_disk = False
 

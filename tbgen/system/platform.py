@@ -244,8 +244,8 @@ def allocate(descriptor: int, size: int) -> None:
 def release_pages(pages: mmap.mmap) -> None:
     """Return mapped pages to the system, where possible.
 
-    On Linux, anonymous pages become 0; pages of a file keep their contents. On Windows nothing
-    changes.
+    Pages of a file keep their contents. Anonymous pages become 0 on Linux, and may keep their
+    contents on macOS. On Windows nothing changes.
     """
     if not WINDOWS:
         pages.madvise(mmap.MADV_DONTNEED)

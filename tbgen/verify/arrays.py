@@ -177,7 +177,7 @@ class CapturePlane(NamedTuple):
     """Plane of a supporting table, for kernels. Shapes: P pieces of this table."""
 
     side: int
-    """Side to move after the captures, which has lost a piece, as named in this table."""
+    """Side to move after the captures, which has lost a piece; its colour in the table to prove."""
     ranks: NDArray[Any]
     """uint8 or uint16 (n,): the rank of each slot of the supporting table."""
     descriptor: NDArray[np.int64]
@@ -251,7 +251,7 @@ class _Capture(NamedTuple):
 
     table: Table
     side: int
-    """Side to move after the captures, which has lost a piece, as named in this table."""
+    """Side to move after the captures, which has lost a piece; its colour in the table to prove."""
     swapped: bool
     """Whether the supporting table has the armies of Red and Black exchanged."""
     survivors: NDArray[np.int64]

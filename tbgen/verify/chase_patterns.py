@@ -167,9 +167,9 @@ def k_prune_unsafe(graph, due, failed, remaining):
 def _meets(graph, victims, due, met, e, clause):
     """Return whether the answer of an edge meets a clause, or the winner can meet it later.
 
-    The edge leads to a chaser. After each due chase of this chaser, the clause must be met: by the
-    answer itself, or later (`met`). An answer that attacks piece p meets the clause of p if that
-    chase does not remove the attack.
+    One of these must hold for each due chase of the chaser that the edge leads to: the answer meets
+    the clause, or the winner can meet it after this chase (`met`). An answer meets the clause of
+    piece p if it gives check, does not attack p anew, or if this chase does not remove the attack.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase

@@ -144,7 +144,11 @@ class Index(NamedTuple):
 
 @by_pointer
 class BoardState(NamedTuple):
-    """Position and buffers of one thread. Shapes as in `Index`; `places` is `Index.row_slots`."""
+    """Position and buffers of one thread.
+
+    Shapes: M, G as in `Index`; places, the `row_slots` of `Index`; lanes, places rounded up to a
+    multiple of `LANES`; steps, `_MOST_STEPS`.
+    """
 
     board: NDArray[np.int8]
     """int8 (90,): piece codes."""

@@ -171,7 +171,7 @@ def _settle_all(state, graph, path, inside, recompute):
     Once `state.stop` is set, no more nodes are marked.
 
     recompute : bool; also recompute the proof and disproof numbers of all expanded open nodes, the
-        newest first, `_PASSES` times. This is done without a path, so numbers of loops are reset
+        newest first, `_PASSES` times. `path` is ignored, so settled numbers due to loops count as 1
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:

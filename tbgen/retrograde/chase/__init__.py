@@ -6,7 +6,8 @@
     graph     the remaining candidates as a graph, with exact attacks and victims
     game      the winner's clauses on that graph: not for ever checking, nor for ever chasing
 
-`tbgen.verify.chase_patterns` proves these direct wins; the two share no code.
+`tbgen.verify.chase_patterns` proves these direct wins. The two share `tbgen.rules` and
+`tbgen.indexing`, but no search.
 
 Vocabulary
     offender       the side that loses if it must chase one piece for ever; the other is the winner
