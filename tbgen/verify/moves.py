@@ -233,8 +233,10 @@ def make_filter(nodes: Numbers) -> NDArray[np.uint8]:
     uint8 (bytes,); the number of bytes is a power of two, and at least two for each node.
     """
     size = 1 << (2 * len(nodes)).bit_length()
-    bits, numbers = np.zeros(size, np.uint8), nodes % (8 * size)
-    np.bitwise_or.at(bits, numbers >> 3, (1 << (numbers & 7)).astype(np.uint8))
+    bits = np.zeros(size, np.uint8)
+    for some in split_nodes(nodes):
+        numbers = some() % (8 * size)
+        np.bitwise_or.at(bits, numbers >> 3, (1 << (numbers & 7)).astype(np.uint8))
     return bits
 
 
@@ -291,7 +293,9 @@ def stored_keys(nodes: NodeList, arrays: Arrays) -> Numbers:
 
 def stored_orders(nodes: NodeList, arrays: Arrays) -> Numbers:
     """Return the orders of the values stored for nodes, int64 (n,); `NEVER` for draws."""
-    return orders_of_keys(stored_keys(nodes, arrays))
+    return np.concatenate(
+        [orders_of_keys(stored_keys(some(), arrays)) for some in split_nodes(nodes)]
+    )
 
 
 def in_check(nodes: Numbers, arrays: Arrays) -> Flags:

@@ -132,7 +132,9 @@ def _search(
     if arrays.judges_chases:
         # Load the kernels first, and drop the compiler's pages, before the lists are made.
         trim_process()
-        ChasePatterns(arrays, index, split_nodes(NO_NODES), NO_NODES, 1).check_order(1)
+        empty = ChasePatterns(arrays, index, split_nodes(NO_NODES), NO_NODES, 1)
+        trim_process()
+        empty.check_order(1)
         trim_process()
         chases = ChasePatterns(arrays, index, candidates.chasers, compared.chase_claims, threads)
         searches.append(chases)
