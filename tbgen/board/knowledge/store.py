@@ -260,10 +260,7 @@ class TableStore:
     # -- repetition --------------------------------------------------------------------------
 
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
-        """Return the judgement of a game by the rules of the tables.
-
-        Raises as the property `rules`, and as `tbgen.referee.judge`.
-        """
+        """Return the judgement of a game by `self.rules`; raises like it and `referee.judge`."""
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self.rules, minor_chases=minor_chases)
 
