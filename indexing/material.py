@@ -178,6 +178,11 @@ class Material:
         return needed_materials([self])
 
 
+def as_material(material: Material | str) -> Material:
+    """Return a material, or parse its name; raises `MaterialError`."""
+    return material if isinstance(material, Material) else Material.parse(material)
+
+
 def needed_materials(materials: Iterable[Material]) -> list[Material]:
     """List the given materials and all that sequences of captures lead to, each once.
 

@@ -41,3 +41,8 @@ class Move(NamedTuple):
 
     def __str__(self) -> str:
         return self.iccs
+
+
+def as_move(move: Move | str) -> Move:
+    """Return a move, or parse its text in ICCS; raises `MoveTextError`."""
+    return move if isinstance(move, tuple) else Move.from_iccs(move)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Position, as_position
 from tbgen.indexing.errors import enum_member
+from tbgen.indexing.material import as_material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.batches import Boards, look_up
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
@@ -237,7 +238,7 @@ class Tablebase:
 
     def _requested(self, material: Material | str) -> Material:
         self.checkpoint()
-        return material if isinstance(material, Material) else Material.parse(material)
+        return as_material(material)
 
     def wdl_file(self, material: Material | str) -> WdlFile | None:
         """Return the open win-draw-loss file of a material; None if it has none.

@@ -18,7 +18,7 @@ import unicodedata
 from functools import lru_cache
 
 from tbgen.indexing.errors import InputError, MoveTextError, excerpt, require_text
-from tbgen.indexing.move import ICCS, SEPARATOR, Move
+from tbgen.indexing.move import ICCS, SEPARATOR, Move, as_move
 from tbgen.indexing.position import Position, as_position
 from tbgen.indexing.squares import FILES, piece_kind, piece_side, square_name
 from tbgen.notation import chinese, wxf
@@ -76,7 +76,7 @@ def format_move(position: Position | str, move: Move | str, notation: str = "icc
     `MoveTextError`; other illegal moves are not detected.
     """
     position = as_position(position)
-    move = move if isinstance(move, tuple) else Move.from_iccs(move)
+    move = as_move(move)
     if notation == "iccs":
         return move.iccs
     if notation == "fairy":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tbgen.indexing import Move, MoveTextError, Position, Side, as_position
 from tbgen.indexing.errors import enum_member, excerpt
+from tbgen.indexing.move import as_move
 from tbgen.play.repetition import is_lost_by, judge_repetition
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import is_terminal, legal_moves
@@ -112,7 +113,7 @@ class Environment:
         Raises `MoveTextError` for a move that is not legal, or after the end of the game. After an
         error the game is as before.
         """
-        wanted = move if isinstance(move, tuple) else Move.from_iccs(move)
+        wanted = as_move(move)
         if wanted not in self.legal_moves:
             raise MoveTextError(
                 f"{excerpt(str(wanted))} is no legal move of {self.position.fen}",

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Side
+from tbgen.indexing.material import as_material
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import kernels
 from tbgen.probing.kernels import Buffers
@@ -255,7 +256,7 @@ def chosen_materials(
         rule_set = tablebase.rule_set
         chosen = [name.material for name in names if name.rule_set == rule_set]
     else:
-        chosen = [m if isinstance(m, Material) else Material.parse(m) for m in materials]
+        chosen = [*map(as_material, materials)]
     return tuple(dict.fromkeys(material for material in chosen if material.needs_table))
 
 

@@ -15,7 +15,7 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from tbgen.indexing.errors import PositionError, enum_member
-from tbgen.indexing.move import Move
+from tbgen.indexing.move import Move, as_move
 from tbgen.indexing.position import Position
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side, square_name
@@ -152,8 +152,7 @@ def judge(
     """
     if occurrences < 2:
         raise ValueError("a repetition needs at least 2 occurrences")
-    rules = enum_member(Rules, rules)
-    read = [move if isinstance(move, tuple) else Move.from_iccs(move) for move in moves]
+    rules, read = enum_member(Rules, rules), [as_move(move) for move in moves]
     game = Game.read(_first_position(position), read, rules.chase_rules(minor_chases=minor_chases))
     return judge_game(game, rules=rules, occurrences=occurrences)
 
