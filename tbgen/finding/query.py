@@ -26,6 +26,9 @@ from tbgen.tables.statistics import HistogramLine
 NO_END = 1 << 30
 """Upper end of a range without limit: greater than any number of plies or orders."""
 
+ANY_NUMBER = (0, NO_END)
+"""Range of all numbers of plies or orders."""
+
 LARGEST_NUMBER = 99_999
 """Largest number that the fields `least` and `most` accept."""
 
@@ -60,7 +63,7 @@ class Query:
 
     turn: Side | None = None
     outcome: Outcome | None = None
-    orders: tuple[int, int] = (0, NO_END)
+    orders: tuple[int, int] = ANY_NUMBER
     plies: tuple[int, int] | None = None
     only: bool = False
     quiet: bool = False
@@ -76,7 +79,7 @@ class Query:
         Only the line's side to move and value are tested. The other conditions may exclude some of
         its positions.
         """
-        outcome, least, most = line.outcome, *(self.plies or (0, NO_END))
+        outcome, least, most = line.outcome, *(self.plies or ANY_NUMBER)
         return (
             self.turn in (None, line.side)
             and self.outcome in (None, outcome)
@@ -100,7 +103,7 @@ class Query:
         """Raise `InputError`, with the reason, for some queries that no position can match.
 
         These are queries for pieces that the table lacks, for conditions that exclude each other
-        (`_contradictions`), and for an offence in a table without rule-decided values. Other
+        (`_refuse_contradictions`), and for an offence in a table without rule-decided values. Other
         queries without a match raise no error.
         """
         name, codes = file.header.spec.name, list(file.layout.piece_codes)
@@ -113,39 +116,38 @@ class Query:
                     f"{LETTERS_BY_CODE[code]}, not {asked.count(code)}",
                     f"Red has {name.material.first.name}",
                 )
-        for is_contradiction, error in self._contradictions():
-            if is_contradiction:
-                raise error
+        self._refuse_contradictions()
         if self.offence is not None and not file.statistics.orders:
             raise InputError(
                 f"no position of {name} is decided by repetition",
                 "search the table of another rule set, or another endgame",
             )
 
-    def _contradictions(self) -> tuple[tuple[bool, InputError], ...]:
-        """Return pairs of two values: whether some conditions exclude each other, and the error."""
+    def _refuse_contradictions(self) -> None:
+        """Raise `InputError` for two conditions that exclude each other in any table."""
         drawn, lost = self.outcome == Outcome.DRAW, self.outcome == Outcome.LOSS
         won, loop = self.outcome == Outcome.WIN, self.offence is not None
-        least, most = self.plies or (0, NO_END)
-        outcome, wins = "leave out the outcome", "leave out the outcome, or ask for wins"
-        order, plies = "leave out the order", "leave out the plies"
-        others, kept = "ask for draws or losses", "ask for the only moves of wins or draws"
-        both = "ask for one of them"
-        return (
-            (self.study and (drawn or lost), InputError("studies are won positions", wins)),
-            (self.only and lost, InputError("no move keeps a loss", kept)),
-            (
-                self.zugzwang and (won or self.study or loop),
-                InputError("nobody wins a zugzwang by moving", others),
-            ),
-            (drawn and self.orders[0] > 0, InputError("draws have order 0", order)),
-            (drawn and least > 0, InputError("draws have no plies", plies)),
-            (loop and (drawn or lost), InputError("the winner of a loop is to move", outcome)),
-            (loop and self.orders[1] == 0, InputError("loops have order 1 or above", order)),
-            (loop and least > 0, InputError("a loop that has begun wins in 0 plies", plies)),
-            (self.study and loop, InputError("a study ends where a loop begins", both)),
-            (self.study and most == 0, InputError("a study has 1 ply or more", plies)),
-        )
+        least, most = self.plies or ANY_NUMBER
+        if self.study and (drawn or lost):
+            raise InputError("studies are won positions", "leave out the outcome, or ask for wins")
+        if self.only and lost:
+            raise InputError("no move keeps a loss", "ask for the only moves of wins or draws")
+        if self.zugzwang and (won or self.study or loop):
+            raise InputError("nobody wins a zugzwang by moving", "ask for draws or losses")
+        if drawn and self.orders[0] > 0:
+            raise InputError("draws have order 0", "leave out the order")
+        if drawn and least > 0:
+            raise InputError("draws have no plies", "leave out the plies")
+        if loop and (drawn or lost):
+            raise InputError("the winner of a loop is to move", "leave out the outcome")
+        if loop and self.orders[1] == 0:
+            raise InputError("loops have order 1 or above", "leave out the order")
+        if loop and least > 0:
+            raise InputError("a loop that has begun wins in 0 plies", "leave out the plies")
+        if self.study and loop:
+            raise InputError("a study ends where a loop begins", "ask for one of them")
+        if self.study and most == 0:
+            raise InputError("a study has 1 ply or more", "leave out the plies")
 
     def candidates(self, statistics: TableStatistics) -> int:
         """Return the number of positions of a table whose side to move and value match."""
@@ -238,7 +240,7 @@ def read_query(fields: Mapping[str, str]) -> Query:
     return Query(
         turn=Side[turn.upper()] if turn else None,
         outcome=Outcome[outcome.upper()] if outcome else None,
-        orders=read_range(order, "orders") if order else (0, NO_END),
+        orders=read_range(order, "orders") if order else ANY_NUMBER,
         plies=plies if fields.get("least") or fields.get("most") else None,
         only=choice("only", "1") == "1",
         zugzwang=choice("zugzwang", "1") == "1",

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tbgen.answers.mechanism import Offence
 from tbgen.finding.moves import NO_MOVE, only_moves
-from tbgen.finding.query import NO_END, SORTS, Query, range_of, read_pieces
+from tbgen.finding.query import ANY_NUMBER, SORTS, Query, range_of, read_pieces
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
@@ -436,7 +436,7 @@ def find(
     query = Query(
         turn=None if turn is None else enum_member(Side, turn),
         outcome=None if outcome is None else enum_member(Outcome, outcome),
-        orders=(0, NO_END) if orders is None else range_of(orders),
+        orders=ANY_NUMBER if orders is None else range_of(orders),
         plies=None if plies is None else range_of(plies),
         only=only,
         zugzwang=zugzwang,
