@@ -141,7 +141,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def is_plain(self) -> bool | None:
-        """Whether all blocks with bytes are uncompressed; None if each block has one outcome."""
+        """True if all blocks with bytes are uncompressed; None if each block has one outcome."""
         plain = [
             length == OUTCOMES.max_content(self._slots_in(number))
             for number, length in enumerate(self._entries[:, 0].tolist())
