@@ -254,7 +254,6 @@ class _Writer(Generic[Spec]):
                 lambda codes: self.encoders[side](codes, self.spec.codec.draw),
                 slots,
                 self.packing.tile_slots,
-                self.threads,
             )
         entries, digests, values = [], [], set()
         for block in self._packed_blocks(BlockMap(layout, arrangement, slots), side):
