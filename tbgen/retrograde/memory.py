@@ -152,7 +152,8 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     for a range of leads.
     """
     layout = Layout.of(material)
-    range_of_leads = min(1, threads / RANGES)
+    chunks = Chunks.of(layout.leads, layout.mids)
+    range_of_leads = min(1, threads / min(RANGES, chunks.number))
     most = 0
     for victim in Side:
         kept = layout.rows * SQUARES * range_of_leads

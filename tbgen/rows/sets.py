@@ -38,7 +38,7 @@ from tbgen.rows.workers import FEW_RANGES, RANGES, Chunks, Workers
 Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
-_SMALL_FRONTIER, _MODEST_FRONTIER = 2000, 20_000
+_SMALL_FRONTIER, _MODEST_FRONTIER = 2000, 100_000
 """Numbers of rows on a frontier below which the leads are divided into one range, or `FEW_RANGES`:
 each range is one more call of a kernel, and a call takes 20 microseconds.
 """

@@ -32,9 +32,13 @@ DISK_RANGES = 480
 the pages that one range uses must fit into memory.
 """
 
-
 CHUNK_SLOTS = 1 << 22
 """Maximum number of slots (rows * 90) of a chunk, unless the chunk is a single lead."""
+
+FEW_CHUNKS = 16
+"""Number of chunks of a layout of up to `FEW_CHUNKS * CHUNK_SLOTS` slots, if it has as many leads:
+enough to balance the threads. With 48 chunks a small build takes 7 % more processor time.
+"""
 
 
 class Chunks(NamedTuple):
@@ -49,11 +53,11 @@ class Chunks(NamedTuple):
 
     @classmethod
     def of(cls, leads: int, mids: int) -> Chunks:
-        """Return chunks: up to 1 / `RANGES` of the leads (rounded up), up to `CHUNK_SLOTS` slots.
+        """Return chunks: 1 / `FEW_CHUNKS` of the leads (rounded up), but up to `CHUNK_SLOTS` slots.
 
         A chunk has at least one lead, even if that exceeds `CHUNK_SLOTS`.
         """
-        size = max(1, min(-(-leads // RANGES), CHUNK_SLOTS // (mids * SQUARES)))
+        size = max(1, min(-(-leads // FEW_CHUNKS), CHUNK_SLOTS // (mids * SQUARES)))
         return cls(leads, size, mids)
 
     @property

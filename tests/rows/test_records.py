@@ -10,7 +10,7 @@ from tbgen.rows.frame import STRIDE
 from tbgen.rows.records import ROW_BYTES, StoredRecords, k_record_lists, read_row, write_row
 from tbgen.rows.sets import k_add, k_remove
 from tbgen.rows.storage import Storage
-from tbgen.rows.workers import CHUNK_SLOTS, RANGES, Chunks
+from tbgen.rows.workers import CHUNK_SLOTS, FEW_CHUNKS, Chunks
 from tests.helpers.rows import WORD, random_rows, recorded
 
 
@@ -90,4 +90,4 @@ def test_chunks_cover_the_leads(leads: int, mids: int) -> None:
     ranges = [chunks.lead_range(chunk) for chunk in range(chunks.number)]
     assert [lead for first, last in ranges for lead in range(first, last)] == list(range(leads))
     assert chunks.size == 1 or chunks.rows * 90 <= CHUNK_SLOTS
-    assert chunks.size <= -(-leads // RANGES)
+    assert chunks.size <= -(-leads // FEW_CHUNKS)
