@@ -20,7 +20,7 @@ const OUTCOMES = ["loss", "draw", "win"], METRICS = ["dtm", "dtc", null];
 function positionOf(fen) {
   const refused = () => new TablesError(`not a position: ${fen}`);
   if (typeof fen !== "string") throw refused();
-  const [rows, side = "w", ...rest] = fen.replace(/[\s_+]+/g, " ").trim().split(" ");
+  const [rows, side, ...rest] = fen.replace(/[\s_+]+/g, " ").trim().split(" ");
   const board = new Uint8Array(SQUARES);
   const ranks = rows.split("/");
   if (ranks.length !== 10 || !Object.hasOwn(SIDES, side)) throw refused();
