@@ -163,9 +163,15 @@ def _suggest(proven: list[Material]) -> None:
 
 
 def _progress_of(material: Material, line: LiveLine) -> Callable[[str, int, int], None]:
-    """Return a function that shows on `line` a proof's phase, and the part of it that is done."""
+    """Return a function that shows on `line` a proof's phase, and the part of it that is done.
+
+    A permanent line tells that a refuted table is searched once more, which may take hours.
+    """
+    from tbgen.verify.report import ALL_PATTERNS
 
     def show(phase: str, done: int, total: int) -> None:
+        if phase == ALL_PATTERNS and not done:
+            line.print(f"{material} is refuted; for a complete report, all positions are searched")
         line.update(f"{material}: {phase}, {100 * done // total} %")
 
     return show

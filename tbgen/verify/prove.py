@@ -9,7 +9,7 @@ Tasks and their order do not depend on the number of threads, so neither does th
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,8 @@ from tbgen.verify.index import Index
 from tbgen.verify.moves import split_nodes, stored_orders
 from tbgen.verify.passes import Candidates, Compared, Passes
 from tbgen.verify.report import (
+    ALL_PATTERNS,
+    PATTERNS,
     Finding,
     Progress,
     Refuted,
@@ -80,18 +82,18 @@ def verify(
     compared, draws = passes.compare(arrays, captures, plain=plain)
     searched = _PatternResults(refuted=(), orders=0, offenders=0, chasers=0)
     if arrays.judges_checks:
-        search = partial(_search, passes.index, compared, rule_set, threads, progress)
+        search = partial(_search, passes.index, compared, rule_set, threads)
         is_refuted = compared.findings > 0
         if not plain and not is_refuted:
             arrays = mark_planes(passes, arrays, marks)
             candidates = find_candidates(passes, arrays, draws, marks)
             del draws
-            searched = search(arrays, candidates)
+            searched = search(partial(progress, PATTERNS), arrays, candidates)
             is_refuted = len(searched.refuted) > 0
         # Candidates rely on correct values elsewhere.
         if plain or (is_refuted and counts_all):
-            arrays, candidates = passes.all_candidates(arrays)
-            searched = search(arrays, candidates)
+            phase = ALL_PATTERNS if is_refuted else PATTERNS
+            searched = search(partial(progress, phase), *passes.all_candidates(arrays))
     trim_process()
     report = _make_report(table, palettes, arrays, compared, searched, rule_set)
     compiling = compiling_seconds() - start_compiling
@@ -115,7 +117,7 @@ def _search(
     compared: Compared,
     rule_set: RuleSet,
     threads: int,
-    progress: Progress,
+    progress: Callable[[int, int], None],
     arrays: Arrays,
     candidates: Candidates,
 ) -> _PatternResults:
@@ -123,8 +125,10 @@ def _search(
 
     Each refuted position is returned once, with the lowest order that refutes it. Direct wins of
     orders above the rule set's limit, if it has one, come first, with their own order.
+
+    progress : called with the number of orders done, and the number of all orders
     """
-    progress("patterns", 0, 1)
+    progress(0, 1)
     trim_process()
     checks = CheckPatterns(arrays, index, candidates.offenders, candidates.checked, threads)
     searches: list[CheckPatterns | ChasePatterns] = [checks]
@@ -153,7 +157,7 @@ def _search(
     for order in range(1, orders + 1):
         for search in searches:
             refuted += search.check_order(order)
-        progress("patterns", order, orders)
+        progress(order, orders)
     # A missing pattern is found again at every later order.
     first_of_node: dict[int, Refuted] = {}
     for entry in refuted:

@@ -17,6 +17,11 @@ from tbgen.tables.codes import Outcome, Value
 METHOD = "sums-3"
 """Name of the method of proof, stored in certificates; another method needs another name."""
 
+PATTERNS, ALL_PATTERNS = "patterns", "patterns among all positions"
+"""Phases: the search for patterns among candidates, and that among all positions, which follows a
+refutation and takes many times as long.
+"""
+
 Progress = Callable[[str, int, int], None]
 """Callback with the name of a phase, the amount done and the total amount, in any unit."""
 

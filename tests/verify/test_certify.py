@@ -17,7 +17,8 @@ from click.testing import CliRunner, Result
 
 from tbgen import __version__
 from tbgen.cli import main
-from tbgen.tables import TableFile
+from tbgen.retrograde.solution import Solution
+from tbgen.tables import Rules, TableFile
 from tbgen.tables.certificates import certificate_path, read_certificate
 from tests.helpers.built import built
 from tests.helpers.memory_tables import Planted
@@ -56,10 +57,15 @@ def states(tables: Path) -> dict[str, str]:
 
 def wrong_values(tables: Path, material: str) -> Path:
     """Replace a table by a valid file in which every legal position is drawn; return its path."""
-    table = Planted.of(solution(material))
+    return write(tables, material, wrong_table(solution(material)))
+
+
+def wrong_table(solved: Solution) -> Planted:
+    """Return a table in memory in which every legal position is drawn."""
+    table = Planted.of(solved)
     for plane in table.planes:
         plane[plane > 0] = table.code_space.draw
-    return write(tables, material, table)
+    return table
 
 
 def test_a_certificate_holds_once_its_supporting_tables_are_proven(tables: Path) -> None:
@@ -127,6 +133,17 @@ def test_a_refuted_table_has_no_certificate(tables: Path) -> None:
     assert tbgen(tables, "verify", "KRK").exit_code == 1
     assert not certificate_path(wrong).exists()
     assert answer(tables, "ls")["tables"][1]["proof"]["status"] == "unproven"
+
+
+def test_the_search_after_a_refutation_is_announced(tmp_path: Path) -> None:
+    """The search of all positions may take hours, so that it is announced before it begins."""
+    tables = Path(shutil.copytree(built("KRK", rules="check"), tmp_path / "tables"))
+    assert tbgen(tables, "verify", "KRK").stderr == ""
+    write(tables, "KRK", wrong_table(solution("KRK", Rules.CHECK)), rules=Rules.CHECK)
+    result = tbgen(tables, "verify", "KRK")
+    assert result.exit_code == 1
+    announced = "KRK is refuted; for a complete report, all positions are searched\n"
+    assert result.stderr.startswith(announced), result.stderr
 
 
 def test_a_refutation_removes_a_certificate(tables: Path) -> None:
