@@ -95,6 +95,11 @@ def click(driver: Any, square: str) -> None:
     chain.perform()
 
 
+def follow(driver: Any, text: str) -> None:
+    """Click the link with a text, although the page may be replaced at the same time."""
+    until(lambda: driver.find_element(By.LINK_TEXT, text).click() or True)
+
+
 def touch(driver: Any, square: str, target: str | None = None) -> None:
     """Tap a square with a finger; with `target`, drag from the square to that one."""
 
