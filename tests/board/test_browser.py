@@ -27,6 +27,7 @@ from tests.helpers.browsing import (  # noqa: E402
     one,
     open_page,
     own_value,
+    press,
     screen_point,
     touch,
     until,
@@ -262,7 +263,7 @@ def test_the_editor(page: Any) -> None:
     one(page, "form.text button").click()
     until(lambda: count(page, ".fine") and count(page, ".pieces use") == 4)
     # The typed text is looked up again.
-    until(lambda: page.find_element(By.LINK_TEXT, "Look up this position").click() or True)
+    press(page, "Look up this position", By.LINK_TEXT)
     until(lambda: count(page, "#moves") and "KNKA" in one(page, ".turn").text)
     assert_no_console_errors(page)
 

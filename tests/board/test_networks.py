@@ -10,18 +10,19 @@ import pytest
 pytest.importorskip("selenium", reason="selenium is not installed")
 
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
 
 from tests.helpers.browsing import (
     KNIGHT,
     assert_no_console_errors,
     click,
     count,
-    follow,
     moves_made,
     network,
     occupied,
     one,
     open_page,
+    press,
     until,
 )  # fmt: skip
 
@@ -109,7 +110,7 @@ def test_changes_by_the_server_and_on_the_board_keep_their_order(slow: Any) -> N
     one(slow, ".piece[data-piece='N']").click()
     click(slow, "a5")
     for name in ("Mirror", "Swap colours"):
-        follow(slow, name)
+        press(slow, name, By.LINK_TEXT)
     click(slow, "c3")
     until(lambda: loaded(slow, "c3 e0 f9 i4"))
     until(lambda: "/8n/" in slow.current_url)
@@ -185,7 +186,7 @@ def test_a_change_follows_the_text_typed_before(slow: Any) -> None:
     click(slow, "i5")
     until(lambda: loaded(slow, "a0 d9 e0 i5"))
     typed(slow, "3k5/9/9/9/9/9/9/9/9/R3K4 w")
-    follow(slow, "Mirror")
+    press(slow, "Mirror", By.LINK_TEXT)
     until(lambda: loaded(slow, "e0 f9 i0"))
     assert_no_console_errors(slow)
 
@@ -194,7 +195,7 @@ def test_text_typed_after_a_change_is_kept(slow: Any) -> None:
     one(slow, ".piece[data-piece='N']").click()
     mark_palette(slow)
     click(slow, "i5")
-    until(lambda: one(slow, "form.text textarea").click() or True)
+    press(slow, "form.text textarea")
     typed(slow, "3k5/9/9/9/9/9/9/9/9/R3K4")
     until(lambda: not count(slow, ".palette.old"))
     ActionChains(slow).send_keys(" b").perform()

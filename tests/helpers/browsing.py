@@ -95,9 +95,9 @@ def click(driver: Any, square: str) -> None:
     chain.perform()
 
 
-def follow(driver: Any, text: str) -> None:
-    """Click the link with a text, although the page may be replaced at the same time."""
-    until(lambda: driver.find_element(By.LINK_TEXT, text).click() or True)
+def press(driver: Any, value: str, by: str = By.CSS_SELECTOR) -> None:
+    """Find and click an element, again if the page is replaced at the same time."""
+    until(lambda: driver.find_element(by, value).click() or True)
 
 
 def touch(driver: Any, square: str, target: str | None = None) -> None:
