@@ -83,11 +83,11 @@ def test_the_loop_agrees_with_the_mechanism(
 ) -> None:
     """The offence, victim and chasers that a mechanism names are those in the loop of best play.
 
-    Tested are 16 positions of each material. Every move of the offender in the loop has the
+    Tested are 10 positions of each material. Every move of the offender in the loop has the
     named offence. A chase has the named victim on every move, wherever the victim moves.
     """
     tables, offence = (chases, Offence.CHASE) if material == "KNPKC" else (checks, Offence.CHECK)
-    for position in random.Random(4).sample(decided(material), 16):
+    for position in random.Random(4).sample(decided(material), 10):
         line = tables.mainline(position)
         found = find_mechanism(tables, position)
         assert found == mechanism_of(line)

@@ -71,7 +71,7 @@ def test_moves_kept_without_a_table_are_best(
     tmp_path: Path, material: str, rules: str, metric: str | None
 ) -> None:
     directory = built(material, rules=rules, metric=metric)
-    positions = with_captures(random.Random(5), material, 80)
+    positions = with_captures(random.Random(5), material, 40)
     with open_tablebase(directory) as full:
         truth = [best(full, position) for position in positions]
         names = {name.material.name for name in full.available()} - {material}

@@ -63,7 +63,7 @@ def test_children_of_a_sample_agree(name):
     layout = table.layout
     state = BoardState.make(index)
     for side in map(int, Side):
-        for slot in map(int, rng.choices(np.flatnonzero(table.plane(side)), k=70)):
+        for slot in map(int, rng.choices(np.flatnonzero(table.plane(side)), k=40)):
             position = table.position(side, slot)
             slot = layout.slot(position)
             assert load_key(1 - side, slot, index, arrays) == NONE or not oracle.in_check(position)
