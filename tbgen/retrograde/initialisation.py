@@ -25,7 +25,6 @@ from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import STRIDE
 from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.storage import Storage
-from tbgen.rows.workers import RANGES
 from tbgen.tables.palettes import Palette
 
 
@@ -80,7 +79,7 @@ def sort_by_captures(
     losable, waiting = sets.empty(), Waiting(workers.storage)
     # For each thread, planes of one range of chunks, in memory even if the sets are on disk, and
     # lists of the waiting positions of one chunk.
-    plane_rows, slots = -(-chunks.number // RANGES) * chunks.rows, chunks.rows * STRIDE
+    plane_rows, slots = chunks.range_rows, chunks.rows * STRIDE
     buffers = [
         (
             Storage().zeros((plane_rows, 2), np.uint64),

@@ -14,7 +14,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES, Side
-from tbgen.rows.workers import DISK_RANGES, RANGES, Chunks
+from tbgen.rows.workers import DISK_RANGES, Chunks
 from tbgen.tables.codes import BYTE_SPAN, LONG_SPAN, CodeSpace
 
 _SET_BYTES = 2 * 8
@@ -153,7 +153,7 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     """
     layout = Layout.of(material)
     chunks = Chunks.of(layout.leads, layout.mids)
-    range_of_leads = min(1, threads / min(RANGES, chunks.number))
+    range_of_leads = min(1, threads * chunks.range_rows / layout.rows)
     most = 0
     for victim in Side:
         kept = layout.rows * SQUARES * range_of_leads

@@ -270,8 +270,7 @@ class Sets:
         self.chunks = Chunks.of(self.leads, self.mids)
         # Most rows that one call records: those of a range of chunks or, on a small frontier, for
         # which `ranges_for` returns fewer ranges, up to _MODEST_FRONTIER.
-        rows = -(-self.chunks.number // RANGES) * self.chunks.rows
-        size = ROW_BYTES * max(rows, _MODEST_FRONTIER)
+        size = ROW_BYTES * max(self.chunks.range_rows, _MODEST_FRONTIER)
         self.record_buffers = [np.empty(size, np.uint8) for _ in range(workers.threads)]
         """Buffer of each thread for the records of a range of chunks, or of a small frontier."""
 

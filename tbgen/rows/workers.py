@@ -70,6 +70,11 @@ class Chunks(NamedTuple):
         """Number of rows of a whole chunk."""
         return self.size * self.mids
 
+    @property
+    def range_rows(self) -> int:
+        """Maximum number of rows of the chunks that one call processes (`Workers.run`)."""
+        return -(-self.number // RANGES) * self.rows
+
     def row_0(self, chunk: int) -> int:
         """Return the first row of a chunk."""
         return chunk * self.size * self.mids
