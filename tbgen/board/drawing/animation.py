@@ -63,8 +63,7 @@ class Frame:
 def frames_of_line(line: Mainline) -> list[Frame]:
     """Return the frames of a line.
 
-    The plies of a loop that the referee has judged have the referee's labels. Of other plies only
-    checks are labelled.
+    Outside of a loop that the referee has judged, only checks have labels.
     """
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
@@ -170,8 +169,8 @@ class Pace:
 class PiecePath:
     """Path of a piece during a game: its code, first square, and moves.
 
-    `ways` has for each move the second at which it starts, and the target. `taken` is the second at
-    which the piece is captured, or None.
+    `ways` has for each move the second at which it starts, and the target square. `taken` is the
+    second at which the piece is captured, or None.
     """
 
     code: int

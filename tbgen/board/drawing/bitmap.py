@@ -4,7 +4,6 @@
     GIF    board, pieces and marks as pixels, each drawn once  ->  composed for each moment
 
 The extras `web` and `png` install resvg. A GIF also needs Pillow, which only `web` installs.
-`animation` computes the frames and the paths of the pieces, and makes an animated SVG of them.
 """
 
 from __future__ import annotations

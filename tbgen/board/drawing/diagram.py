@@ -3,9 +3,9 @@
     file a..i  ->  x = 0, 100 .. 800      rank 9..0  ->  y = 0, 100 .. 900      (Red below)
     marks      last move, arrows (best move, checks, chases), points with outcomes, links on squares
 
-Squares are the crossings of the lines. Characters and coordinates are drawn as strokes, without a
-font; short texts on points are SVG text. The style sheet of a page colours its pictures; a
-standalone picture contains its own colours. Pieces are symbols, defined once per page.
+Characters and coordinates are drawn as strokes, without a font; short texts on points are SVG text.
+The style sheet of a page colours its pictures; a standalone picture has its own. Pieces are
+symbols, defined once per page.
 """
 
 from __future__ import annotations
@@ -168,8 +168,7 @@ class Marks:
     last : last move
     links : addresses to which pieces link, by the piece's square
     selected : square of the selected piece
-    targets : links on squares where a piece can go; in the editor, where a piece can be placed or
-        removed
+    targets : links on squares where a piece can go; in the editor, be placed or removed
     arrows : best move, checks, chases
     heat : links by square, each with the value of the position if one chosen piece stood there
     checked : square of a king in check
@@ -342,10 +341,7 @@ def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
 
 
 def draw_arrow(arrow: Arrow, flip: bool) -> str:
-    """Return the SVG of an arrow; `flip` as in `place`.
-
-    The arrow begins and ends at a distance from the centres of its squares.
-    """
+    """Return the SVG of an arrow; `flip` as in `place`."""
     (x0, y0), (x1, y1) = place(arrow.source, flip), place(arrow.target, flip)
     length = hypot(x1 - x0, y1 - y0) or 1
     ux, uy = (x1 - x0) / length, (y1 - y0) / length
@@ -364,8 +360,7 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
 def _disc(square: int, css: str, point: Point, look: Look) -> str:
     """Return the SVG of a disc with a short text, inside a link.
 
-    The link has the classes `css` and `point.outcome`. Its label for screen readers is the square,
-    the outcome and the text.
+    css : class of the link, beside `point.outcome`
     """
     x, y = place(square, look.flip)
     name = point_name(square, look.language)

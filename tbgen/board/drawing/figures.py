@@ -118,10 +118,12 @@ def share_bar(numbers: Sequence[int]) -> str:
 def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
     """Return the SVG of a histogram's axis, of ticks at plies, and of lines at powers of ten.
 
-    Lengths are in picture units. `width` is that of the axis, `step` that of a bar with its gap,
-    `scale` the height of a factor of ten, `below` the height under the axis (0 if no bars are
-    there). `longest` is the greatest number of plies, `most` the greatest number of positions of a
-    bar.
+    All lengths are in picture units.
+
+    width : width of the axis; longest : greatest number of plies
+    step : width of a bar with its gap; most : greatest number of positions of a bar
+    scale : height of a factor of ten
+    below : height under the axis, 0 if no bars are there
     """
     apart = next(
         gap

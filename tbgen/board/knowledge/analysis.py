@@ -3,12 +3,11 @@
     heat_map         values with one piece moved to other squares
     values_by_rules  values under each rule set that has a table
     last_mistake     the last move of the game, if it was a mistake that changed the outcome
-    ladder           loops that the side that loses by repetition can enter in turn, each of a lower
-                     order than the one before
+    ladder           loops that the side that loses by repetition can enter in turn
 
-A *ladder* is for a loss by repetition, of an order above 0. The loser can leave the loop only for a
-loss of lower order: the next *rung*. The last rung is a loss by mate or conversion, of order 0,
-or a loop without a way out. `tbgen.board.web.line_page` displays ladders, `panels` the others.
+A side that loses by repetition (an order above 0) can leave the loop only for a loss of lower
+order. Its *ladder* has a *rung* for each loop. The last rung is a loop without a way out, or a loss
+by mate or conversion (order 0).
 """
 
 from __future__ import annotations
@@ -78,11 +77,11 @@ class Mistake:
 def heat_map(
     store: TableStore, position: Position, square: int
 ) -> dict[int, tuple[Position, ProbeResult]]:
-    """Return positions with one piece moved, and their values, by the piece's new square.
+    """Return positions with the piece of `square` moved, and their values, by its new square.
 
-    The piece stands on `square`, which has an entry, too. Occupied squares, squares outside the
-    area of the piece, and illegal positions are left out. Empty if no piece stands on `square`, or
-    if probing raises a `TablebaseError`, as for a missing table. Raises `OSError`.
+    `square` has an entry, too. Other occupied squares, squares outside the piece's area, and
+    illegal positions are left out. Empty if `square` is empty, or if a table is missing or damaged.
+    Raises `OSError`.
     """
     code, found = position.board[square], dict[int, Position]()
     if code == EMPTY:
@@ -121,8 +120,8 @@ def last_mistake(
 ) -> Mistake | None:
     """Return the last move of a game as a `Mistake`, if it was one.
 
-    None if the move has the outcome of the best move, if the value of the position before it or of
-    one of the two moves is unknown, or if the game has no moves. Raises like `TableStore.probe`.
+    None if the move has the outcome of the best move, if a value is unknown, or without moves.
+    Raises like `TableStore.probe`.
 
     positions : positions of the game, one more than there are moves
     """
@@ -142,8 +141,8 @@ def last_mistake(
 def ladder(store: TableStore, start: Position) -> list[Rung]:
     """Return the rungs of the ladder from a position that is decided by repetition.
 
-    At most `MAX_RUNGS`; empty for draws and for positions of order 0, and if best play from `start`
-    ends in no loop that a side loses. Cached in `store`. Raises like `GameTablebase.probe`.
+    At most `MAX_RUNGS`; empty for draws, at order 0, and if best play from `start` ends in no loop
+    that a side loses. Cached in `store`. Raises like `GameTablebase.probe`.
     """
     return store.cached(("ladder", start), lambda: list(islice(_rungs(store, start), MAX_RUNGS)))
 
@@ -176,9 +175,9 @@ def _turning_point(
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
     """Return `turn`, `keeps` and `leaves` of a `Rung` for the loop at the end of a line.
 
-    Of the loser's plies in the loop, `turn` is the one with the best move out of the loop. If no
-    ply has a move out, `turn` is the first of them, and `leaves` is None. Returns None for a line
-    without a loop that a side loses.
+    `turn` is the loser's ply with the best move out of the loop. Without a move out, it is the
+    loser's first ply in the loop, and `leaves` is None. Returns None for a line without a loop that
+    a side loses.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

@@ -47,11 +47,14 @@ class Stage(StrEnum):
 class BuildProgress:
     """Progress of the last build.
 
-    `wanted` are the requested materials. `done` of `total` tables are finished; supporting
-    tables are included. `running` names the materials being built. `share` (0 to 1) is the part of
-    the planned time that is done; `seconds` have passed. `compares` is true while `serve --demo`
-    builds tables without repetition rules, for comparison with its other tables. `problem` is the
-    reason of a failure.
+    wanted : requested materials
+    total : number of tables to build, with supporting tables
+    done : number of finished tables
+    running : names of the materials being built
+    share : part of the planned time that is done, 0 to 1
+    seconds : time since the start
+    compares : true while `serve --demo` builds tables without repetition rules, for comparison
+    problem : reason of a failure
     """
 
     wanted: tuple[Material, ...]
@@ -108,7 +111,7 @@ def may_build(workshop: BuildService, cost: Cost) -> bool:
 def closure_bound(material: Material) -> int:
     """Return an upper bound of the number of materials that captures from a material can reach.
 
-    The material itself is counted. The bound follows from the numbers of pieces of each kind alone.
+    The material itself is counted.
     """
     size = 1
     for army in material.armies:

@@ -4,8 +4,8 @@ position, moves    ->  PGN of the game, its result by board and referee
 position alone     ->  PGN of best play; after each move, as a comment, order and value of the
                        position that it leads to (`order_value`), if they are known
 
-In both cases a comment before the result has the reason why the game, or the line, ends. A game
-that is not over, and best play without a table, have none.
+A comment before the result has the reason why the game or line ends. A game that is not over, and
+best play without a table, have none.
 """
 
 from __future__ import annotations

@@ -1,19 +1,15 @@
 """Puzzles made from tables, positions of the day, and moves of opponents of several strengths.
 
-material, aim, level  ->  a position with the outcome `aim`, which exactly one move, no capture,
-                          keeps: `find_puzzle` from a sample, `search_puzzle` from the whole table
+material, aim, level  ->  puzzle: a position with the outcome `aim`, which exactly one move, no
+                          capture, keeps
 the game so far       ->  state of the puzzle: open, right, lost or solved
-facts, a strength     ->  a move: best      the best move
-                                  varied    a random move that keeps the outcome
-                                  beginner  as varied, but one move in four need not keep it
-date                  ->  a table, a seed  ->  a puzzle
-                                           ->  a position that the rules of repetition decide
+facts, a strength     ->  move of an opponent
+date                  ->  puzzle of the day; position of the day that repetition decides
 
-The level of a puzzle depends on the number of moves to choose from; that of a win also on its
-length, and on whether repetition decides (order 1 and above; order 0 is mate or conversion).
-Positions of the day are equal for all visitors until midnight (UTC). They are not stored in a file:
-the seed of the search is the number of the day, so that a restarted board with the same tables
-finds them again, unless a search ends early for lack of time.
+The level of a puzzle depends on the number of moves; that of a win also on its length, and on
+whether repetition decides (order 1 and above).
+Positions of the day are equal for all visitors until midnight (UTC). They are not stored, but
+searched for with the number of the day as seed. A search that runs out of time may find another.
 """
 
 from __future__ import annotations
@@ -40,27 +36,24 @@ LEVELS = ("easy", "medium", "hard")
 """Levels of difficulty, the easiest first."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
-"""Two numbers of legal moves; to exceed each of them makes a puzzle more difficult."""
+"""Numbers of legal moves; a puzzle is more difficult above the first, and again above the second.
+"""
 
 LONG = 13
 """Number of plies; a puzzle with a longer win is more difficult."""
 
 PER_ROUND, ROUNDS = 24, 6
-"""Maximum numbers of positions of each kind in a round of `find_puzzle`, and of rounds.
-
-The kinds are positions decided by repetition, and other positions.
+"""Maximum number of positions of each of the `_kinds` in a round of `find_puzzle`, and of rounds.
 """
 
 SEEDS = 1 << 16
 """Number of different seeds; each round of `find_puzzle` draws one, so that puzzles differ."""
 
 MOST_SEARCHED = 5_000
-"""Maximum number of positions of one kind (`_kinds`) that a search of a whole table returns, each
-with one good move. A complete result is cached: the next puzzle of this kind needs no search.
-"""
+"""Maximum number of positions, of each of the `_kinds`, that a search of a whole table returns."""
 
 SEARCH_SECONDS = 20.0
-"""Time limit in seconds of a search of a whole table for each kind."""
+"""Time limit in seconds of a search of a whole table for each of the `_kinds`."""
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
@@ -82,9 +75,8 @@ def find_puzzle(
 ) -> Position:
     """Return a random puzzle: a position in which exactly one move keeps the outcome `aim`.
 
-    This move is no capture. Wins of order 0 have at least `SHORTEST` plies, wins by repetition any
-    number. Only a sample of the table is examined. Raises `NothingFoundError` if the sample has no
-    puzzle, and like `Tablebase.probe`.
+    This move is no capture. Wins of order 0 have at least `SHORTEST` plies. Only a sample of the
+    table is examined. Raises `NothingFoundError` if it has no puzzle, and like `Tablebase.probe`.
 
     aim : a win or a draw, for the side to move
     seed : seed of the random choice: equal seeds give equal puzzles, unless a search ends early for
@@ -109,9 +101,8 @@ def search_puzzle(
 ) -> Position:
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
-    The search for a kind of position (`_kinds`) ends early with `MOST_SEARCHED` positions. Imports
-    numba, to search in this process. Raises like `search`, and `NothingFoundError` if no puzzle is
-    found: its hint is another level, if another level has a puzzle, else another endgame.
+    Imports numba, to search in this process. Raises like `search`, and `NothingFoundError` if no
+    puzzle is found. Its hint is another level if that has a puzzle, else another endgame.
     """
     chance, is_whole = random.Random(), True
     for kind in _kinds(aim, level):
@@ -132,8 +123,8 @@ def search_puzzle(
 def _kinds(aim: Outcome, level: str) -> list[Query]:
     """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
 
-    For draws, which have no order and no length, there is one query. For wins there are two: the
-    first for positions decided by repetition, left out at the easy level, the second for others.
+    Wins have a query for those by repetition, except at the easy level, and one for others. Draws
+    have one query.
     """
     if aim == Outcome.DRAW:
         return [Query(outcome=aim)]
@@ -182,18 +173,16 @@ def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
 
 
 BEGINNER_SHARE = 0.25
-"""Probability that a beginner plays a random legal move, which may give the outcome away; moves
-that lose at once by repetition are left out.
-"""
+"""Probability that a beginner plays a random legal move, which may give the outcome away."""
 
 
 def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> Move:
     """Return the opponent's move in a position, at the strength "best", "varied" or "beginner".
 
-    `facts` must have a suggested move: "best" plays it. "varied" plays a random move that keeps the
-    outcome. "beginner" plays any legal move with probability `BEGINNER_SHARE`, else like "varied".
-    The last two leave out moves that lose at once by repetition; if no move is left, they play the
-    suggested one. `chance` is the source of random numbers, None for a new one.
+    "best" plays the suggested move, which `facts` must have. "varied" plays a random move that
+    keeps the outcome. "beginner" plays any legal move with probability `BEGINNER_SHARE`, else like
+    "varied". "varied" and "beginner" leave out moves that lose at once by repetition; if no move is
+    left, they play the suggested one.
     """
     assert facts.suggested is not None
     if strength == "best":
@@ -207,7 +196,7 @@ def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> 
 
 
 SECONDS = 1.0
-"""Time limit in seconds of the search of one table for the day's position won only by the rules."""
+"""Time limit in seconds of the search of one table in `rules_of_the_day`."""
 
 FEWEST_MEN = 4
 """Fewest pieces, kings included, of a table that gives puzzles of the day."""
@@ -242,8 +231,8 @@ def comparable(store: TableStore) -> list[Material]:
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the day's position that is won by repetition, but is no win under another rule set.
 
-    At most `ATTEMPTS` tables with positions decided by repetition, and attackers on both sides, are
-    searched, each for at most `SECONDS`. None if no position is found.
+    At most `ATTEMPTS` tables, with attackers on both sides and positions decided by repetition, are
+    searched. None if no position is found.
     """
     number = day.toordinal()
 
@@ -273,9 +262,8 @@ def materials_of_puzzles(store: TableStore) -> list[Material]:
 def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the puzzle of a day: a position in which exactly one move wins.
 
-    At most `ATTEMPTS` tables are searched; None if no puzzle is found in them. They are far apart
-    in the list, and have attackers on both sides if possible: against a side without attackers,
-    many moves often win.
+    At most `ATTEMPTS` tables are searched; None if they have no puzzle. Tables with attackers on
+    both sides come first: against a side without attackers, many moves often win.
     """
     number = day.toordinal()
 

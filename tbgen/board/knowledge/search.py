@@ -1,12 +1,7 @@
 """Positions of a table, found in bounded time.
 
-    search               all conditions, by the compiled code of `tbgen.finding`; the board calls it
-                         in another process
-    positions_of_value   positions with a value, for pages, without loading the compiler: the
-                         histogram gives their number, and parts of the table (tiles) are searched
-                         in an order that depends on a seed
-
-`FoundPositions.share` estimates which part of all matching positions was found.
+search               all conditions, by compiled code; the board calls it in another process
+positions_of_value   conditions on the value, without loading the compiler
 """
 
 from __future__ import annotations
@@ -58,11 +53,12 @@ and blocks of the tables that one move can reach (`tbgen.finding.search.CACHE_BY
 class FoundPositions:
     """Positions found by a search of a table.
 
-    `candidates` is the number of positions of the table whose value matches the query; other
-    conditions may exclude some. `share` (0 to 1) estimates which part of all matching positions was
-    found; at 1 all were, but a sorted search keeps only the first ones. `complete` is false if the
-    time limit has cut the search short. `lengths` has, for each position of a search of studies,
-    the number of plies for which the solution is unique.
+    candidates : number of positions whose value matches the query, whatever its other conditions
+    share : estimated part of the matching positions that was found, 0 to 1; a sorted search returns
+        only the first of them
+    complete : false if the time limit has cut the search short
+    lengths : in a search of studies, for each position the number of plies for which the solution
+        is unique; else empty
     """
 
     positions: tuple[Position, ...]
@@ -136,9 +132,9 @@ def positions_of_value(
 ) -> FoundPositions:
     """Return at most `most` positions whose value matches `wanted`, found within `seconds`.
 
-    Another `seed` may give other positions. Of the conditions of `wanted`, only those on the value,
-    `zugzwang` and `differs` are tested; without a table of another rule set nothing `differs`. A
-    complete result is cached in `store`. Raises like `Tablebase.table`.
+    Another `seed` may give other positions. Only the conditions on the value, `zugzwang` and
+    `differs` are tested; without a table of another rule set nothing `differs`. A complete result
+    is cached in `store`. Raises like `Tablebase.table`.
     """
 
     def find() -> FoundPositions:
@@ -170,10 +166,9 @@ class _TileScan:
     A slot is the number of a position in the table, a tile a part of the slots. For variety, the
     first round takes a few slots of each tile; later rounds take more.
 
-    file : the table
     value_filter : selects the slots with a matching value
-    first : number of matching slots to examine in the first round, divided equally among the tiles;
-        at least `FIRST_PER_TILE` in each tile
+    first : number of matching slots to examine in the first round, at least `FIRST_PER_TILE` in
+        each tile
     """
 
     def __init__(self, file: TableFile, value_filter: ValueFilter, seed: int, first: int) -> None:
@@ -198,8 +193,8 @@ class _TileScan:
     def positions(self) -> Iterator[Position | None]:
         """Yield the legal positions found, with None in between.
 
-        None is yielded before each visit of a tile, and for each slot that is not the canonical
-        slot of a legal position, so that the caller can test its time limit.
+        None lets the caller test a time limit. It is yielded before each visit of a tile, and for
+        each slot that has no legal position, or a mirror image.
         """
         each, left, layout = self._each, self._tiles, self._file.layout
         while left:

@@ -78,12 +78,15 @@ class GameEnd:
 class Facts:
     """Last position of a game and the known facts about it.
 
-    `result` is the value of the position, `moves` are all its legal moves, best first. If the table
-    is missing, `result` is None, `missing` the error, and moves to other tables (captures) may
-    still have values. `suggested` is the move to play, given the history of the game; None without
-    a game, or if no move is known to be best. `judgement` is the referee's verdict if the position
-    is a repetition, else None. `forbidden` maps each move that loses at once by repetition to the
-    judgement; empty without a game. `rules` is the rule set of the judgements.
+    result : value of the position; None if the table is missing
+    moves : all legal moves, best first; without the table, captures may still have values
+    missing : error of a missing table
+    suggested : move to play, given the history; None if no move is known to be best
+    judgement : the referee's verdict if the position is a repetition, else None
+    forbidden : judgement of each move that loses at once by repetition
+    rules : rule set of the judgements
+
+    `TableStore.probe` leaves out `suggested`, `judgement` and `forbidden`.
     """
 
     position: Position
@@ -175,9 +178,9 @@ class TableStore:
     def probe_game(self, positions: Sequence[Position], moves: Sequence[Move]) -> Facts:
         """Probe the last position of a game; add a suggested move and the referee's judgement.
 
-        The referee judges repetitions of this game, which no table contains: a move with a good
-        value may lose (`Facts.forbidden`). `positions` has one item more than `moves`. Raises like
-        `probe` and `Game.read`.
+        A move with a good value in the table may lose in this game, by repetition
+        (`Facts.forbidden`). `positions` has one item more than `moves`. Raises like `probe` and
+        `Game.read`.
         """
         plain = self.probe(positions[-1])
         history = positions[:-1]
@@ -202,8 +205,8 @@ class TableStore:
     def mechanism(self, facts: Facts) -> Mechanism | None:
         """Return the offence, a perpetual check or chase, by which the loser of a position loses.
 
-        None if no repetition decides (order 0), if the value is unknown, or if `find_mechanism`
-        finds no offence within its limit. Raises like `GameTablebase.probe`.
+        None at order 0, if the value is unknown, or if `find_mechanism` finds no offence within its
+        limit. Raises like `GameTablebase.probe`.
         """
         if facts.result is None or not facts.result.order:
             return None
@@ -240,10 +243,9 @@ class TableStore:
         return found
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the legal moves of a position whose table is missing, best first.
+        """Return the legal moves of a position without a table, best first.
 
-        A move to a position without a table has no value, and comes after wins and draws, and
-        before losses.
+        Moves without a value come after wins and draws, and before losses.
         """
         found = []
         for move in legal_moves(position):
@@ -394,8 +396,8 @@ class TableStore:
     def fingerprint(self) -> str:
         """Hash of the version and of all files' sizes and times; changes if answers may change.
 
-        Files are examined only if a watched directory has changed: then new tables are registered,
-        removed ones forgotten, and cached proofs, other rule sets and changed tables dropped.
+        Files are examined only if a watched directory has changed. Then new tables are registered,
+        removed ones forgotten, and cached proofs and statistics of changed tables dropped.
         """
         with self._lock:
             changed = tuple(map(_state, self._directories))
@@ -424,8 +426,8 @@ class TableStore:
     def first_position(self) -> Position:
         """Longest win of order 0 with Red to move that the 64 tables with most pieces record.
 
-        The board shows this position first. Wins that cannot be probed, for a damaged table, are
-        skipped. If no win is left, it is a fixed position.
+        The board shows this position first. Wins that cannot be probed, for example in a damaged
+        table, are skipped. Without a win, it is a fixed position.
         """
 
         def find() -> Position:

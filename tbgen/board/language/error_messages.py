@@ -4,7 +4,7 @@
 
 Messages are created in English. Those that a page can show are translated into Chinese by their
 pattern (error_messages.csv). On a page, a message without a pattern is replaced by a general
-sentence in Chinese; programs get it in English. Text typed by the visitor stands between “ and ”.
+sentence in Chinese; programs get it in English.
 """
 
 from __future__ import annotations
@@ -102,9 +102,8 @@ def _word(found: str, side: Side | None) -> str:
     found : the captured text
     side : the first side that the message names, None if it names none; decides between 相 and 象
 
-    Sides and pieces are translated. A number is kept. A command loses its prefix `run: `. A square
-    is named by file and rank, with its coordinates in brackets. Any other text is put between “ and
-    ”: quoted text loses its own quotes; in unquoted text, ”或“ replaces ` or `.
+    Sides, pieces and squares are translated; numbers and commands are kept, commands without the
+    prefix `run: `. Any other text is put between “ and ”, without its own quotes.
     """
     if found in _SIDES:
         return "红黑"[_SIDES[found]] + "方"

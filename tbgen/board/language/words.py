@@ -5,8 +5,7 @@ R, e4       Red rook; e4                                               红车；
 红方9步（5回合）胜                          order 0, distance to mate
 9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
 
-`tbgen.notation.materials` parses the names of endgames. `Chinese` and `Traditional` are subclasses
-of `tbgen.answers.reasons.Words`. `language` is a tag: "en", "zh-Hans" or "zh-Hant".
+`language` is a tag: "en", "zh-Hans" or "zh-Hant".
 """
 
 from __future__ import annotations
@@ -148,9 +147,8 @@ WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
     """Return the referee's sentence on the last position of a game under `rules`, in a language.
 
-    On a repetition, except under `none`, it has the conduct of each side, the verdict, and the
-    article of the rules, if one applies. The conduct of a side is what it does in the loop, such as
-    a perpetual check.
+    On a repetition, except under `none`, it has the conduct of each side in the loop (such as a
+    perpetual check), the verdict, and the article of the rules, if one applies.
     """
     if language == "en":
         return judgement.reason

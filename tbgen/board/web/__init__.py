@@ -33,9 +33,9 @@ Parameters that most functions share:
                 with its pieces; None at order 0, and if none was found
 
 The *visitor* is the person at the browser. A page has a *mode* (`view.MODES`). A *film* shows best
-play, or a ladder, ply by ply. A *ladder* is the loops that the loser by repetition can enter in
-turn, each of lower order than the one before (`line_page`). A *heat map* shows the values of a
-position with one piece moved to other squares (`panels`).
+play ply by ply, or a *ladder*: the loops that the loser by repetition can enter in turn, each of
+lower order than the one before. A *heat map* shows the values of a position with one piece moved to
+other squares.
 
 Needs the extra `web`.
 """

@@ -79,7 +79,7 @@ class Api:
     def probe(self, request: Request) -> Answer:
         """Return value and moves of a position, or of a game's last position (`board_answer`).
 
-        Only with `explain=1` the deciding offence (`mechanism`) is searched for. Without a table
+        The deciding offence (`mechanism`) is searched for only with `explain=1`. Without a table
         the answer has status 404, null for unknown values, and also `error` and `hint`.
         """
         view, store = _view(request), self._store
@@ -143,9 +143,8 @@ class Api:
     def tables(self, request: Request) -> Answer:
         """Return main statistics of the tables in use (`TableStore.available`).
 
-        With the parameter `name`, return only the table of the endgame that it names, in any
-        spelling; no table if it names no endgame. A table that cannot be read is listed with its
-        error.
+        With the parameter `name`, an endgame in any spelling, return only its table, if there is
+        one. A table that cannot be read is listed with its error.
         """
         names, asked = self._store.available(), request.query_params.get("name")
         if asked:
@@ -289,13 +288,13 @@ class Api:
 def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
     """Return the JSON of a position: the fields of `tbgen probe --json`, and those of the board.
 
-    The board adds to a position `terminal` (no legal move) and `moves`, and for a game `suggested`
-    (a move or None) and `judgement` (None without a repetition). To a move it adds `fen` of the
-    position after it, `text` if the view's notation is not ICCS, and `forbidden` (the referee's
-    reason) if the move loses by repetition. Without a table, fields that depend on it are None, but
-    `outcome` is `unknown`, and `reason` says so.
+    The board's fields of a position are `terminal` (no legal move) and `moves`; of a game also
+    `suggested` (a move or None) and `judgement` (None without a repetition). Its fields of a move
+    are `fen` after the move, `text` if the view's notation is not ICCS, and `forbidden` (the
+    referee's reason) if the move loses by repetition. Without a table, `outcome` is `unknown`, and
+    other unknown fields are None.
 
-    mechanism : for the field `mechanism` and the reasons, which without it name no pieces
+    mechanism : offence for the field `mechanism` and the reasons; without it, these name no pieces
     """
     position, result, moves = facts.position, facts.result, []
     for each in facts.moves:

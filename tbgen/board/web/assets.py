@@ -1,10 +1,7 @@
 """Script, style and icon of the pages: read once, bundled, with a fingerprint in the address.
 
-    static/*.js  ->  bundle   board.js: all modules in one file, each wrapped in a function
-    address("board.js")       /static/board.js?v=5f0c2a9d: cacheable for a year
-
-A first visit fetches one script and one style sheet. Names in requests are looked up in memory,
-never on disk.
+static/*.js  ->  bundle   board.js: all modules in one file, each wrapped in a function
+address("board.js")       /static/board.js?v=5f0c2a9d: cacheable for a year
 """
 
 from __future__ import annotations
@@ -74,8 +71,7 @@ def bundle(scripts: Mapping[str, str]) -> str:
 def _as_function(name: str, text: str) -> str:
     """Return the text of a JavaScript module as a script: constant `module_NAME` has its exports.
 
-    The module's code is the body of a function that is called at once. Imported names become
-    constants; indentation, empty lines and comment lines are removed.
+    Indentation, empty lines and comment lines are removed.
     """
     exports = ", ".join(match[1] for match in _EXPORT.finditer(text))
     text = _EXPORT.sub("", text)

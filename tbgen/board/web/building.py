@@ -49,18 +49,16 @@ POST_PATHS = frozenset({"/build", "/build/cancel"})
 """Paths that accept POST where visitors may build."""
 
 MAX_STREAMS = 32
-"""Pages that may watch a build at once; further ones are answered 503."""
+"""Maximum number of pages that watch a build at once; others are answered 503."""
 
 POLL_SECONDS = 0.3
 """Seconds between progress events."""
 
 TOO_LARGE_BYTES = 1 << 40
-"""Memory of a build in bytes above which a table is called too large: no command is shown."""
+"""Memory of a build in bytes above which a table is called too large."""
 
 TOO_MANY = 400
-"""Greatest `closure_bound` (bound on the tables that a material needs) of a table that pages offer.
-Above it, a table is called too large.
-"""
+"""Greatest `closure_bound` of a table that pages offer; above it, a table is called too large."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -75,7 +73,7 @@ contains it, because other users of the machine can read pages.
 """
 
 ENTRY = f"/enter/{KEY}"
-"""Path with the secret `KEY`; a browser that opens it may then build tables."""
+"""Path that lets a browser build tables, as it has the secret `KEY`."""
 
 
 class BuildEndpoints:
@@ -115,9 +113,8 @@ class BuildEndpoints:
     async def events(self, request: Request) -> Response:
         """Stream events of the build until it ends, or the server shuts down.
 
-        An event is a JSON object: `share` (0 to 1) is the part done, `said` the progress in words,
-        and `ended` is true if no build is running; then it is the last one. Streams beyond
-        `MAX_STREAMS` are answered 503.
+        An event is a JSON object: `share` (the part done, 0 to 1), `said` (the progress in words)
+        and `ended` (true if no build is running). Streams beyond `MAX_STREAMS` are answered 503.
         """
         if self._streams >= MAX_STREAMS:
             busy = RequestError(503, "the server is busy", "try again in a moment")
@@ -248,9 +245,8 @@ def _material_card(
 ) -> str:  # fmt: skip
     """Return a section on the tables that a material needs, and their cost, as HTML.
 
-    It has a button to build them if visitors may start this build, else the command. While the
-    tables are being built, it has the progress instead. If the table is too large, or cannot exist,
-    the section is only a sentence.
+    It has a button to build them if visitors may start this build, else the command; during the
+    build, the progress. If the table is too large, or cannot exist, the section is only a sentence.
 
     back : address to return to after the build; note : HTML at the end of the section
     can_exist : whether the format has a table of this material
@@ -276,8 +272,8 @@ def _material_card(
 def starter_cards(store: TableStore, view: View, back: str) -> str:
     """Return sections that offer sets of endgames to build first, or progress of the running build.
 
-    Sets whose tables are all present are left out; if no set is left, return a sentence. A notice
-    on the last build is added if that failed or was cancelled. Empty without a `BuildService`.
+    Sets whose tables are all present are left out; without any set, return a sentence. If the last
+    build failed or was cancelled, a notice says so. Empty without a `BuildService`.
 
     back : address to return to after the build
     """
@@ -353,9 +349,9 @@ def running_build(store: TableStore) -> BuildProgress | None:
 
 
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
-    """Return a notice that the last build failed or was cancelled, as HTML; else "".
+    """Return a notice as HTML if the last build failed or was cancelled; else "".
 
-    material : only a build that was started for this material gives a notice; None for any build
+    material : material for which the build must have been started; None for any
     """
     progress = store.build_progress
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
@@ -372,8 +368,8 @@ def _offer(
 ) -> str:
     """Return the cost of building some materials, and the button or command to build them, as HTML.
 
-    The cost is left out if it is unknown. The button is for visitors on this machine, within the
-    limits of the `BuildService`.
+    An unknown cost is left out. The button is for visitors on this machine, within the limits of
+    the `BuildService`.
 
     asked : form fields that name `materials`; back : address to return to after the build
     """

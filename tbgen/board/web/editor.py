@@ -3,9 +3,8 @@
     text  ->  Sketch (a board that may be illegal)  ->  picture, changes as links, faults
 
 Changes are links to the changed arrangement. Without scripts the visitor chooses a piece or the
-eraser in the palette. With a piece, the empty points are links that place it; with the eraser, the
-occupied points are links that clear them. Typed text is kept even if it is malformed. A legal
-position is shown with its outcome.
+eraser in the palette, and then a link on a point. Typed text is kept even if it is malformed. A
+legal position is shown with its outcome.
 """
 
 from __future__ import annotations
@@ -127,9 +126,9 @@ class Reading:
 def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
     """Return the arrangement that a query describes; `default` if the query has no position.
 
-    Text with a `/` is a FEN, which is read as far as possible. If other text describes no
-    `Position`, or if the text is too long, the arrangement is that of the parameter `was` (the FEN
-    before the change), or without it an empty board.
+    Text with a `/` is a FEN, which is read as far as possible. If other text is no position, or any
+    text too long, the arrangement is that of the parameter `was` (the FEN before the change), or
+    without it an empty board.
     """
     given, position = "", default
     try:
@@ -244,8 +243,8 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
     """Return the links on squares by which the visitor changes the arrangement.
 
-    If `letter` is the FEN letter of a piece, links on empty squares place this piece. If it is
-    `ERASER`, links on occupied squares clear them. Without a letter there are no links.
+    letter : FEN letter of the piece that links on empty squares place; `ERASER` for links that
+        clear occupied squares; "" for no links
     """
     if not letter:
         return {}

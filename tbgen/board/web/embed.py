@@ -33,8 +33,8 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 def embed_page(store: TableStore, view: View) -> Answer:
     """Return the page for an <iframe>: picture, title, outcome, link to the full page.
 
-    In mode `line` the picture is the animation of `frames_of_view`. Raises like
-    `TableStore.probe_game` and `TableStore.mechanism`, and in mode `line` like `frames_of_view`.
+    In mode `line` the picture is the animation of `frames_of_view`. Raises like these frames,
+    `TableStore.probe_game` and `TableStore.mechanism`.
     """
     facts = store.probe_game(view.positions, view.moves)
     line = view.mode == "line"
@@ -85,8 +85,7 @@ def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
 def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[animation.Frame]]:
     """Return start position and frames of the view's game, one for each ply, at most `MOST_PLIES`.
 
-    If the view has no moves, the frames show best play, with its loop repeated; this raises like
-    `TableStore.line`.
+    Without moves, the frames show best play, with its loop repeated. Raises like `TableStore.line`.
     """
     if view.moves:
         moves = view.moves[: animation.MOST_PLIES]

@@ -4,8 +4,7 @@
                     piece type: class, longest win, shares, proof
 /endgames/KRKN      longest wins per order, results, distances, captures, files
 
-`tbgen.finding.handbook` determines whether an endgame is won, drawn or open. A win has order 0 if
-mate or conversion ends it, 1 or more if repetition decides.
+`tbgen.finding.handbook` determines the class: whether an endgame is won, drawn or open.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@
     /files/KRK.wxf.dtm.xqt         a table; certificates likewise
     Range: bytes=1000-             the rest of the file, with 206
 
-Only the index and the files listed in it are served, and only regular files of the directory, no
-links (except on Windows). Contents are not checked here: the client checks them
-(`tbgen.publishing`).
+Only the index and the files listed in it are served, no links (except on Windows). Contents are not
+checked here: the client checks them (`tbgen.publishing`).
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
 """Handbook of practical endgames: the class of each endgame, and its exceptions.
 
-The class of an endgame is won, drawn or open, by the shares of positions that are won or drawn with
-the attacker to move. An exception is a position with the attacker to move that has another outcome:
-in a drawn endgame a win, in a won or open one a draw or loss. A chapter has the endgames of one
-attacker.
+The class of an endgame is won, drawn or open, by the shares of outcomes with the attacker to move
+(`tbgen.finding.handbook`). An *exception* is a position with the attacker to move that has another
+outcome: in a drawn endgame a win, in a won or open one a draw or loss.
 
-/handbook        all attackers: each defence with class, shares of outcomes, longest win, and share
-                 of positions that the repetition rules decide
-/handbook/KRN    one attacker: also diagrams of the longest win and of exceptions
-/handbook/all    all attackers with diagrams, as one document
-
-`tbgen.finding.handbook` determines the classes. All pages can be printed. The order of a win is 0
-if it ends by mate or conversion, 1 or more if repetition decides.
+/handbook        all attackers: each defence with class and figures
+/handbook/KRN    chapter of one attacker: also diagrams of the longest win and of exceptions
+/handbook/all    all attackers with diagrams, as one document to print
 """
 
 from __future__ import annotations
@@ -74,7 +69,7 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
     """Return the page of one attacker with diagrams, or of all if `name` is `all`.
 
     Other names are an attacker's letters, such as `KRN`. Raises `RequestError` without tables of
-    the attacker, or for `all` without any. In print, each attacker of `all` starts a new page.
+    the attacker, or for `all` without any.
     """
     found, title = _chapters(store), view.text("handbook")
     until = time.monotonic() + DOCUMENT_SECONDS
@@ -203,8 +198,7 @@ def _sections(
 def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
     """Return the attacker's longest win of order 0, and one of the highest order above 0.
 
-    Each has a caption. Only wins of 1 or more plies that `figures` records count; either may be
-    missing.
+    Each has a caption. Only wins of 1 or more plies that `figures` records count.
     """
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []

@@ -3,15 +3,13 @@
     request  ->  `middleware`  ->  ETag known?  ->  turn  ->  worker thread  ->  answer
                                   304              503 if too many wait, or for too long
 
-A complete answer of most endpoints depends only on address, language, tables, the build and the
-day, so its ETag is known before it is computed. Other answers have no ETag: those of endpoints that
-are not `cached`, those that a time limit has cut short, redirects and errors.
-Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
-waiting requests is bounded. A *lane* is a queue with its own threads; short requests, position
-pages, puzzles, long requests and searches have one lane each, and so do not wait for each other. A
-client has a share of each lane: its further requests wait for their turn outside of the lane, where
-they do not delay other clients. A school may be one client, as its browsers share an address.
-Searches run in processes (`search_processes`). Work for a client that has disconnected is ended.
+The answer of a cached endpoint depends only on address, language, tables, the build and the day, so
+its ETag is known before the answer is computed. Redirects, errors and answers that a time limit has
+cut short have no ETag.
+Endpoints run in threads, so that a slow disk does not block other requests. A *lane* is a queue
+with its own threads. A client has a share of each lane: its further requests wait for their turn
+outside of the lane, where they do not delay other clients. A school may be one client, as its
+browsers share an address.
 """
 
 from __future__ import annotations
@@ -56,7 +54,7 @@ QUEUE_SECONDS = 15
 """Most seconds that a request waits for its turn."""
 
 SEARCHERS = min(2, usable_cores())
-"""Maximum number of searches at the same time. One client may have one at a time."""
+"""Maximum number of searches at the same time."""
 
 ANSWER_SECONDS = 20
 """Timeout in seconds of a request that is no search."""
@@ -96,7 +94,7 @@ EVENTS = "text/event-stream"
 class Answer:
     """Answer of an endpoint: body (a mapping is sent as JSON), media type, HTTP status, headers.
 
-    `complete` is false if a time limit has cut the answer short: it is not cached.
+    `complete` is false if a time limit has cut the answer short; then it is not cached.
     """
 
     body: str | bytes | Mapping[str, Any]
@@ -129,9 +127,8 @@ INTERNAL = RequestError(500, "something went wrong here", "see the server's log"
 def failure(error: Exception) -> Answer:
     """Return the answer `{"error", "hint"}` to a failed request, with a status of 4xx or 5xx.
 
-    Errors of the board itself are `RequestError` and `UnansweredError`. Others that `failures`
-    describes have the message and hint of the command line, unless these would name a path. Raises
-    an unexpected error again.
+    Errors other than `RequestError` and `UnansweredError` have the message and hint of the command
+    line (`failures`), unless these would name a path. Raises an unexpected error again.
     """
     if isinstance(error, UnansweredError):
         status = 404 if isinstance(error, NothingFoundError) else 503
@@ -168,8 +165,7 @@ class Lane(StrEnum):
 class _Share:
     """Requests of one client in one lane.
 
-    `places` are those of the requests that have their turn. `requests` counts these and those that
-    wait for it.
+    `places` limits the requests that have their turn; `requests` counts these and the waiting ones.
     """
 
     def __init__(self, most: int) -> None:
@@ -181,9 +177,9 @@ class EndpointRunner:
     """Runs endpoints in threads, and counts requests.
 
     An endpoint is a function of a request that returns an `Answer`. It may raise the errors that
-    `failure` turns into answers; an unexpected error is raised again, and not counted. Long work
-    calls `checkpoint` regularly. `closed` is true once `close` was called; `requests` counts
-    answers by name of the endpoint and status.
+    `failure` turns into answers. Long work calls `checkpoint` regularly. `closed` is true once
+    `close` was called. `requests` counts answers by name of the endpoint and status, except those
+    to unexpected errors.
 
     fingerprint : returns a text that changes when any answer may have changed
     """
@@ -230,8 +226,8 @@ class EndpointRunner:
         name : name under which requests are counted in `requests`
         on_error : converts the JSON answer of an error, for example into a page
         cached : whether complete answers have an ETag and may be stored by browsers
-        media : media type of all complete answers, "" if they have several; if it is given, an
-            answer with status 304 has the headers of a complete one
+        media : media type of all complete answers, for the headers of an answer with status 304;
+            "" if they have several
         lane : the lane, or a function that returns the lane of a request
         """
 
@@ -288,9 +284,8 @@ class EndpointRunner:
     async def _take_turn(self, client: str, lane: Lane, work: Callable[[Event], Answer]) -> Answer:
         """Call `_run` once fewer than `MAX_OF_CLIENT` requests of the client are in the lane.
 
-        For a search, once no other one of the client runs. Raises `RequestError` after
-        `QUEUE_SECONDS`, or if `MAX_QUEUED` requests of the client already wait. Also raises like
-        `_run`.
+        A search waits until no other search of the client runs. Raises `RequestError` after
+        `QUEUE_SECONDS`, or if `MAX_QUEUED` requests of the client already wait; and like `_run`.
         """
         is_search = lane is Lane.SEARCH
         most = 1 if is_search else MAX_OF_CLIENT

@@ -194,8 +194,7 @@ def with_settings(path: str, view: View, query: Mapping[str, str] | None = None)
 def _navigation(view: View, on_board: bool) -> str:
     """Return the content of <header>: links to modes of the board and to pages, search box.
 
-    on_board : whether the page is the board in mode `view.mode`, whose link is then marked as
-        current; false for a page without a board, and for an error page with one
+    on_board : whether the page is the board in mode `view.mode`, whose link is marked as current
     """
     shown = view.back(0)
     links = []

@@ -2,15 +2,13 @@
 
 A *film* is a game that the board plays ply by ply, with a caption and arrows for each ply.
 
-    line    ->  film: frames of `animation` with captions, and the number of plies before the loop
+    line    ->  film, and the number of plies before the loop
     ladder  ->  film: up to each loop, once through it, out to the next one, finally to the end
     rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
-                else orange), and the loser's way out (green); text with the winner's reply
+                else orange), and the loser's way out (green)
 
-The loser can leave a loop only for a loss of lower order, often in the next loop. A *rung* of the
-*ladder* is one of these loops, with the position in which the loser leaves it. The last rung may be
-a loss of order 0, by mate or conversion (`knowledge.analysis`). In the list of moves of a film,
-each ply is a link to the board after it (`at=`).
+`knowledge.analysis` defines *ladder* and *rung*. In the list of moves of a film, each ply is a link
+to the board after it (`at=`).
 """
 
 from __future__ import annotations
@@ -181,10 +179,9 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
 
 
 def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
-    """Return the ladder of the losing side as HTML, with a link to it as a film.
+    """Return the ladder of the losing side as HTML, with a link to it as a film; may be empty.
 
-    A rung is a small board with the loser's choices. Empty if the position has no ladder
-    (`analysis.ladder`). `line` is best play from the position.
+    `line` is best play from the view's position.
     """
     rungs = ladder(store, view.position)
     if not rungs:
@@ -201,8 +198,7 @@ def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
 def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
     """Yield frames and captions of the plies of the ladder from the view's position.
 
-    For each loop, these are the plies up to it, once through it, and out of it; finally the plies
-    from the last loop to the end. Without a way out of the last loop, the film ends with that loop.
+    Without a way out of the last loop, the film ends with that loop.
     """
     position, made, order = view.position, 0, None
     for rung in ladder(store, view.position):

@@ -101,9 +101,9 @@ class RequestLimits:
 
 
 def _in_origin_form(scope: Scope) -> Scope:
-    """Return the request with a path as its target, even if that was a whole URL (RFC 9112, 3.2.2).
+    """Return the request with a path as its target; if that was a whole URL, with its host.
 
-    The host of the URL replaces the header `Host`.
+    The host of the URL replaces the header `Host` (RFC 9112, 3.2.2).
     """
     whole = _ABSOLUTE.fullmatch(scope["path"])
     if whole is None:
@@ -210,7 +210,7 @@ class ForwardedHeaders:
 def _prefixing(send: Send, prefix: str) -> Send:
     """Return a replacement of `send` that puts `prefix` before the paths of links and redirects.
 
-    `prefix` is the proxy's path prefix. A page is sent only when complete, as its length changes.
+    A page is sent only when complete, as its length changes.
     """
     start: Message | None = None
     page = b""

@@ -1,10 +1,9 @@
 """Description of the addresses for programs: as OpenAPI, and as a page with forms.
 
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
-               ->  /api                 a form or link for each address; browsers show raw answers
+               ->  /api                 a form or link for each address
 
 Unknown parameters are refused: a client would not notice that an answer ignores a misspelt one.
-`schemas` describes the answers field by field; `api` makes them.
 """
 
 from __future__ import annotations

@@ -78,8 +78,7 @@ class Pages:
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
         """Return the editor page for the requested arrangement of pieces.
 
-        Links to other modes lead to the edited position; if that is illegal, to the position that
-        the board shows first.
+        Links to other modes lead to the edited position, if it is legal.
 
         error : error of a request in another mode, which makes the status 400; raised again if
             `read_sketch` finds no fault in the position
@@ -98,8 +97,7 @@ class Pages:
     ) -> Callable[[Request], Answer]:
         """Return the endpoint that calls `page` with the store and a view without a game.
 
-        The view has the request's settings (`SETTINGS`), and the position that the board shows
-        first.
+        The view has the request's settings (`SETTINGS`).
         """
         return lambda request: page(self._store, self._settings_only(request))
 
@@ -188,8 +186,8 @@ class Pages:
         """Redirect to the position after the opponent's reply.
 
         The reply is a move of the table, of the requested strength. If the tables suggest no move
-        (`Facts.suggested`), the engine replies, or raises `NoReplyError`. If there is no engine
-        either, or if the game is over, redirect to the position of the request.
+        (`Facts.suggested`), the engine replies, or raises `NoReplyError`. Without a reply, redirect
+        to the position of the request.
         """
         view = self._view(request)
         facts = self._store.probe_game(view.positions, view.moves)

@@ -1,8 +1,7 @@
 """Panels beside a position, as HTML, and boards of an endgame's page; empty without content.
 
 A *heat map* shows, on each square where one piece of a position might stand, the value of the
-position with the piece there. The order of a value is 0 if mate or conversion decides, 1 or more if
-repetition does.
+position with the piece there.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ RULES_BOARDS = 8
 """Maximum number of boards on an endgame's page with positions won only because of the rules."""
 
 QUICK_SLOTS = 2_000_000
-"""Greatest number of slots (places for positions) per side to move of a table that is searched for
-a longest win while a position's page is made.
+"""Greatest number of slots per side to move of a table that is searched for a longest win while a
+position's page is made.
 """
 
 FRAME_SIZE = 'width="420" height="580" style="max-width:100%"'
@@ -67,8 +66,7 @@ def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
 def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
     """Return a paragraph on rule sets under which the outcome differs; empty if none differs.
 
-    It has a link to more positions whose outcome depends on the rules. `known` is the result of
-    `rules_known`.
+    known : result of `rules_known`
     """
     others = _other_outcomes(facts.position, known, view)
     if not others:
@@ -122,7 +120,7 @@ def rules_boards(
 ) -> str:
     """Return boards, as HTML, of wins by repetition whose outcome other rules change.
 
-    They are the wins with the winner to move that the table's statistics record, the highest orders
+    They are wins that the table's statistics record, with the winner to move, the highest orders
     first, at most `RULES_BOARDS`. Empty without such wins, or without a table of other rules.
     """
     if material not in comparable(store):
@@ -166,9 +164,8 @@ def where_panel(facts: Facts, view: View) -> str:
 def heat_points(store: TableStore, view: View) -> dict[int, Point]:
     """Return the points of the heat map by square; empty if `view.heat_square` is None.
 
-    A point is a link to the position in which the piece on `view.heat_square` stands on the point's
-    square, with the outcome and value of that position. Empty also if that square has no piece, or
-    if the table is missing or damaged; raises `OSError`.
+    A point is a link to the position with the piece of `view.heat_square` on the point's square,
+    with its outcome and value. Also empty if `heat_map` is; raises `OSError`.
     """
     if view.heat_square is None:
         return {}
@@ -183,9 +180,8 @@ def heat_points(store: TableStore, view: View) -> dict[int, Point]:
 def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     """Return a notice that the last move gave up a win or a draw; empty if it did not.
 
-    The notice names the better move, and the opponent's best reply, if there is one. Also empty if
-    a value is unknown, and if the game has ended by the referee's verdict, which outweighs the
-    table.
+    Also empty if a value is unknown, and if the game has ended by the referee's verdict, which
+    outweighs the table.
     """
     if facts.over is not None and facts.over.why == "repetition":
         return ""
@@ -239,9 +235,9 @@ def longest_boards(
 ) -> str:
     """Return longest wins, at most one of a side and order, as small boards; empty without any.
 
-    Statistics have a position of longest distance for each order and side to move. If a side has no
-    win of order 0 among these positions, the table is searched for one (`longest_win`), unless the
-    table has more than `MAX_SLOTS` slots per side (`QUICK_SLOTS` if `most` is given).
+    The statistics record positions of longest distance. If these have no win of order 0 of a side,
+    the table is searched for one (`longest_win`), unless it has more than `MAX_SLOTS` slots per
+    side (`QUICK_SLOTS` if `most` is given).
 
     most : maximum number of boards; None for all
     """
@@ -321,9 +317,8 @@ def pairs(items: Sequence[str], view: View) -> str:
 def share_panel(facts: Facts, view: View) -> str:
     """Return a section with links to other forms of the position or game, and texts to copy.
 
-    The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. In line mode the link
-    plays the film. In play mode JSON is left out, since it shows values. Without moves, PGN and
-    animation would show best play: they are then left out in play mode, and without a table.
+    In line mode the permanent link plays the film. In play mode JSON is left out, since it shows
+    values. Without moves, PGN and animation are left out in play mode, and without a table.
     """
     playing = view.mode == "play"
     # The links name the language: who opens them may send another `Accept-Language`.

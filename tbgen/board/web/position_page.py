@@ -2,13 +2,11 @@
 
     <main>     verdict | stage (board and buttons) | side (moves and panels)
     look-up    mode `read`: value, moves with their values, panels
-    game       mode `play`: score at the end, warnings of the referee, moves by name
-    puzzle     game in which an outcome must be kept: open, right, lost or solved (`puzzles`)
-    practice   strength of the table, links to other puzzles
+    game       mode `play`: moves without values, warnings of the referee, score at the end
+    puzzle     game in which an outcome must be kept (`puzzles.state_of`)
 
-Every move is a link to the position after it, so pages work without scripts. A piece on the board
-is a link that selects it (`from=`). With a selected piece, the squares to which it can move are
-links, each with the value of the move. In play mode values of moves are not shown.
+Pages work without scripts: every move is a link to the position after it. A piece on the board is a
+link that selects it (`from=`). Then the squares to which it can move are links.
 """
 
 from __future__ import annotations
@@ -71,10 +69,9 @@ def lookup_page(
 
     Raises like `TableStore.probe_game` and `TableStore.mechanism`.
 
-    stated : result in the text of the game if it differs from the known one, else empty; the page
-        has a notice on it
-    fault : error of the next move in the text of the game, which could not be read or played; then
-        the page has a notice, and status 400
+    stated : wrong result in the text of the game, for a notice on the page; else empty
+    fault : error of the next move in the text of the game; the page then has a notice on it, and
+        status 400
     """
     facts = store.probe_game(view.positions, view.moves)
     mechanism = store.mechanism(facts)
@@ -117,8 +114,7 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
 def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
     """Return a notice that a game's text states a wrong result; empty if `stated` is empty.
 
-    stated : the result in the text (as in PGN) if it differs from the known one, `facts.final`;
-        else empty
+    stated : the wrong result, as in PGN; `facts.final` is the right one
     """
     if not stated:
         return ""
@@ -230,8 +226,7 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
     Empty if no reply is due, or if there is neither a suggested move nor an engine. At strength
-    "best" it is the address of the position after the suggested move; at other strengths, and
-    without such a move, it is `/reply`, which chooses a move.
+    "best" the reply is the suggested move. Otherwise the address is `/reply`, which chooses a move.
     """
     due = view.mode == "play" and not view.visitors_turn and facts.over is None
     if not due or (facts.suggested is None and not store.opponent):
@@ -244,8 +239,7 @@ def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
 def _back_href(view: View) -> str:
     """Return the address of the board with the last move taken back.
 
-    In mode `play` and on the visitor's turn, the last two moves are taken back: the opponent's
-    reply and the visitor's own move; or the only move, if the game has just one.
+    On the visitor's turn in mode `play`, the last two moves are taken back, if there are two.
     """
     alone = view.mode != "play" or not view.visitors_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
@@ -310,7 +304,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a notice with the task of an open puzzle, or the state of another one, as HTML.
+    """Return a notice on the task of an open puzzle, or on the state of another one, as HTML.
 
     A lost puzzle also has its solution. Empty if the game is no puzzle.
     """
@@ -379,8 +373,8 @@ def _practice(store: TableStore, view: View) -> str:
 def _score(store: TableStore, facts: Facts, view: View) -> str:
     """Return the number of moves that the visitor took to win, and that of best play, as HTML.
 
-    Empty unless the visitor has won by mate or stalemate, and the first position was a win of order
-    0 for the visitor whose table counts distances to mate.
+    Empty unless the visitor has won by mate or stalemate, and a DTM table has the first position as
+    the visitor's win of order 0.
     """
     over = facts.over
     if over is None or over.winner != view.visitor or over.why == "repetition":

@@ -72,8 +72,8 @@ POLL_SECONDS = 5
 """Seconds between scans of the directory while it has no tables."""
 
 _PROMPT_GAME = 500
-"""Maximum length of the parameter `moves` of a request in lane `PROMPT`, in characters: about 100
-moves, which are judged in 30 ms.
+"""Maximum number of characters of `moves` in a request in lane `PROMPT`: about 100 moves, which are
+judged in 30 ms.
 """
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
@@ -212,9 +212,8 @@ def _route(
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
     """Answer the POST of the search box as a GET of `/find` with the form fields as its query.
 
-    Redirect to this address, so that the page can be reloaded. If the address is too long or has
-    characters that are not printable, call `find`, the endpoint of the GET. If the form does not
-    arrive, return the error.
+    Redirect to this address, so that the page can be reloaded. If it is too long or has characters
+    that are not printable, call `find`, the endpoint of the GET.
     """
     try:
         fields = await body_of(request)
@@ -322,7 +321,7 @@ async def _redirect_from_pai(request: Request) -> Response:
 def _puzzle_error_page(request: Request, answer: Answer) -> Answer:
     """Return the error of a request for a puzzle as HTML page.
 
-    If there is no such puzzle or no table (404), the page has a link to the endgame.
+    With status 404 (no such puzzle, or no table) it has a link to the endgame.
 
     answer : as in `_error_page`
     """

@@ -90,8 +90,7 @@ def _sheet(
 ) -> Answer:
     """Return a page of the positions found as numbered exercises, each with side to move and task.
 
-    An example is `1. Red to move and win`; lost positions have no task. Solutions are folded, and
-    printed (from a new page on) only if the visitor has unfolded them.
+    An example is `1. Red to move and win`; lost positions have no task. Solutions are folded.
     """
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     shown, solutions = [], []
@@ -143,8 +142,7 @@ def _results(
 ) -> tuple[str, bool]:
     """Return the results of a search as HTML, and whether the search is complete.
 
-    The results are the positions found, their number, the share of the table, and links to other
-    positions, exercises and files. A search that the time limit has cut short is not complete.
+    A search that the time limit has cut short is not complete.
     """
     found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
     captions = [_caption(store, position, view) for position in found.positions]

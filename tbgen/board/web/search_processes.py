@@ -3,9 +3,7 @@
     request  ->  a free process with the same tables  ->  endpoint there  ->  answer
 
 Search processes run at a lower priority than the server and end with it. A search ends when its
-client disconnects. The first process compiles the search kernels as soon as there are tables; a
-second one, unless only one core is usable, starts when two searches run at once. `routes` names the
-addresses answered here; `http` limits the waiting requests.
+client disconnects. The first process compiles the search kernels as soon as there are tables.
 """
 
 from __future__ import annotations
@@ -48,9 +46,7 @@ _COMPILING_QUERIES = b"outcome=win&only=1&limit=1", b"outcome=win&study=1&limit=
 """Queries that together compile all search kernels, the common ones first."""
 
 SPAWN = multiprocessing.get_context("spawn")
-"""Multiprocessing context "spawn", with which search processes are started. The server has threads,
-which fork does not copy safely.
-"""
+"""Multiprocessing context of search processes; a fork does not copy the server's threads safely."""
 
 
 class SearchProcess:
@@ -115,9 +111,9 @@ class SearchProcesses:
     def compile(self) -> None:
         """Compile the search kernels before the first request, by searching a small table.
 
-        The table is the first one in which studies can be searched (`can_search_studies`). Without
-        one, nothing is compiled. Requests for searches wait until the common kernels are compiled:
-        those of the first of `_COMPILING_QUERIES`.
+        Without a table in which studies can be searched (`can_search_studies`), nothing is
+        compiled. Searches of visitors wait until the first of `_COMPILING_QUERIES` has compiled the
+        common kernels.
         """
         for material in self._store.materials():
             with contextlib.suppress(TablebaseError, OSError):
@@ -141,8 +137,7 @@ class SearchProcesses:
         """Return an endpoint that a search process answers; `name` is "page", "json" or "puzzle".
 
         A search waits while a process compiles, since another process would compile the same
-        kernels. After `COMPILE_SECONDS` it is refused, with a hint to try again. A request for a
-        page or JSON without search fields does not wait.
+        kernels. After `COMPILE_SECONDS` it is refused.
         """
 
         def answer(request: Request) -> Answer:

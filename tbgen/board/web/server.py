@@ -35,9 +35,9 @@ TURN_SECONDS = 0.0005
 class HeaderTimeoutProtocol(H11Protocol):
     """uvicorn's HTTP/1.1 protocol with a timeout for request heads.
 
-    uvicorn waits without limit for the rest of a head, so a client that sends a byte a minute would
-    keep its connection. Here the connection is closed if no complete head has arrived
-    `HEADER_SECONDS` after the connection was made, or after the first byte of a later request.
+    uvicorn waits without limit for the rest of a head. Here the connection is closed if no complete
+    head has arrived `HEADER_SECONDS` after the connection was made, or after the first byte of a
+    later request.
     """
 
     _deadline: asyncio.TimerHandle | None = None

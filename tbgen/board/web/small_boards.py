@@ -6,7 +6,6 @@
 
 A rare value needs a scan of the whole table, so only tables of at most `MAX_SLOTS` slots per side
 have bars that are links.
-The order of a win is 0 if mate or conversion ends it, 1 or more if repetition decides.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ class ExtremeWin:
 def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
     """Return the longest wins that statistics record: at most one for each order and side to move.
 
-    The recorded position has the longest distance, and may be a win or a loss of the side to move.
+    Statistics record one position of longest distance, a win or a loss of the side to move.
     """
     return [
         ExtremeWin(
@@ -131,11 +130,11 @@ def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> Ex
 def gallery_page(
     store: TableStore, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
-    """Return the page of positions that a histogram bar counts, at most `SHOWN`, as small boards.
+    """Return the page of positions that a histogram bar counts, as small boards.
 
     `query` has `won`, `order` and `plies` of the bar (`_bar_parameters`). Raises `RequestError` if
-    there are no such positions, or if the table has more than `MAX_SLOTS` slots per side. Also
-    raises like `TableStore.statistics`. `SHOWN` is that of `knowledge.search`.
+    there are no such positions, or if the table has more than `MAX_SLOTS` slots per side; and like
+    `TableStore.statistics`.
     """
     figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
@@ -179,9 +178,7 @@ FEWEST = 3
 """Fewest wins with which the first page shows boards if there is no position of the day."""
 
 CHOSEN_SECONDS = 2.0
-"""Most seconds that the first page waits for statistics. These are also read in the background,
-so later requests show boards of more tables.
-"""
+"""Most seconds that the first page waits for statistics; these are also read in the background."""
 
 
 def first_page_boards(store: TableStore, view: View) -> str:
@@ -216,17 +213,15 @@ def _chosen(
 ) -> list[tuple[ExtremeWin, Offence | None]]:
     """Return long wins and wins of high order for the first page, each with its deciding offence.
 
-    The winner is to move. First come at most `LONGEST` longest wins of order 0, with offence None.
-    The longest of all is not among them: it is usually the board's first position. Then come those
-    of the `DEEPEST` wins of highest order whose offence is found. A table has at most one win of
-    each kind.
+    The winner is to move. First come at most `LONGEST` wins of order 0, with offence None. The
+    longest of all is left out: it is usually the board's first position. Then come those of the
+    `DEEPEST` wins of highest order whose offence is found. A table has at most one of each kind.
     """
     plain, deep = list[ExtremeWin](), list[ExtremeWin]()
     for figures in tables:
         wins = [win for win in longest_wins(figures) if win.has_move]
         plain += nlargest(1, (win for win in wins if win.order == 0), attrgetter("plies"))
         deep += nlargest(1, wins, attrgetter("order"))
-    # Skip the longest one: it is usually the board's first position.
     longest = nlargest(1 + LONGEST, plain, attrgetter("plies"))[1:]
     chosen: list[tuple[ExtremeWin, Offence | None]] = [(win, None) for win in longest]
     for win in nlargest(DEEPEST, deep, attrgetter("order")):

@@ -1,8 +1,7 @@
 """Outcome of a position and its moves, as parts of a page.
 
 `headline` is the outcome, `move_groups` the moves by outcome with a folded section of orders and
-stored values, `referee` the verdict on a repetition. The order of a value is 0 if mate or
-conversion decides, 1 or more if repetition does.
+stored values, `referee` the verdict on a repetition.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ MOST_NAMED = 12
 def short_value(worth: Value | None) -> str:
     """Format a value in a few characters.
 
-    A win or loss of order 0 is the winner's number of moves to mate or conversion. It is `#` if the
-    next move mates or converts, or if the game has ended. A value of a higher order is `↻` and the
-    order. A loss begins with a minus sign. A draw is `=`, an unknown value `?`.
+    At order 0 it is the winner's number of moves to mate or conversion, but `#` if the next move
+    mates or converts, or if the game has ended. At higher orders it is `↻` and the order. A loss
+    begins with a minus sign. A draw is `=`, an unknown value `?`.
     """
     if worth is None:
         return "?"
@@ -73,9 +72,10 @@ def rules_name(rule_set: RuleSet, view: View) -> str:
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return outcome, distance, reason, side to move, endgame, rules and metric, as HTML.
 
-    At an order above 0, a note on who is forced to offend replaces the distance, and a sentence on
-    the order follows. An unknown value gives a notice, side to move and endgame; a finished game
-    its result, the reason for it, and the endgame. `mechanism` is for the reason, None if unknown.
+    At an order above 0, a note on who is forced to offend replaces the distance. For an unknown
+    value, and after the end of the game, there is a notice instead.
+
+    mechanism : offence that the reason names; None if unknown
     """
     result, endgame = facts.result, _endgame(view)
     if facts.over is not None:
@@ -139,10 +139,9 @@ def _endgame(view: View) -> str:
 def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return all moves in sections by outcome, as HTML; empty after the end of a game.
 
-    Only the section with the outcome of the position is open, or of the best move if the outcome is
-    unknown. If its moves win or lose, the first `MOST_LISTED` are a table with reasons; all other
-    moves are lists with values. If neither position nor moves have a known outcome, all moves are
-    in one list without values.
+    Only the section with the outcome of the position (if unknown, of the best move) is open. If its
+    moves win or lose, the first `MOST_LISTED` are a table with reasons. All other moves are lists
+    with values. Without any known outcome there is one list, without values.
     """
     if facts.over is not None:
         return ""

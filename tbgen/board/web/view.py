@@ -7,8 +7,8 @@
     /?...&mode=line&ladder=1                                the whole ladder (`line_page`)
     /?...&mode=edit                                         the editor
 
-The address holds the whole state and the server keeps none. So every position has a permanent
-link, and the browser's back button takes a move back.
+The server keeps no state. So every position has a permanent link, and the browser's back button
+takes a move back.
 """
 
 from __future__ import annotations
@@ -44,9 +44,7 @@ THEMES = ("", "light", "dark")
 """Colour schemes: the browser's setting, light, or dark."""
 
 STRENGTHS = ("best", "varied", "beginner")
-"""Strengths of the table in play mode: it plays the best move, a random move that keeps the
-outcome, or usually such a move and sometimes any random move (`knowledge.puzzles.answer`).
-"""
+"""Strengths of the table in play mode (`knowledge.puzzles.answer`)."""
 
 CHOICES: Mapping[str, Sequence[str]] = {
     "mode": MODES, "pieces": PIECE_SETS, "theme": THEMES, "board": tuple(BOARDS),
@@ -72,18 +70,17 @@ VIEW = (
 class View:
     """Game and display settings of a page.
 
-    `moves` were played from `start`. `CHOICES` has the values of `mode`, `pieces`, `theme`,
-    `board`, `task`, `strength` and `hint`. `flip` puts Black at the bottom; `notation` is that of
-    moves. `visitor` is the visitor's side in play mode. `chosen` is the square of the selected
-    piece, None for none.
-
-    `heat_square` is the square of the piece whose heat map is shown: the values of the position
-    with this piece on other squares; None for no heat map.
-
-    In line mode, the page shows a film of best play from the position. `film_ply` is the number of
-    its plies that are played on the board; with `autoplay` the film starts by itself. With
-    `shows_ladder`, the film of a position decided by repetition is the ladder (`line_page`): all
-    loops that the loser can leave one after the other, to mate or conversion.
+    start, moves : first position of the game, and its moves
+    mode, pieces, theme, board, task, strength, hint : values in `CHOICES`
+    flip : whether Black is at the bottom
+    language : key of `LANGUAGES`
+    notation : notation of moves
+    visitor : the visitor's side in play mode
+    chosen : square of the selected piece
+    heat_square : square of the piece whose heat map (`panels`) is shown
+    film_ply : in line mode, number of plies of the film that are played on the board
+    autoplay : whether the film starts by itself
+    shows_ladder : whether the film is the ladder (`line_page`), if repetition decides
     """
 
     start: Position
