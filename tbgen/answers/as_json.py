@@ -93,10 +93,8 @@ def probe_answer(
 def line_answer(line: Mainline, notation: str = "iccs", words: Words = ENGLISH) -> dict[str, Any]:
     """Return the JSON object of `tbgen line`: the first position, its best play, and its end.
 
-    `reason` explains the value of the first position, `end` the end of the line. `loop_start` is
-    the number, from 0, of the first move of the loop; None without a loop. `verdict` is the
-    referee's judgement of the loop, None without one. In each entry of `moves`, `fen` is the
-    position after the move.
+    `reason` explains the value of the first position, `end` the end of the line. `schema.LINE`
+    describes the other members.
     """
     mechanism = mechanism_of(line)
     return {

@@ -47,8 +47,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
 
     The hint for an interrupt is the text of the `KeyboardInterrupt`.
 
-    tables_option : option such as ` --tables DIR`, which is appended to the command that the hint
-        names for a missing table
+    tables_option : option such as ` --tables DIR` for the command in the hint for a missing table
     """
     if isinstance(error, KeyboardInterrupt):
         return Failure(INTERRUPTED, "interrupted", str(error))

@@ -4,7 +4,6 @@
                              (mainline)                                   the pieces that check, or
                                                                           chase, and the victim
 
-The order of a position is 0 if mate or conversion decides it, k >= 1 if the repetition rules do.
 Pieces are named by their squares in the requested position, not at the start of the loop.
 """
 
@@ -53,9 +52,11 @@ class Piece:
 class Mechanism:
     """The offence by which a side loses, with its pieces.
 
-    The side `offender` loses. `victim` is a piece that it chases by every move in the loop, None
-    for checks; `by` are the pieces that chase the victim, or that give check. `move` is the first
-    move of the best play that ends in the loop. `position` is the requested position.
+    offender : the side that loses
+    victim : a piece that the offender chases by every move in the loop; None for checks
+    by : pieces that chase the victim, or that give check
+    move : first move of the best play that ends in the loop
+    position : the requested position
     """
 
     offence: Offence
@@ -78,8 +79,8 @@ class Mechanism:
 def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | None:
     """Return the offence that decides a position of order 1 or above.
 
-    None for other positions. None also if best play, cut after `MAX_PLIES` plies or where a table
-    is missing, does not end in a loop that a side loses. Raises like `GameTablebase.probe`.
+    None for other positions, and if best play does not end within `MAX_PLIES` plies in a loop that
+    a side loses, for example because a table is missing. Raises like `GameTablebase.probe`.
     """
     result = tables.probe(position)
     if not result.order or (result.plies or 0) > MAX_PLIES:
@@ -130,7 +131,6 @@ def _square_at_start(line: Mainline, square: int, moves: int) -> int:
     """Return the square on which a piece of a line started.
 
     square : the piece's square after the first `moves` moves of the line
-    moves : number of moves of the line
     """
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move

@@ -7,10 +7,9 @@
     Black's longest defence is a perpetual check, which loses (order 9)
     draw
 
-One ply is a move of one side. The number of moves, in brackets, counts those of the winner alone.
-In a *direct win* the opponent of the side to move has just committed the offence (docs/values.md).
-`Words` is English, its subclasses are other languages (`tbgen.board.language.words`). reasons.csv
-has the English and Chinese sentences.
+The number of moves, in brackets, counts those of the winner alone. `Words` is English, its
+subclasses are other languages (`tbgen.board.language.words`). reasons.csv has the English and
+Chinese sentences.
 """
 
 from __future__ import annotations
@@ -36,12 +35,14 @@ from tbgen.tables.codes import DRAW
 class Reason:
     """Key of a sentence that explains a value, and the fields that fill it.
 
-    `key` is a row of reasons.csv. `side` is the subject of the sentence, usually the winner.
-    `value` is the explained value, `metric` and `rules` are those of its table. `mechanism` is the
-    offence by which the repetition rules decide, with its pieces. If `mechanism` is None, `offence`
-    may state the kind of the offence. Both are None if the repetition rules do not decide, or if
-    the offence is unknown. `material` is the material after a capture, or names the materials whose
-    tables are missing. `verdict` is the referee's sentence.
+    key : row of reasons.csv
+    side : subject of the sentence, usually the winner
+    value : the explained value
+    metric, rules : those of its table
+    offence : kind of the offence, used if `mechanism` is None; None if unknown or without offence
+    mechanism : offence by which the repetition rules decide, with its pieces; None as `offence`
+    material : material after a capture, or the materials whose tables are missing
+    verdict : the referee's sentence
     """
 
     key: str
@@ -68,9 +69,9 @@ class Words:
     sentences: ClassVar[Mapping[str, str]] = read_sentences(1)
     """Sentences by reason key, with fields in braces.
 
-    {side} is the subject's name, {other} its opponent's. {plies} and {distance} are numbers with
-    units, {order} is a number. {mates} and {mated} are phrases that depend on the metric, {offence}
-    is a phrase. {material} is the name of a material, {verdict} a sentence of the referee.
+    `sentence` fills the fields: {side} with the subject's name, {other} with its opponent's,
+    {plies} and {distance} with numbers and units, {mates} and {mated} with phrases that depend on
+    the metric.
     """
 
     def sentence(self, reason: Reason) -> str:
@@ -92,9 +93,9 @@ class Words:
     def offence(self, reason: Reason) -> str:
         """Return a phrase for the offence in a reason, such as `perpetual check`.
 
-        For a known chase the phrase names the victim and the chasers. If the kind of the offence is
-        unknown, the phrase is `perpetual check or chase` under rules that judge chases, and
-        `perpetual check` under other rules or if `reason.rules` is None.
+        For a known chase it names the victim and the chasers. If the kind of the offence is
+        unknown, it is `perpetual check or chase` under rules that judge chases, else
+        `perpetual check`.
         """
         found = reason.mechanism
         if found is not None and found.victim is not None:
@@ -141,8 +142,8 @@ def explain_position(
     """Return the sentence that explains the value `result` of a position.
 
     If the repetition rules decide, the sentence states the kind of the offence, and the pieces of a
-    chase. Without `mechanism` it names no pieces, and states the kind only in direct wins, and
-    under rules that judge no chases.
+    chase. Without `mechanism` it names no pieces, and the kind only in direct wins and under rules
+    that judge no chases.
     """
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
