@@ -6,9 +6,9 @@
     known      known digests of tables, and comparison of tables with them
     bundle     directory and archive of win-draw-loss files
 
-Sources are not trusted. Apart from an index, only files with names of tables or certificates
+Sources are not trusted; the user decides which index to trust. Only tables and certificates
 (records of their proofs) are fetched, up to the size in the index. A file gets its final name only
-if its bytes have the SHA-256 in the index. The user decides which index to trust. A *digest* is a
-hash of a table's contents before compression: of its values alone, or of values, arrangement (order
-of the values in the file) and statistics (docs/format.md).
+if its bytes have the SHA-256 in the index. A *digest* is a hash of a table's contents before
+compression: of its values alone, or of values, arrangement (order of the values in the file) and
+statistics (docs/format.md).
 """

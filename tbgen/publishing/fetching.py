@@ -3,12 +3,10 @@
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
 An interrupted download leaves the partial file `.NAME.part`, from which the next download resumes.
-If the completed file has a wrong hash, the bytes of the earlier download or those of the current
-source are wrong. So the source's file is hashed from its first byte. If that hash is right, the
-whole file is downloaded from this source. Otherwise the earlier bytes are kept for other sources,
-and this source is not tried again. If all sources fail, but have added `RETRY_BYTES` to the file,
-they are tried again, up to `TRIES` times in all. The table is locked during a download, as during a
-build.
+If the completed file has a wrong hash, its earlier bytes or those of the current source are wrong.
+So the source's file is hashed from its first byte. If that hash is right, the whole file is
+downloaded from this source. Otherwise the earlier bytes are kept for other sources. The table is
+locked during a download, as during a build.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ Report = Callable[[int], object]
 
 
 class FetchError(SourceError):
-    """Raised if no source has a valid index or the listed file, or if a different file exists here.
+    """Raised if no source has a valid index or the listed file, or if a different table exists.
 
     `strerror` has the reason, for each source; `hint` suggests a remedy.
     """
@@ -118,8 +116,8 @@ def fetch(
     was fetched or compared, a certificate about it gets the table's time of modification: this
     records that the bytes of the table were checked (`tbgen.tables.proofs`).
 
-    Raises `FetchError` if a file of that name has other contents or is damaged, or if no source
-    provides it; `BlockingIOError` if a build or another download has locked the table; and
+    Raises `FetchError` if a table of that name has other contents or is damaged, or if no source
+    provides the file; `BlockingIOError` if a build or another download has locked the table; and
     `OSError`.
     """
     path = directory / entry.file
@@ -153,8 +151,7 @@ def fetch(
 def require_room(entries: Iterable[Entry], directory: Path) -> None:
     """Raise `InputError` if a directory has less free space than the entries' missing bytes.
 
-    Missing are an entry's bytes beyond those of its existing or partial file. Raises `OSError` if
-    there is no such directory.
+    Bytes of existing and partial files are not missing. Raises `OSError` without such a directory.
     """
     missing = 0
     for entry in entries:
@@ -283,8 +280,8 @@ def _begins_right(part: BinaryIO, entry: Entry, source: Source, earlier: int) ->
     """Return whether a source's file has the right hash; if so, the beginning of `part` is wrong.
 
     `part` is a complete file with a wrong hash. Its first `earlier` bytes are of an earlier
-    download, the others of this source. So only the first bytes are read again from the source, and
-    hashed with the others. Raises `SourceError`.
+    download, the others of this source; so only the first ones are read again. Raises
+    `SourceError`.
     """
     digest, left = hashlib.sha256(), earlier
     with source.reading(entry.file, 0) as (stream, _):

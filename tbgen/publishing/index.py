@@ -3,11 +3,9 @@
     {"format": 1, "files": [{"file": "KRK.wxf.dtm.xqt", "bytes": 946, "sha256": "...",
                              "digest": "...", "values": "..."}, ...]}
 
-`digest`, which `tbgen ls` prints, covers the table's values, arrangement and statistics. `values`
-covers the values alone (docs/format.md), and is null if it was not computed. For a certificate
-(`KRK.wxf.dtm.proof.json`), the record of a table's proof, both are null. The index is `index.json`
-in the directory of the tables. It lists only exact names of tables and certificates. A name with a
-folder, which could refer to a file outside the directory, is none of these.
+`digest` and `values` are digests of a table (`Entry`); for a certificate both are null. The index
+is `index.json` in the directory of the tables. It lists only exact names of tables and
+certificates, without a folder, so that no name can refer to a file outside the directory.
 """
 
 from __future__ import annotations
@@ -124,9 +122,9 @@ def pack_all_densely(
     report : called with the name of each table and its progress, such as `KRK.wxf.dtm.xqt: 40%`
     only : materials whose tables are packed; None for all
 
-    Packed tables have another modification time than their certificates, so a query of their proof
-    status reads them whole (`pack_densely`). Raises `OSError`, `InputError` if a build or download
-    has locked a table, and the errors of `TableFile` for a damaged table.
+    A packed table has another modification time than its certificate, so a query of its proof
+    status reads it whole. Raises `OSError`, `InputError` if a build or download has locked a table,
+    and the errors of `TableFile` for a damaged table.
     """
     for path, name in _files_of(directory, only):
         if path.is_symlink() or not path.name.endswith(SUFFIX):

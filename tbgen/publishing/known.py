@@ -8,8 +8,8 @@
                   differs     it has other values
                   unknown     the list has no table of its name
 
-*Contents* are values, arrangement (their order in the file) and statistics. The list is part of
-this package; `scripts/reproduce/known_digests.py` writes it.
+*Contents* are values, arrangement (their order in the file) and statistics.
+`scripts/reproduce/known_digests.py` writes the list.
 """
 
 from __future__ import annotations

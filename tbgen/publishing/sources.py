@@ -4,9 +4,8 @@
     /mnt/egtb                  a directory
 
 Of addresses, only http and https are supported, also after redirections. A server that sends a byte
-now and then never exceeds the timeout of a single read, whether in a TLS handshake, in headers or
-in contents. So a thread measures the rate from connecting to the last byte, and shuts down
-connections that are slower than `LEAST_RATE`.
+now and then never exceeds the timeout of a single read. So a thread measures the rate from
+connecting to the last byte, and shuts down connections that are slower than `LEAST_RATE`.
 """
 
 from __future__ import annotations
@@ -213,8 +212,7 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 class WebSource:
     """Folder of a web server, at an http or https `address`.
 
-    Only one transfer (`reading`) at a time is allowed, in all threads together, as all transfers
-    share one handler. Callers must ensure this: no lock does.
+    Not thread-safe: callers must ensure that only one transfer (`reading`) runs at a time.
     """
 
     def __init__(self, address: str) -> None:
@@ -239,8 +237,8 @@ class WebSource:
         """Context manager: requests a file; yields a stream of it and the offset where it begins.
 
         The stream begins at `offset`, or at 0 if the server ignores ranges. Raises `SourceError`,
-        also while the stream is read. It is also raised if the whole transfer takes more than
-        `seconds`, or is slower than `LEAST_RATE` for an interval of `WINDOW_SECONDS`.
+        also while the stream is read; and if the transfer takes more than `seconds`, or is slower
+        than `LEAST_RATE` for an interval of `WINDOW_SECONDS`.
         """
         address = f"{self._address}/{urllib.parse.quote(file)}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
