@@ -1,7 +1,4 @@
-"""Pictures of table statistics: histograms of distances, bars of outcomes.
-
-The *order* of a win or loss is 0 if mate or conversion decides, 1 or more if repetition does.
-"""
+"""Pictures of table statistics: histograms of distances, bars of outcomes."""
 
 from __future__ import annotations
 
@@ -101,7 +98,7 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
 def share_bar(numbers: Sequence[int]) -> str:
     """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG and as percentages.
 
-    numbers : numbers of positions that Red wins, that are drawn, and that Black wins
+    numbers : number of positions of each of the three kinds
     """
     legal, parts, x = sum(numbers) or 1, [], 0.0
     for name, number in zip(("red", "draw", "black"), numbers, strict=True):

@@ -37,8 +37,8 @@ class Rung:
 
     moves : from the start of the ladder to `position`
     order : order of the loss
-    plies : at order 0, number of plies from `position` to the end, which `metric` defines; else
-        plies of the value of the first position of `loop`, in which either side may be to move
+    plies : at order 0, distance from `position` to mate or conversion; at higher orders, distance
+        from the first position of `loop` to the loop
     metric : metric of the table; None if no table was needed
     loop : line of play that ends in the loop; None at order 0
     turn : index in `loop.moves` of the ply that is played from `position`
@@ -62,9 +62,10 @@ class Rung:
 class Mistake:
     """A mistake: the last move of a game, with a worse outcome than the best move.
 
-    `before` is the position before the move. `lost` is the value of that position, `got` the value
-    of the move, both for the side that moved. `best` is a best move in `before`. `reply` is the
-    opponent's best answer to the mistake, None if the opponent has no move.
+    before : position before the move
+    lost, got : values of that position and of the move, both for the side that moved
+    best : a best move in `before`
+    reply : the opponent's best answer to the mistake; None without a legal move
     """
 
     before: Position

@@ -53,7 +53,7 @@ and blocks of the tables that one move can reach (`tbgen.finding.search.CACHE_BY
 class FoundPositions:
     """Positions found by a search of a table.
 
-    candidates : number of positions whose value matches the query, whatever its other conditions
+    candidates : number of positions whose value matches; other conditions may exclude some of them
     share : estimated part of the matching positions that was found, 0 to 1; a sorted search returns
         only the first of them
     complete : false if the time limit has cut the search short

@@ -243,10 +243,7 @@ class TableStore:
         return found
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the legal moves of a position without a table, best first.
-
-        Moves without a value come after wins and draws, and before losses.
-        """
+        """Return the legal moves, best first; moves without a value come just before losses."""
         found = []
         for move in legal_moves(position):
             after, result = position.after(*move), None

@@ -289,10 +289,10 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
     """Return the JSON of a position: the fields of `tbgen probe --json`, and those of the board.
 
     The board's fields of a position are `terminal` (no legal move) and `moves`; of a game also
-    `suggested` (a move or None) and `judgement` (None without a repetition). Its fields of a move
-    are `fen` after the move, `text` if the view's notation is not ICCS, and `forbidden` (the
-    referee's reason) if the move loses by repetition. Without a table, `outcome` is `unknown`, and
-    other unknown fields are None.
+    `suggested` (a move or None) and `judgement` (None without a repetition). Those of a move are
+    `fen` after the move, `text` if the view's notation is not ICCS, and `forbidden` (the referee's
+    reason) if the move loses by repetition. Without a table, `outcome` is `unknown`, and other
+    unknown fields are None.
 
     mechanism : offence for the field `mechanism` and the reasons; without it, these name no pieces
     """

@@ -59,8 +59,9 @@ def address(name: str) -> str:
 def bundle(scripts: Mapping[str, str]) -> str:
     """Return JavaScript modules as one script, each after the modules that it imports.
 
-    scripts : text of each module by name without `.js`; its imports and exports begin lines
     Raises `graphlib.CycleError` for cyclic imports, `KeyError` for an import of another module.
+
+    scripts : text of each module by name without `.js`; its imports and exports begin lines
     """
     order: TopologicalSorter[str] = TopologicalSorter()
     for name, text in sorted(scripts.items()):

@@ -79,7 +79,7 @@ ENTRY = f"/enter/{KEY}"
 class BuildEndpoints:
     """Endpoints of one application: permit a browser to build (`enter`), start, cancel, report.
 
-    The attribute `routes` is the list of their Starlette routes.
+    `routes` has their Starlette routes.
 
     workshop : runs the builds; closing : returns whether the server is shutting down
     on_error : turns a JSON error into a page

@@ -112,9 +112,9 @@ class Sketch(Position):
 class Reading:
     """Arrangement read from a text, as far as readable, and the first fault of the text.
 
-    If the text is malformed, `problem` is its error and `typed` the text ("" if it is too long);
-    else they are None and "". `bad` are the squares of the first malformed rank of a FEN with ten
-    ranks; else empty.
+    problem : error of a malformed text
+    typed : the malformed text; "" if it is well-formed or too long
+    bad : squares of the first malformed rank, if the text is a FEN with ten ranks
     """
 
     sketch: Sketch

@@ -108,9 +108,9 @@ def _title(facts: Facts, view: View) -> str:
 
 
 def _description(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a sentence on the position, as text: the reason of its value.
+    """Return a sentence on the position, as text: the reason for its value.
 
-    After the end of a game it states the result; in play mode, the visitor's task and no value.
+    After the end of a game it states the result; in play mode, only the visitor's task.
     """
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")

@@ -168,8 +168,7 @@ def _sections(
 ) -> tuple[str, int]:
     """Return sections on endgames as HTML, and the number of endgames with unknown exceptions.
 
-    A section has a sentence, and diagrams of the longest wins and of exceptions. After the time
-    `until` (of `time.monotonic()`) no search for exceptions begins.
+    After the time `until` (of `time.monotonic()`) no search for exceptions begins.
     """
     parts, missing = "", 0
     for entry in entries:

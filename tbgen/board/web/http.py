@@ -145,7 +145,7 @@ def failure(error: Exception) -> Answer:
 
 
 class AbandonedError(Exception):
-    """Raised to end the work on a request whose answer is no longer needed."""
+    """Error that ends the work on a request whose answer is no longer needed."""
 
 
 class Lane(StrEnum):
@@ -174,7 +174,7 @@ class _Share:
 
 
 class EndpointRunner:
-    """Runs endpoints in threads, and counts requests.
+    """Runner of endpoints in threads, which counts requests.
 
     An endpoint is a function of a request that returns an `Answer`. It may raise the errors that
     `failure` turns into answers. Long work calls `checkpoint` regularly. `closed` is true once

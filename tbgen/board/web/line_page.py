@@ -221,9 +221,9 @@ def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
 
 
 def end_of_ladder(store: TableStore, line: Mainline) -> Mainline:
-    """Return the line that ends the ladder of `line`: from the last rung if that is of order 0.
+    """Return the line from the last rung of a ladder if that is of order 0, else `line`.
 
-    Else return `line`.
+    `line` is best play from the start of the ladder.
     """
     rungs = ladder(store, line.start)
     return store.line(rungs[-1].position) if rungs and rungs[-1].loop is None else line

@@ -101,7 +101,7 @@ class RequestLimits:
 
 
 def _in_origin_form(scope: Scope) -> Scope:
-    """Return the request with a path as its target; if that was a whole URL, with its host.
+    """Return the request with a path as its target, also if the target was a whole URL.
 
     The host of the URL replaces the header `Host` (RFC 9112, 3.2.2).
     """

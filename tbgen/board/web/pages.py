@@ -146,9 +146,10 @@ class Pages:
     def sampled_puzzle(self, search: Callable[[Request], Answer], request: Request) -> Answer:
         """Redirect to a random position in which exactly one move keeps the outcome.
 
-        If a sample of the table has none, redirect to the same address with `whole=1`. This returns
-        the answer of `search`, an endpoint that runs `Pages.puzzle` on the whole table in another
-        process.
+        If a sample of the table has none, redirect to the same address with `whole=1`, which
+        `search` answers.
+
+        search : endpoint that runs `Pages.puzzle` on the whole table in another process
         """
         if is_whole_search(request):
             return search(request)
@@ -164,8 +165,9 @@ class Pages:
     def puzzle(self, request: Request, find: Callable[..., Position] = search_puzzle) -> Answer:
         """Redirect to a puzzle of the requested material, task and level.
 
-        find : returns the puzzle's position; the default searches the whole table
         Raises `MaterialError`, `RequestError` for an unknown level, and like `find`.
+
+        find : returns the puzzle's position; the default searches the whole table
         """
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"

@@ -196,7 +196,7 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
         found.append(link(_back_href(view), view.text("take_back"), "button back"))
         found.append(link(view.back(MAX_MOVES).href(), view.text("start_over"), "button start"))
     if playing:
-        if not view.task:  # a task is one of its side
+        if not view.task:  # a task is for the visitor's side only
             other = view.href(visitor=view.visitor.other, flip=not view.flip, chosen=None)
             found.append(link(other, view.text("switch_sides"), "button"))
     elif facts.over is None and facts.result and facts.result.outcome != Outcome.DRAW:

@@ -92,15 +92,16 @@ def create_app(
 ) -> Starlette:
     """Return the application for `tables`; tables added to `directory` later are found.
 
+    Sets `tables.checkpoint`, so that work for a client that has disconnected ends. `BoardServer`
+    uses the application's attributes `state.runner` and `state.prepare`. Raises `ValueError` for a
+    workshop that builds without `loopback_only`.
+
     loopback_only : refuse requests for another machine's host name. Only if this is set, pages
         show the path of `directory`, in the command that builds a missing table
     workshop : estimates the cost of a missing table; builds it if its `limits` are set
     opponent : engine that moves where the tables suggest no move
     files : serve the files of `directory`, if one is given (`/files`)
     compared : directory with tables of other rule sets
-    Sets `tables.checkpoint`, so that work for a client that has disconnected ends. The attributes
-    `state.runner` and `state.prepare` of the application are for `BoardServer`.
-    Raises `ValueError` for a workshop that builds without `loopback_only`.
     """
     if workshop is not None and workshop.limits is not None and not loopback_only:
         raise ValueError("only the machine itself may have tables built")

@@ -99,7 +99,7 @@ def _sheet(
         task = view.text(f"exercise_{outcome_name(line.result.outcome)}", side=side)
         shown.append((position, f"{number}. {task}"))
         moves = [(each.position, each.choice.move) for each in line.moves]
-        if not moves:  # such as in a draw: best play has no line
+        if not moves:  # best play has no moves, for example in a draw
             moves = [(position, move.move) for move in store.probe(position).moves[:1]]
         names = [escape(view.move_name(*each)) for each in moves]
         end = escape(explain_line(line, view.words))

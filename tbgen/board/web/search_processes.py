@@ -66,12 +66,13 @@ class SearchProcess:
     ) -> Any:
         """Run an endpoint in the process, and return its `Answer`, also of an error.
 
+        If `go_on` raises, the request is cancelled, and the error raised again. Raises `EOFError`
+        or `OSError` if the process has ended.
+
         name : name of the endpoint: "page", "json" or "puzzle"
         asked : ASGI scope of the request
         store : store of the server; its tables are sent to the process only if they have changed
         go_on : called repeatedly; raises `AbandonedError` once the answer is no longer needed
-        If `go_on` raises, the request is cancelled, and the error raised again. Raises `EOFError`
-        or `OSError` if the process has ended.
         """
         if self._pending:  # discard the answer to an abandoned request
             self._receive(go_on)
@@ -218,7 +219,7 @@ def _answer_all(connection: Connection) -> None:
         except Exception as error:
             try:
                 answer = failure(error)
-            except Exception:  # an unexpected one
+            except Exception:  # unexpected
                 traceback.print_exc()
                 answer = failure(INTERNAL)
         try:
