@@ -6,5 +6,5 @@
     schema      JSON Schema of those objects, and of one field by type
     failures    expected errors: one line, a hint, an exit status
 
-Values, moves and lines come from `tbgen.play`. Nothing here prints or depends on an interface.
+Values, moves and lines come from `tbgen.play`.
 """

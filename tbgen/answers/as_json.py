@@ -1,10 +1,12 @@
 """Answers about positions as JSON objects, for the command line and the board.
 
-Outcomes are `win`, `draw`, `loss`, `unknown`. The outcome of a move is for the side that makes it;
-value, order and plies of a move are those of the position after it, None if unknown. `notation`,
-one of `MOVE_NOTATIONS`, is that of moves; others raise `InputError`. `mechanism` is the offence by
-which the repetition rules decide a position; None if they do not decide it, or if the offence is
-unknown. `words` has the sentences of a language.
+The outcome of a move is for the side that makes it; value, order and plies of a move are those of
+the position after it, None if unknown.
+
+    notation    notation of moves, one of `MOVE_NOTATIONS`; others raise `InputError`
+    mechanism   offence by which the repetition rules decide a position; None if they do not decide
+                it, or if the offence is unknown
+    words       sentences of a language
 """
 
 from __future__ import annotations
