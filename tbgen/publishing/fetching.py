@@ -62,7 +62,7 @@ Report = Callable[[int], object]
 
 
 class FetchError(SourceError):
-    """Raised if no source has a valid index or the listed file, or if a different table exists.
+    """Error if no source has a valid index or the listed file, or if a different table exists.
 
     `strerror` has the reason, for each source; `hint` suggests a remedy.
     """
@@ -111,10 +111,10 @@ def fetch(
 ) -> bool:
     """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
-    An existing table is kept if it has the same contents, however they are compressed. A
-    certificate is kept if it is about the table beside it, and replaced otherwise. After a table
-    was fetched or compared, a certificate about it gets the table's time of modification: this
-    records that the bytes of the table were checked (`tbgen.tables.proofs`).
+    An existing table is kept if it has the same contents, however they are compressed. An existing
+    certificate is kept if it is about the table beside it, else replaced. A certificate about a
+    fetched or compared table gets the table's time of modification, which records that the table's
+    bytes were checked (`tbgen.tables.proofs`).
 
     Raises `FetchError` if a table of that name has other contents or is damaged, or if no source
     provides the file; `BlockingIOError` if a build or another download has locked the table; and
@@ -195,7 +195,7 @@ def _has_contents(path: Path, entry: Entry) -> bool:
 
 
 class _WrongContentError(SourceError):
-    """Raised if the file of a source is not the one that the index describes."""
+    """Error of a source whose file is not the one that the index describes."""
 
 
 def _fetch_part(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Report) -> None:

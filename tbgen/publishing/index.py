@@ -38,10 +38,10 @@ _HINT = "name a folder of tables with an index that tbgen index has written"
 
 
 class BadIndexError(InputError):
-    """Raised for a text that is no index.
+    """Error of a text that is no index.
 
-    The text is malformed or too large, has another format number, lists a file twice, or has a file
-    name that is neither that of a table nor of a certificate.
+    The text is malformed or too large, has another format number, lists a file twice, or lists a
+    file that is neither a table nor a certificate.
     """
 
     def __init__(self, message: str, hint: str = _HINT) -> None:

@@ -44,7 +44,7 @@ _RANGE = re.compile(r"bytes (\d{1,19})-\d{1,19}/(?:\d{1,19}|\*)", re.ASCII)
 
 
 class SourceError(OSError):
-    """Raised if a source cannot provide a file; `strerror` has the source and the reason."""
+    """Error of a source that cannot provide a file; `strerror` has the source and the reason."""
 
 
 class _Transfer:
