@@ -7,9 +7,9 @@
     positions  the rules on `Position` and `Move`; exported here
 
 The functions of all modules but `positions` are scalar: of integers and of boards of ninety piece
-codes, one source for plain Python and for kernels. Nothing here imports numba. Values, tables and
-verdicts on repetitions (`tbgen.referee`) are outside this package. A *pseudo-legal* move may leave
-the mover's king attacked, or facing the other king.
+codes, one source for plain Python and for kernels. Nothing here imports numba. A *pseudo-legal*
+move may leave the mover's king attacked, or facing the other king. Verdicts on repetitions are in
+`tbgen.referee`.
 
 Parameters of kernels, unless a kernel says otherwise:
     board : Board (90,), piece codes; a `MutableBoard` is changed to try a move and then restored

@@ -4,8 +4,8 @@
     is_attacked(board, square, side)   any piece of that side, searched outward from the square
     in_check(board, side)              the king attacked, or facing the other king
 
-All are scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. Moves are
-in `moves`; the side to move does not matter here.
+All are scalar functions (`tbgen.system.scalar`): plain Python, and callable from kernels. The side
+to move does not matter here.
 """
 
 from __future__ import annotations
@@ -67,12 +67,10 @@ def pieces_between(board: Board, source: int, target: int) -> int:
 
 @scalar
 def attacks(board: Board, source: int, target: int) -> bool:
-    """Return whether the piece on `source` could capture on `target`; there must be a piece.
+    """Return whether the piece on `source` could capture a piece on `target`.
 
-    The content of `target` is ignored: an attack on a piece of the same side protects that piece.
-    The safety of the attacker's own king is ignored, too. Taken into account are a knight's leg, an
-    elephant's eye, a cannon's mount, palace and river. Kings that face each other on an open file
-    do not attack each other here (`kings_face`).
+    There must be a piece on `source`; the content of `target` and the safety of the attacker's king
+    are ignored. Kings that face each other do not attack each other here (`kings_face`).
     """
     code = board[source]
     side, kind = piece_side(code), piece_kind(code)
@@ -108,10 +106,7 @@ def attacks(board: Board, source: int, target: int) -> bool:
 
 @scalar
 def is_attacked(board: Board, square: int, by_side: int) -> bool:
-    """Return whether any piece of `by_side` attacks the square, in the sense of `attacks`.
-
-    The search goes outward from the square: its cost does not grow with the number of pieces.
-    """
+    """Return whether any piece of `by_side` attacks the square, in the sense of `attacks`."""
     rank, file = square // 9, square % 9
     rook, cannon = piece_code(by_side, PieceType.ROOK), piece_code(by_side, PieceType.CANNON)
     for rank_step, file_step in STEPS:
@@ -178,8 +173,7 @@ def kings_face(board: Board) -> bool:
 def in_check(board: Board, side: int) -> bool:
     """Return whether the side's king is attacked, or faces the other king on an open file.
 
-    Both kings must be on the board. In a legal position the kings do not face each other, so True
-    means check in the usual sense. After a pseudo-legal move of the side, True means that the move
+    Both kings must be on the board. After a pseudo-legal move of the side, True means that the move
     was illegal.
     """
     return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)

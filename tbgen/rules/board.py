@@ -1,9 +1,7 @@
 """Board geometry, and types of the arguments of rule functions.
 
-    board[square] -> piece code          90 squares, `tbgen.indexing.squares`
-    (rank, file) of a square             square // 9, square % 9
-
-Piece movement is in `attacks` and `moves`.
+board[square] -> piece code          90 squares, `tbgen.indexing.squares`
+(rank, file) of a square             square // 9, square % 9
 """
 
 from __future__ import annotations

@@ -4,13 +4,11 @@
              ->  is_new_attack(before, after, ..)  point 6:    the move created this threat
              ->  is_answered(replied, ..)          point 7:    the reply removed this threat
 
-A move *chases* a piece V, the victim, if it gives no check and creates a threat of a piece Q, the
-attacker, to capture V, and if the reply removes this threat (not required under the bit
-`UNANSWERED`). Points are those of section 2 of the specification of the repetition rules
-(docs/referee.md, after WXF 2018 and the articles of the Asian rules). A *root* of V is a piece of
-V's side that can legally recapture after Q x V. The functions are scalar (`tbgen.system.scalar`);
-they try moves on the given board and restore it. `chase_rules` has the definition of a chase under
-a rule set as bits (`rulesets.Chases.word`). Loops and levels of offence are in `tbgen.referee`.
+A move that gives no check *chases* a piece V, the victim, if it creates a threat of a piece Q, the
+attacker, to capture V, and the reply removes this threat. Points are those of docs/referee.md,
+section 2; `chase_rules` has a rule set's variations of them as bits (`rulesets.Chases.word`). A
+*root* of V is a piece of V's side that can legally recapture after Q x V. The functions are scalar
+(`tbgen.system.scalar`); they try moves on the given board and restore it.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from tbgen.system.scalar import scalar
 
 @scalar
 def _has(chase_rules: int, bit: int) -> bool:
-    """Return whether the bit with number `bit` is set in `chase_rules`."""
+    """Return whether bit number `bit` is set in `chase_rules`."""
     return (chase_rules >> int(bit)) & 1 != 0
 
 
@@ -55,10 +53,7 @@ def may_be_victim(code: int, square: int, chase_rules: int) -> bool:
 
 @scalar
 def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
-    """Return whether the piece on `source` attacks the enemy king on square `king`.
-
-    A king on `source` attacks the other king if the two face each other on an open file.
-    """
+    """Return whether the piece on `source` attacks the enemy king, or is a king that faces it."""
     if piece_kind(board[source]) == PieceType.KING:
         return kings_face(board)
     return attacks(board, source, king)
@@ -69,8 +64,7 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
     """Return whether a capture is legal, apart from a check that stands already (point 3).
 
     The capture may leave the attacker's king under attacks that existed before, but must add none.
-    The caller ensures that the attacker attacks the victim and is no king: attacks are tested on
-    the king's square before the capture.
+    The attacker must attack the victim, and must not be a king.
     """
     side = piece_side(board[attacker])
     if is_safe_after(board, side, attacker, victim):
@@ -98,9 +92,8 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
 def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool) -> bool:
     """Return whether the victim has a root, a piece that can legally recapture (point 4b).
 
-    The recapture follows the capture of the victim by the attacker. With `without_xray` a rook or
-    cannon counts only if it also protects the victim while the attacker is still on its own square
-    (point 6).
+    With `without_xray` a rook or cannon counts only if it also protects the victim while the
+    attacker is still on its own square (point 6).
     """
     side = piece_side(board[victim])
     taking, taken = board[attacker], board[victim]
@@ -137,7 +130,7 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
     """Return whether the victim has the attacker's type and could legally capture the attacker.
 
-    Point 5 (article 24 of the Asian rules).
+    Point 5.
     """
     return (
         piece_kind(board[attacker]) == piece_kind(board[victim])
@@ -153,9 +146,7 @@ def threatens(
     """Return whether the attacker threatens the victim: the capture is legal and wins material.
 
     Points 1 to 5, as `chase_rules` define them. `attacker` and `victim` are any squares; the result
-    is False if one is empty or both have pieces of one side. A check that stands already does not
-    make the capture illegal (`is_legal_capture`). With `without_xray`, rooks and cannons that
-    protect the victim only through the attacker's square are no roots.
+    is False if one is empty or both have pieces of one side.
     """
     taking, taken = board[attacker], board[victim]
     if not may_chase(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
@@ -191,10 +182,9 @@ def is_new_attack(
 ) -> bool:
     """Return whether the move `source`-`target` created the attacker's threat to the victim.
 
-    Points 1 to 6. The threat is new if the attacker did not threaten the victim before the move; in
-    this test, roots that protect the victim only through the attacker's square are ignored. With
-    the bit `NEW_BY_VICTIM` it is new only if no piece at all threatened the victim before; there,
-    all roots count. The caller ensures that the move gives no check.
+    Points 1 to 6. The move must give no check. The attacker must not have threatened the victim
+    before; for that, roots through the attacker's square do not count. With the bit `NEW_BY_VICTIM`
+    no piece may have threatened the victim before, and all roots count.
 
     before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`
@@ -213,8 +203,8 @@ def is_answered(
 ) -> bool:
     """Return whether the reply `source`-`target` removed the attacker's threat to the victim.
 
-    Point 7. If the victim itself moves, its new square is tested. The capture of the attacker
-    always removes the threat. With the bit `UNANSWERED` the result is True for any reply.
+    Point 7. If the victim itself moves, its new square is tested. With the bit `UNANSWERED` the
+    result is True for any reply.
 
     replied : MutableBoard (90,), the board after the reply; restored
     attacker, victim : int, squares of the board before the reply

@@ -19,8 +19,7 @@ from tbgen.system.scalar import scalar
 def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) -> int:
     """Write every pseudo-legal move of a side, and return their number.
 
-    Move i goes from sources[i] to targets[i]; both need room for `tbgen.rules.board.MAX_MOVES`
-    squares. Captures of the king are included; the safety of the mover's king is not tested.
+    Move i goes from sources[i] to targets[i]. Captures of the king are included.
     """
     count = 0
     for square in range(SQUARES):
@@ -108,7 +107,7 @@ def reaches(board: Board, source: int, target: int) -> bool:
 
 @scalar
 def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Return whether a move leaves the king of `side`, the mover, out of check (`in_check`)."""
+    """Return whether a move leaves the king of `side`, the mover, out of check."""
     moved, taken = board[source], board[target]
     board[target] = moved
     board[source] = EMPTY

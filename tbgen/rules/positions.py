@@ -80,8 +80,7 @@ def is_legal(position: Position | str) -> bool:
 def play(position: Position | str, move: Move) -> Position:
     """Return the position after a move.
 
-    Raises `MoveTextError`, with the reason, for an illegal move, and for numbers that are no
-    squares.
+    Raises `MoveTextError`, with the reason, for an illegal move or numbers that are no squares.
     """
     position = as_position(position)
     if not is_on_board(move):
