@@ -1,6 +1,6 @@
 """The referee: verdicts on repeated positions, with reasons.
 
-    record   the game as arrays or lists: scalar functions, one source for Python and kernels
+    record   the game as lists or arrays, and the verdict on it: scalar functions
     game     a game read into such a record, with push and pop; positions as books print them
     verdict  judge(position, moves) -> Judgement
     chinese  verdicts under the Chinese rules, where they are certain
@@ -10,15 +10,10 @@
 
 A *ply* is one move of one side. A *span* is the part of a game between two occurrences of a
 position. The *level* of a side over a span is the gravity of its offence (`record.ALLOWED`): 2
-perpetual check, 1 perpetual chase, 0 no offence under the rules. `judge_chinese` has other levels,
-of checks and kills.
+perpetual check, 1 perpetual chase, 0 no offence under the rules. `judge_chinese` has other levels.
 
-Attacks and chases are in `tbgen.rules`. Nothing here reads tables or chooses moves.
-
-`judge` and `history.History` take a member of `Rules` and the option `minor_chases`, which matters
-only under `wxf` (`Rules.leaves_minor_chases_open`). A `Game` takes both as `chase_rules`, the bits
-of the definition of a chase. `judge_game` and `repetition_verdict` take a `Game` and its `Rules`,
-`judge_chinese` a `Game` alone.
+Attacks and chases are in `tbgen.rules`. A `Game` holds `Rules` and the option `minor_chases` as
+`chase_rules`, the bits of the definition of a chase.
 
 Parameters of kernels, unless a kernel says otherwise:
     boards : Boards (positions, 90), piece codes by position and square

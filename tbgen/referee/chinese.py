@@ -1,7 +1,6 @@
 """Verdicts under the Chinese rules (CXA 2020), where they are certain.
 
-The Chinese rules forbid any mixture of checks, threats of mate and chases on every move, and weigh
-exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels:
+Parts of these rules need a human judge (docs/referee.md, section 7). A ply has one of these labels:
 
     check   the ply gives check
     kill    the ply threatens mate by a run of checks (certain); before the ply, no such mate is
@@ -11,10 +10,9 @@ exchanges to define a chase. Parts of that need a human judge. A ply has one of 
     idle    certainly, the side could not mate or gain by checks and captures if it moved again
     open    any other ply
 
-A side must vary, or it loses, in two cases. In the first, all its plies in the loop are checks or
-kills, and a ply of the opponent is idle. In the second, all its plies are checks, and not all of
-the opponent's are. All other loops are left undecided. docs/exact.md gives the reason why these
-rules have no tables.
+A side loses in two cases: all its plies in the loop are checks or kills, and a ply of the opponent
+is idle; or all its plies are checks, and not all of the opponent's are. Other loops are undecided.
+These rules have no tables (docs/exact.md).
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
 
     The loop is judged if the position has occurred `occurrences` times; before that, only mate and
     stalemate are. In the `Judgement`, a side's level is 2 if all its plies in the loop are checks,
-    1 if all are checks or kills, else 0: no certain offence. The levels alone do not decide.
+    1 if all are checks or kills, else 0. The levels alone do not decide.
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
@@ -69,14 +67,14 @@ def _label(game: Game, ply: int, start: int) -> Ply:
 
 
 def _level(labels: list[Label]) -> int:
-    """Return the level of a side with these labels: 2 all checks, 1 all checks or kills, else 0."""
+    """Return the level of a side whose plies have the given labels (`judge_chinese`)."""
     if all(label == Label.CHECK for label in labels):
         return 2
     return int(all(label in (Label.CHECK, Label.KILL) for label in labels))
 
 
 def _must_vary(own: list[Label], other: list[Label]) -> bool:
-    """Return whether a side must vary, given the labels of its own and the other side's plies."""
+    """Return whether a side must vary, given the labels of both sides' plies."""
     if _level(own) == 2:
         return _level(other) < 2
     return _level(own) == 1 and Label.IDLE in other

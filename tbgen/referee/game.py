@@ -21,8 +21,7 @@ Pairs = list[tuple[int, int]]
 class Diagram(Position):
     """A position as books print it, for the referee alone: pawns may stand on any square.
 
-    A game cannot reach some of these positions: D71 of the rule book has a pawn behind the ranks
-    where its side's pawns start.
+    For example, D71 of the rule book has a pawn behind the rank on which it starts.
     """
 
     def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
@@ -32,10 +31,9 @@ class Diagram(Position):
 class Game:
     """A game as lists `boards`, `ids` and `log`, which the scalar functions of `record` read.
 
-    Moves are pushed and popped at its end; `positions` has one position more than there are moves.
-    The chases of a ply are cached, except those of the last one. They depend on `chase_rules` (bits
-    of the rule set, from `Rules.chase_rules`; by default those of `wxf`), which must not change
-    during a game.
+    `positions` has one position more than there are moves. `chase_rules` are bits of the rule set
+    (`Rules.chase_rules`), by default those of `wxf`; they must not change, because chases are
+    cached.
 
     Raises `PositionError` if the first position is illegal.
     """
@@ -56,7 +54,7 @@ class Game:
     def read(
         cls, position: Position, moves: Sequence[Move], chase_rules: int = Chases().word
     ) -> Game:
-        """Return the game that begins with a position and consists of the given moves.
+        """Return the game that begins with a position and has the given moves.
 
         Raises `PositionError` for an illegal position, `MoveTextError` for the first illegal move.
         """
@@ -113,10 +111,9 @@ class Game:
     def chases(self, ply: int, start: int) -> Pairs:
         """Return the chases of a ply as pairs (attacker, victim); see `record.chase_pairs`.
 
-        The reply to an attack decides whether the attack is a chase. The last ply of the game
-        closes a loop that began at position `start`: its reply is the ply played from `start`. If
-        `start` is `record.NO_SPAN`, it has no reply, and all its new attacks are chases. The chases
-        of other plies do not depend on `start`, and are cached.
+        `start` matters only for the last ply of the game. If this ply closes a loop, it is the
+        loop's first position, and the ply played there is the reply. If it is `record.NO_SPAN`,
+        there is no reply, and all new attacks are chases.
         """
         is_last, reply = ply + 1 == self.plies, ply + 1
         known = self._pairs[ply]

@@ -55,7 +55,7 @@ def _k_judge(boards, ids, log, plies, side, offences, occurrences, chase_rules, 
 
 @cache
 def _compile() -> None:
-    """Compile the kernels, or load them from the cache on disk, on the first call of a process."""
+    """Compile the kernels, or load them from the cache on disk."""
     boards, ids = np.zeros((2, 2, SQUARES), np.int8)
     log = np.zeros((2, record.LOG_FIELDS), np.int64)
     position = Position.from_fen("3k5/9/9/9/9/9/9/9/9/4K4 w")
@@ -69,10 +69,8 @@ def _compile() -> None:
 class History:
     """A game with push and pop, and the verdict on its last position.
 
-    The options are as for `tbgen.referee.judge`, but `position` must be a `Position`, and `rules` a
-    `Rules`. A search pushes and pops moves along its line and calls `verdict` after each push.
-    Raises `PositionError` if the position is illegal, and `ValueError` if `occurrences` is less
-    than 2.
+    The options are as for `tbgen.referee.judge`. Raises `PositionError` if the position is illegal,
+    and `ValueError` if `occurrences` is less than 2.
 
     >>> from tbgen.referee.history import History
     >>> history = History(Position.from_fen("3k5/9/9/9/9/9/4r4/9/9/4K4 w"))
@@ -147,10 +145,9 @@ class History:
     def verdict(self, *, draw_is_enough: bool = False) -> Verdict:
         """Return the verdict on the last position: `UNDECIDED` before `occurrences` occurrences.
 
-        Mate and stalemate are not tested. A search whose beta is no higher than the value of a draw
-        may pass `draw_is_enough`. Then, if the side to move commits no offence, the answer is
-        `DRAW`, which means at least a draw for that side. The opponent's chases are not computed
-        (Tan & Watkinson Medina, section 5.2).
+        Mate and stalemate are not tested. With `draw_is_enough`, `DRAW` means at least a draw for
+        the side to move: if it commits no offence, the opponent's chases are not computed. This is
+        for a search whose beta is no higher than a draw (Tan & Watkinson Medina, section 5.2).
         """
         found = _k_judge(
             self._boards, self._ids, self._log, self._plies, self._side, self.rules.offences,

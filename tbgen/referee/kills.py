@@ -6,10 +6,8 @@ then mate by a run of checks, the ply may be a *kill* (`chinese` has the other c
 The search builds a graph of positions with the side to move. A position is won if all replies to
 one of its moves lead to won positions; after a mate or stalemate there is no reply. For `can_gain`,
 a position in which the side may have gained material is won, too. The replies to a move are
-searched one at a time: the next one only when the position after the previous one is known to be
-won. If the first position is not won when the worklist is empty, each of its moves has a reply to a
-position that is not won. So True and False are exact for the moves that are searched. Repetitions
-are not considered.
+searched one at a time, each after the one before is known to lead to a won position. True and False
+are exact for the moves that are searched; repetitions are not considered.
 """
 
 from __future__ import annotations
@@ -44,10 +42,9 @@ def can_mate(board: bytes | bytearray, side: int) -> bool | None:
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
     """Return whether a side can mate or gain material by checks and captures if it moves.
 
-    True also if a gain cannot be excluded. Captured and lost pieces of one kind offset each other.
-    The rest counts in the side's favour: captured pieces with the greatest worth of their kind,
-    lost ones with the least. None if the search reaches its limit. The opponent must not be in
-    check.
+    True also if a gain cannot be excluded: captured and lost pieces of one kind offset each other;
+    of the rest, captured pieces count with the greatest worth of their kind, lost ones with the
+    least. None if the search reaches its limit. The opponent must not be in check.
     """
     return _Search(side, _count(board), takes=True).run(bytes(board))
 
@@ -56,16 +53,14 @@ def can_gain(board: bytes | bytearray, side: int) -> bool | None:
 class _Search:
     """Search for a forced win by checks, or by checks and captures, as a graph of positions.
 
-    In all positions the searching side is to move. Won positions are propagated backwards.
-
     side : int, the searching side
     pieces : counts of the piece codes of the first position; empty without `takes`
     takes : whether captures are searched as well as checks
     tried : depth, in moves of the side, of each position that has been searched
     won : the positions that are known to be won
     origins : `origins[n]` is the position in which move number n was played
-    replies : `replies[n]` are the positions after those replies to move n that are still to be
-        examined. The *current reply* to the move, which is examined now, is no longer in the list
+    replies : `replies[n]` are the positions after the replies to move n that are still to be
+        examined, without the *current reply*, which is examined now
     parents : a position -> the numbers of the moves whose current reply leads to it
     worklist : heap of (depth, number to break ties, position): the positions to search next
     """
@@ -100,10 +95,10 @@ class _Search:
         return first in self.won
 
     def _queue_next_reply(self, move: int) -> None:
-        """Make the next reply to move number `move` (`origins`) its current reply.
+        """Make the next reply to move number `move` the current one; skip those to won positions.
 
-        The position after it is added to the worklist, unless it has been searched. Replies to won
-        positions are skipped. If no reply is left, the position before the move is won.
+        The position after the reply is added to the worklist, unless it has been searched. If no
+        reply is left, the position before the move is won.
         """
         origin, replies = self.origins[move], self.replies[move]
         while replies:
@@ -126,8 +121,8 @@ class _Search:
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
         """Yield, for each check that the side can give, the positions after the opponent's replies.
 
-        With `takes`, the side's captures are included. Replies that capture come last in a list,
-        and so are searched first.
+        With `takes`, the side's captures are included. Replies that capture are last in a list, and
+        searched first.
         """
         other = 1 - self.side
         for captures, after in _successors(board, self.side):

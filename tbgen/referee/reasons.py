@@ -43,12 +43,12 @@ class TrackedPiece:
 class Conduct:
     """Summary of the checks and chases of one side over a span.
 
-    `level` is the gravity of its offence (`record.ALLOWED`). `plies`, `checks` and `chasing` count
-    the side's plies, its plies that give check, and those that chase. `pairs` are the pairs
-    (chaser, victim), sorted by the victim's square. Their victims are chased by every ply of the
-    side, however often the span is repeated (`record.common_victims`). There are none if the side
-    has given a check. `is_voided`: by the rules no chase counts, because the span contains a check
-    of either side (`CHECK_VOIDS`).
+    level : gravity of the side's offence (`record.ALLOWED`)
+    plies, checks, chasing : numbers of the side's plies, of those that give check, and of those
+        that chase
+    pairs : pairs (chaser, victim), sorted by the victim's square, of the victims that every ply of
+        the side chases (`record.common_victims`); none if the side has given a check
+    is_voided : whether no chase counts, because the span contains a check (`CHECK_VOIDS`)
     """
 
     side: Side
@@ -65,7 +65,7 @@ class Conduct:
     ) -> Conduct:
         """Return the conduct of a side in the span from `start` to the end of the game.
 
-        `chases` has, for every ply of the game, its chases as squares (attacker, victim).
+        chases : the chases of each ply of the game
         """
         end = game.plies
         first = start if game.last.side == side else start + 1
@@ -161,8 +161,9 @@ class Conduct:
 def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     """Return one sentence: the conduct of both sides, the verdict, and the article that decides.
 
-    Without repetition rules it names no conduct, and for some draws no article. `conducts` are
-    Red's and Black's. `verdict` is their `Verdict.text`: `draw`, `red wins` or `black wins`.
+    Without repetition rules it names no conduct, and for some draws no article.
+
+    conducts : Red's and Black's; verdict : `Verdict.text`
     """
     red, black = conducts
     if not rules.judges_checks:

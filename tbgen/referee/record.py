@@ -9,10 +9,10 @@
 Scalar functions (`tbgen.system.scalar`): the referee calls them on lists, the compiled
 `tbgen.referee.history` and the engine on arrays. `tbgen.referee` describes their parameters.
 
-The chases of a ply depend on the reply. A verdict computes them only when a position has repeated,
-and caches the victims: most positions of a search never need them (D. Tan, N. Watkinson Medina,
-"Complete Implementation of WXF Chinese Chess Rules", section 5.1). Ids follow the physical pieces:
-a set of victims is a bit mask of ids, and the victims common to a loop are an intersection.
+Ids follow the physical pieces; a set of pieces is a bit mask of ids. The chases of a ply are
+computed only when a position has repeated, and their victims are cached, because most positions of
+a search never need them (D. Tan, N. Watkinson Medina, "Complete Implementation of WXF Chinese Chess
+Rules", section 5.1).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FIRST = 1
 No earlier position can occur again.
 """
 CHECKED = 2
-"""Log column: 1 if the side to move is in check, that is, if the ply before gave check; else 0."""
+"""Log column: 1 if the side to move is in check, else 0."""
 SOURCE = 3
 TARGET = 4
 """Log columns: the squares of the ply played from the position; arbitrary for the last position."""
@@ -59,7 +59,7 @@ PAIRS_ROOM = MAX_PAIRS + 17
 """Length of a buffer for `chase_pairs`: `MAX_PAIRS`, and scratch for the moves of one piece."""
 
 NO_REPLY = -1
-"""Value of `reply` if no reply has been played yet. Then every new attack counts as a chase."""
+"""Value of `reply` if no reply has been played yet; then every new attack counts as a chase."""
 
 NO_SPAN = -1
 """Returned by `find_span` when the last position has not occurred often enough."""
@@ -108,8 +108,7 @@ def append_ply(
 ) -> None:
     """Play `source`-`target` by `side` from position `ply`, and write position `ply + 1`.
 
-    The move must be legal, and row `ply + 1` must exist in all three arrays. The cached victims of
-    ply `ply - 1` are dropped, since they depend on this reply.
+    The move must be legal, and row `ply + 1` must exist in all three arrays.
     """
     append_unchecked(boards, ids, log, ply, source, target)
     log[ply + 1][CHECKED] = int(in_check(boards[ply + 1], 1 - side))
@@ -143,7 +142,7 @@ def append_unchecked(
 
 @scalar
 def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
-    """Return whether positions `one` and `other` have the same pieces on the same squares."""
+    """Return whether two positions have the same pieces on the same squares."""
     if log[one][KEY] != log[other][KEY]:
         return False
     first, second = boards[one], boards[other]
@@ -155,11 +154,10 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 
 @scalar
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
-    """Return the first position of the span to be judged, which ends at the last one (`plies`).
+    """Return the first position of the span to be judged, which ends at the last position.
 
-    The span begins at the second-latest earlier occurrence of the last position, or at the earlier
-    occurrence if there is only one. Returns `NO_SPAN` if the last position has occurred fewer than
-    `occurrences` times.
+    It is the second-latest earlier occurrence of the last position, or the only one. Returns
+    `NO_SPAN` if the last position has occurred fewer than `occurrences` times.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
@@ -181,9 +179,8 @@ def chase_pairs(
 ) -> int:  # fmt: skip
     """Write the chases of a ply to `attackers` and `victims`, as squares after the ply.
 
-    Returns the number of chases; a ply that gives check chases nothing. `reply` is the position
-    from which the opponent answers the ply: `ply + 1`, or, for the last ply of a span, the first
-    position of the span, where the loop closes. With `NO_REPLY` all new attacks are chases.
+    Returns the number of chases, 0 for a ply that gives check. `reply` is `ply + 1`, but for the
+    last ply of a span the first ply of the span, where the loop closes.
     """
     if log[ply + 1][CHECKED]:
         return 0
@@ -218,7 +215,7 @@ def chase_pairs(
 def _victims_of_ply(
     boards: Boards, ids: Boards, log: Log, ply: int, reply: int, chase_rules: int, scratch: Scratch
 ) -> int:
-    """Return the ids (bit mask) of the pieces that a ply chases; `reply` as for `chase_pairs`."""
+    """Return the pieces that a ply chases, as bits of ids; `reply` as for `chase_pairs`."""
     mask = 0
     count = chase_pairs(boards, log, ply, reply, chase_rules, scratch[0], scratch[1])
     for i in range(count):
@@ -228,13 +225,12 @@ def _victims_of_ply(
 
 @scalar
 def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
-    """Return the victims, as bits of ids, that are still chased if the span is repeated for ever.
+    """Return the pieces in `mask` that are still chased if the span is repeated for ever.
 
     mask : int, the pieces that every ply of a side chases in one pass of the span, as bits of ids
 
-    At the end of a span, identical pieces may have exchanged places. The next pass then chases the
-    piece that now stands where the victim stood at the start of this pass. Exchanges are
-    permutations, so after some passes the victims are the first ones again.
+    In a span, identical pieces may exchange places. The next pass then chases the piece that stands
+    where the victim stood before. After some passes all exchanged pieces are back.
     """
     common, image = mask, mask
     while True:
@@ -256,13 +252,12 @@ def common_victims(
 ) -> int:  # fmt: skip
     """Return the pieces that all plies of one side in a span chase, as bits of ids.
 
-    The plies are `first_ply`, `first_ply + 2`, ... before `end`; the first ply of the span is the
-    reply to the last. Left out are pieces that later passes of the span would not chase, because
-    identical pieces exchange places (`_follow_exchanges`). The victims of a ply, except the last
-    one of the span, are cached in the log. The loop runs backwards, because the last plies are the
-    likeliest to be cached.
+    The plies are `first_ply`, `first_ply + 2`, ... before `end`. Pieces that later passes of the
+    span would not chase are left out (`_follow_exchanges`). The victims of a ply are cached in the
+    log, except those of the last ply of the span: its reply is the first ply.
     """
     mask = -1
+    # Backwards, because the last plies are the likeliest to be cached.
     ply = first_ply + (end - 1 - first_ply) // 2 * 2
     while ply >= first_ply:
         chased = log[ply][VICTIMS]
@@ -308,7 +303,7 @@ def side_level(
 
 @scalar
 def verdict_of(level_red: int, level_black: int) -> int:
-    """Return the verdict on a repetition: the higher level of offence loses, equal ones draw."""
+    """Return the verdict on a repetition: the side with the higher level loses."""
     if level_red > level_black:
         return BLACK_WINS
     if level_black > level_red:
@@ -324,16 +319,16 @@ def judge_record(
 ) -> int:  # fmt: skip
     """Return the verdict on the last position of a game, in which `side` is to move.
 
-    It is `UNDECIDED` before the position has occurred `occurrences` times. `draw_is_enough` is the
-    shortcut of Tan & Watkinson Medina, section 5.2, for a search whose beta is no higher than a
-    draw. Then, if the side to move commits no offence, the answer is DRAW, which means "at least a
-    draw", and the opponent's chases are not computed.
+    It is `UNDECIDED` before the position has occurred `occurrences` times. With `draw_is_enough`,
+    DRAW means "at least a draw": the opponent's chases are not computed if the side to move commits
+    no offence. This is for a search whose beta is no higher than a draw (Tan & Watkinson Medina,
+    section 5.2).
     """
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:
         return UNDECIDED
     # The span has an even number of plies, so the side to move plays its first one. If a side
-    # only checks, the verdict does not depend on chases, and they are not computed.
+    # only checks, the verdict does not depend on chases.
     half = (plies - start) // 2
     if offences > CHECKS_ONLY and (
         count_checks(log, start, plies) == half or count_checks(log, start + 1, plies) == half

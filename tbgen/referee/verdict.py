@@ -3,8 +3,8 @@
     judge(position, moves)  ->  Judgement(verdict, levels, plies, reason)
     a Game, read once       ->  Judgement by `judge_game`, the verdict alone by `repetition_verdict`
 
-The last position of a game is judged. The functions are plain Python without numba;
-`tbgen.referee.history` is the compiled version for engines, which push and pop moves.
+The last position of a game is judged. `tbgen.referee.history` is the compiled version for engines,
+which push and pop moves.
 """
 
 from __future__ import annotations
@@ -26,10 +26,7 @@ from tbgen.tables.reader import as_html
 
 
 class Verdict(IntEnum):
-    """Verdict on a game's last position; `UNDECIDED` if no other verdict is certain.
-
-    Usually undecided are a position without a repetition, and loops under the Chinese rules.
-    """
+    """Verdict on a game's last position; `UNDECIDED` if no other verdict is certain."""
 
     UNDECIDED = record.UNDECIDED
     DRAW = record.DRAW
@@ -62,10 +59,8 @@ class Ply:
     """One ply of a game with its label.
 
     `chased` and `by` are the squares, after the ply, of the chased pieces and of the pieces that
-    chase them; both ascend, and their entries are not paired. A ply that gives check chases
-    nothing. An attack is a chase if it is new and the reply answers it, or under `computer` if it
-    is new (docs/referee.md, section 2). The reply to the last ply is the first ply of the loop.
-    Without a repetition the last ply has no reply, and all its new attacks are chases.
+    chase them; both ascend, and their entries are not paired. Without a repetition the last ply has
+    no reply, and all its new attacks are chases.
     """
 
     move: Move
@@ -79,12 +74,13 @@ class Ply:
 class Judgement:
     """Judgement of the referee on the last position of a game.
 
-    `position` is the first position of the game, `plies` are all its plies. `span` is the indices
-    of the positions with which the judged repetition begins and ends; None if no repetition was
-    judged. `levels` are Red's and Black's over the span: 0 allowed, 1 perpetual chase, 2 perpetual
-    check (under the Chinese rules as in `judge_chinese`); both 0 without a span. `conducts`
-    summarise Red's and Black's checks and chases over the span; empty without a span and under the
-    Chinese rules.
+    position : first position of the game
+    levels : Red's and Black's over the span: 0 allowed, 1 perpetual chase, 2 perpetual check (under
+        the Chinese rules as in `judge_chinese`); both 0 without a span
+    plies : all plies of the game
+    span : indices of the positions with which the judged repetition begins and ends; None if no
+        repetition was judged
+    conducts : Red's and Black's over the span; empty without a span and under the Chinese rules
     """
 
     position: Position
@@ -138,10 +134,10 @@ def judge(
 ) -> Judgement:
     """Judge the last position of a game, given a position or FEN and moves such as `h2e2`.
 
-    In a FEN, pawns may stand on any square (`Diagram`). `occurrences` (2 or more) is the number of
-    occurrences of the last position that a judgement requires. With `minor_chases`, an advisor or
-    elephant that attacks a protected rook, knight or cannon chases it; the WXF book is silent on
-    this, and under other rules than `wxf` the option has no effect.
+    In a FEN, pawns may stand on any square (`Diagram`). A repetition is judged when the last
+    position has occurred `occurrences` times, 2 or more. With `minor_chases`, an advisor or
+    elephant that attacks a protected rook, knight or cannon chases it. The WXF book does not
+    mention this case; under other rules than `wxf` the option has no effect.
 
     Raises `InputError` for unknown rules, `PositionError` for an impossible start,
     `MoveTextError` for an illegal move, and `ValueError` if `occurrences` is less than 2.
@@ -158,7 +154,7 @@ def judge(
 
 
 def _first_position(position: Position | str) -> Position:
-    """Return a position, or parse its FEN, as a `Diagram` only if it cannot arise in a game.
+    """Return a position, or that of a FEN: a `Diagram` if no game reaches it.
 
     Raises `PositionError`.
     """
@@ -189,7 +185,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
 
 
 def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
-    """Return the verdict of `judge_game`, but `UNDECIDED` for mate or stalemate; this is faster."""
+    """Return the verdict of `judge_game`, but `UNDECIDED` for mate and stalemate, in less time."""
     return Verdict(
         record.judge_record(
             game.boards, game.ids, game.log, game.plies, int(game.last.side), rules.offences,
