@@ -14,8 +14,8 @@
     wxf, chinese    notations that name the moving piece by its kind and file
     naming          what `wxf` and `chinese` share: file numbers, places of pieces, displacements
 
-docs/notations.md describes each notation with examples. This package depends neither on values nor
-on tables, and does not import numba or numpy. `tbgen.answers` explains values in words.
+docs/notations.md describes each notation with examples. This package does not import values,
+tables, numba or numpy.
 """
 
 from tbgen.notation.games import GameText, begins_with_moves, read_game, split_games

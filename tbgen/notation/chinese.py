@@ -66,10 +66,7 @@ def count_characters(text: str) -> int:
 
 
 def split(text: str) -> tuple[str, Displacement] | None:
-    """Split a move's text into the piece's name and the displacement; None for other text.
-
-    In the name, WXF letters and plain digits replace the Chinese ones, as in `前C`.
-    """
+    """Split a move's text into the piece's name (`前C`) and the displacement, or return None."""
     plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_READ)
     match = _TEXT.fullmatch(plain)
     if match is None or not is_chinese(text):
@@ -78,11 +75,7 @@ def split(text: str) -> tuple[str, Displacement] | None:
 
 
 def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
-    """Return the Chinese text of a move, given the piece's name and the displacement.
-
-    `name` has WXF letters and plain digits, as `split` returns it. `side` is the side that moves,
-    on which characters depend. `traditional` chooses traditional characters.
-    """
+    """Return the Chinese text of a move of `side`, given the piece's name as `split` returns it."""
     digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
     direction = _DIRECTIONS[traditional]["+-.".index(moved.direction)]
     return write_name(name, side, traditional) + direction + digits[moved.number - 1]
@@ -106,7 +99,7 @@ def write_name(name: str, side: Side, traditional: bool) -> str:
 def names(place: RelativePlace) -> list[str]:
     """Return the names by which a move's text may refer to a piece, with WXF letters (`前C`).
 
-    The first one is the standard's. The others are accepted in texts, but not written.
+    The first one is the standard's; the others are only read.
     """
     letter, count = LETTERS[place.kind], place.count_on_file
     file = f"{letter}{place.file}"

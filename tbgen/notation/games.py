@@ -9,11 +9,10 @@
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
 These are passed over: comments, variations in brackets, lines that begin with % or with a Chinese
-label (标题:), marks of praise, other words without a letter or digit, and move numbers. All other
-text that is no move is an invalid move (`GameText.fault`), even a single bracket or semicolon. So
-is a move number that *comes again*: one below the number that is due, as in a variation without
-brackets. Moves are read by `parse_move`, except the digits of DhtmlXQ; the tag `[Format "fairy"]`
-names their notation.
+label (标题:), words without a letter or digit, and move numbers. All other text that is no move is
+an invalid move (`GameText.fault`), even a single bracket or semicolon. So is a move number that
+*comes again*: one below the number that is due, as in a variation without brackets. Except on
+DhtmlXQ boards, `parse_move` reads the moves; the tag `[Format "fairy"]` names their notation.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ _LABELS = (
     "[标標][题題]|棋局|[红紅黑]方?|[赛賽]事|比[赛賽]|日期|[时時][间間]|地[点點]|[轮輪]次|作者|出[处處]"
     "|[开開]局|[评評]?[注註][释釋解]?"
 )
-"""Labels of lines of Chinese records that are passed over, such as players, event and notes;
-written as alternatives of a regular expression.
+"""Labels of lines that are passed over, such as players and event, as alternatives of a regular
+expression.
 """
 
 _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
@@ -72,9 +71,7 @@ _TOKEN = re.compile(
 
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
-"""Characters that are an error if they stand alone as a word. Other words without a letter or digit
-are skipped.
-"""
+"""Characters that are an invalid move if they stand alone as a word."""
 
 _XQ_PIECES = "RNBAKABNRCCPPPPP"
 """Letters of one side's pieces in the order of a DhtmlXQ board, where Red's pieces come first."""
@@ -86,9 +83,7 @@ class GameText(NamedTuple):
     start: Position
     moves: tuple[Move, ...]
     fault: MoveTextError | None = None
-    """Error of the first invalid move, or of a move number that comes again; it is about the text
-    after `moves`. None if all moves are valid.
-    """
+    """Error of the first invalid move, or of a move number that comes again; None without one."""
     stated: str = ""
     """Result that the text states: 1-0, 0-1 or 1/2-1/2; empty if it states none."""
 
@@ -104,14 +99,14 @@ class _Record:
     fen: str = ""
     """FEN in front of the moves, not in a tag; empty if there is none."""
     inherits: bool = False
-    """True if `fen` is a copy from the game before: move number 1 begins this game."""
+    """Whether `fen` is a copy from the game before (`split_games`)."""
     words: list[str] = field(default_factory=list)
     """Moves as text, and other text that is not passed over."""
     offset: int | None = None
     """First move number minus the number due at its place: 1 + the number of move pairs before."""
     again: tuple[int, int] | None = None
-    """First move number that comes again (`count`), as in a variation: pair of the number of moves
-    before it and the move number; None if no number comes again.
+    """Number of moves before the first move number that comes again, and that number; None if no
+    number comes again.
     """
     stated: str = ""
     """Result, as in `GameText`."""
@@ -119,7 +114,7 @@ class _Record:
     """True if a result follows one or more moves."""
 
     def count(self, number: int) -> None:
-        """Record a move number. It *comes again* if it is less than the number that is due here."""
+        """Record a move number."""
         pairs = len(self.words) // 2
         if self.offset is None:
             self.offset = number - pairs - 1
@@ -292,9 +287,9 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
     """Yield (kind, name, text, index of the first character) of each part of a text that counts.
 
     Kinds are `tag`, `fen`, `position` (the word of UCI), `number` (of a move), `move` (also text
-    that is no move) and `result`. A tag has a name, and its text is its value. The name of a number
-    is its digits, empty if it counts games (`第一局`). Other kinds have an empty name. Comments and
-    variations are passed over; a bracket that is not closed, and all text after it, is one `move`.
+    that is no move) and `result`. Only tags and numbers have a name. The text of a tag is its
+    value. The name of a number is its digits, empty if it counts games (`第一局`). A bracket that
+    is not closed, and all text after it, is one `move`.
     """
     at = 0
     while match := _TOKEN.match(text, at):

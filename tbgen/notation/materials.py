@@ -78,8 +78,8 @@ def names_two_sides(words: str) -> bool:
 def require_stronger_first(words: str) -> None:
     """Raise `MaterialError` if a text names the weaker army first, as `KNKR` does.
 
-    Such a text names a table, in this case KRKN, in which Red has the other army. Call this where
-    the colour of pieces matters. Also raises `MaterialError` for a text that names no material.
+    Such a text names the table KRKN, in which Red has the other army. Call this where colours
+    matter. Also raises `MaterialError` for a text that names no material.
     """
     material, letters = parse_material(words), _spelling(words) or words.upper()
     if Material.parse(f"{letters[: letters.rfind('K')]}K").first != material.first:
@@ -92,8 +92,8 @@ def require_stronger_first(words: str) -> None:
 def _spelling(words: str) -> str | None:
     """Return the letters of both armies in the order of a text, such as `KNKR`.
 
-    None for text of another form. In text of letters, any Latin letters are accepted, not only
-    those of pieces; they are returned in upper case.
+    None for text of another form. Latin letters need not be those of pieces, and are returned in
+    upper case.
     """
     plain = words.strip()
     if is_chinese(plain):

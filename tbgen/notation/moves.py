@@ -5,10 +5,9 @@
     wxf       C2.5          `wxf.py`
     zh        炮二平五      `chinese.py`; zh-hant writes traditional characters
 
-The text of a legal move is unique in each notation, and is read back as that move if the notation
-is given. Texts in WXF and Chinese are resolved among the legal moves of the position. If no
-notation is given, coordinates are read as ICCS, or as Fairy-Stockfish's if they contain a rank 10.
-Marks after a move, as in h2e2+ or h2e2!?, are ignored.
+The text of a legal move is unique in each notation. If no notation is given, coordinates are read
+as ICCS, or as Fairy-Stockfish's if they contain a rank 10. Marks after a move, as in h2e2+ or
+h2e2!?, are ignored.
 """
 
 from __future__ import annotations
@@ -31,9 +30,8 @@ MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
 
 _FAIRY = re.compile(rf"([a-i])(10|[1-9]){SEPARATOR}([a-i])(10|[1-9])", ICCS.flags)
 _MARKS = " \t\r\n+#!?.,;\uff0b\uff03\uff01\uff1f\u3001\u3002\uff0c\uff1b"
-"""Characters after a move that are no part of it: blanks, + for check, # for mate, ! and ? for
-praise and blame, and the punctuation of sentences, also full-width. No notation of moves ends with
-one of them.
+"""Characters after a move that are no part of it: blanks, marks of check, mate, praise and blame,
+and punctuation, also full-width. No notation of moves ends with one of them.
 """
 _HINT = "write h2e2, C2.5 or 炮二平五"
 
@@ -69,11 +67,11 @@ def parse_move(position: Position | str, text: str, notation: str | None = None)
 
 
 def format_move(position: Position | str, move: Move | str, notation: str = "iccs") -> str:
-    """Return the text of a move in one of `MOVE_NOTATIONS`; the move must be legal in the position.
+    """Return the text of a legal move, a `Move` or ICCS, in one of `MOVE_NOTATIONS`.
 
-    `move` may be text in ICCS. Raises `InputError` for an unknown notation, and for a malformed FEN
-    or text. In WXF and Chinese, a source square without a piece of the side to move raises
-    `MoveTextError`; other illegal moves are not detected.
+    Raises `InputError` for an unknown notation, and for a malformed FEN or text. Illegal moves are
+    not detected, except that in WXF and Chinese a source square without a piece of the side to move
+    raises `MoveTextError`.
     """
     position = as_position(position)
     move = as_move(move)

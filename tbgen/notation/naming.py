@@ -41,16 +41,15 @@ class RelativePlace(NamedTuple):
     crowded_files: int
     """Number of files with two or more pieces of this kind and side."""
     serial: int
-    """Number of the piece, from 1, among those on the files that `crowded_files` counts. They are
-    numbered file by file from the right, each file from the front. 0 if alone on its file.
+    """Number of the piece among those on the files that `crowded_files` counts, from 1: file by
+    file from the right, each file from the front. 0 if alone on its file.
     """
 
     @property
     def is_tandem(self) -> bool:
-        """Return whether the file does not identify the piece, as others of its kind stand on it.
+        """Return whether the piece's name needs more than the file.
 
-        False for advisors and elephants, which the file identifies: one of two can only go ahead,
-        the other only back.
+        False for two advisors or elephants on a file: one can only go ahead, the other only back.
         """
         return self.count_on_file > 1 and self.kind not in (PieceType.ADVISOR, PieceType.ELEPHANT)
 

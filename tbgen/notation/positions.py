@@ -8,8 +8,7 @@
 
 `parse_position` recognises a FEN by a slash, a board by line breaks or ten times nine points, and
 the six integers as text of digits and separators alone, perhaps after `B[6] =`. Any other text is
-read as Pai's string. A board may have blanks in place of line breaks, as in one-line input fields
-and shells.
+read as Pai's string.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _SIDE_LINE = re.compile(r"(red|r|white|w|black|b)(tomove)?")
 
 
 class PositionText(NamedTuple):
-    """A position that was read, with the style of its text and the side at the bottom."""
+    """A position that was read from text."""
 
     position: Position
     style: str
@@ -180,10 +179,10 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _board_lines(text: str) -> list[str]:
-    """Return the lines of a text; a single line that begins with a board is cut into its lines.
+    """Return the lines of a text, or those of a board in a single line.
 
-    The lines of such a board are ten rows, the names of files if they follow, and the rest of the
-    text, such as the side to move. Empty for any other single line.
+    The latter are ten rows, the names of files if they follow, and the rest of the text, such as
+    the side to move. Any other single line gives an empty list.
     """
     lines, at = text.splitlines(), 0
     if len(lines) > 1:
@@ -205,8 +204,8 @@ def _parse_board(lines: list[str]) -> tuple[Position, Side]:
     """Return the position and the viewpoint of a diagram of ten lines of nine points.
 
     Optional are rank names on either edge, a line of file names, and a line with the side to move
-    (Red without it). The viewpoint, the side at the bottom, follows from the rank names, without
-    them from the file names; without both it is Red. Raises `PositionError`.
+    (Red without it). The viewpoint follows from the rank names, without them from the file names;
+    without both it is Red. Raises `PositionError`.
     """
     side, turned_files = Side.RED, None
     rows: list[tuple[str, str]] = []

@@ -46,7 +46,7 @@ def join(name: str, moved: Displacement) -> str:
 def names(place: RelativePlace) -> list[str]:
     """Return the names by which the text of a move may refer to a piece, such as `C2` and `C+`.
 
-    The federation's own name comes first. The others are accepted in texts, but not written.
+    The first one is the federation's; the others are only read.
     """
     letter, file = LETTERS[place.kind], f"{LETTERS[place.kind]}{place.file}"
     if place.count_on_file == 1:
