@@ -21,15 +21,15 @@ Read it in this order; docs/proof.md has the argument.
     wdl             win-draw-loss files: checksums, every outcome, agreement with the source table
     report          the report of a proof
 
-Nothing computed by the builder is trusted, and none of its code is imported. This package uses the
-index, the rules and the coding of values, but neither rows nor phases of the solver. A proof holds
-if the supporting tables are right, so a closure is proven bottom-up. Both planes of the table, and
-one plane of a supporting table at a time, are in memory, or in unnamed files. The only named files
-that change are certificates.
+This package imports the index, the rules and the coding of values, but no rows or phases of the
+solver. A proof holds if the supporting tables are right, so a closure is proven bottom-up. Both
+planes of the table, and one plane of a supporting table at a time, are in memory or in unnamed
+files. The only named files that change are certificates.
 
 Vocabulary
+    lead                a placement of the kings, advisors and elephants of both sides
     innermost attacker  the attacker whose square varies fastest in the index; others are *outer*
-    slot                number of a position without its side to move, within its table
+    slot                number of a position, without its side to move, within its table
     plane               one number (rank or mark) for each slot, for one side to move
     row                 the slots that differ in the innermost attacker alone
     place               number of a slot within its row
@@ -60,7 +60,7 @@ Parameters of kernels, unless a kernel says otherwise:
     m : int, an attacker; kind : int, its piece type
     start : int, an index in `numbers`, where a row begins
     at : int, a start without the term of the moving attacker's group
-    line : int, the row of `Index.term_after` with the terms after its moves
+    line : int, the line of `Index.term_after` with the terms after its moves
     mover, taken : int, the moving and the captured piece, as indices of `Layout.piece_codes`
     source, target, square, king : int, squares; a move goes from source to target
     s, first, end, step : int: a square; the squares of a line are `range(first, end, step)`

@@ -4,18 +4,14 @@
     mark_row       places where kings are attacked, kings face each other, or a piece hangs
     best_of_row    best number (rank or mark) that a side's moves lead to, for each place
 
-A *place* is one slot of a row, and so one square of the innermost attacker, which alone varies in a
-row. A move of another piece leads from every place of a row to the same place of another row; but
-to the mirrored place if a step of a defender leads to a lead with the mirror image. So `best` is an
-element-wise maximum of rows. To *include* a row is to replace each number of `best` by the row's
-number at the same place if that is larger. At places where the innermost attacker blocks the move,
-`best` must not change: `kept` holds these numbers meanwhile. The innermost attacker's own moves
-along lines are a running maximum. `--plain` takes one place at a time (`complete`, `passes`).
+In a row only the innermost attacker varies; each of its squares is a *place*. A move of another
+piece leads from every place to the same place of another row, or to the mirrored place if the lead
+after a defender's step has the mirror image. So `best` is an element-wise maximum of rows. To
+*include* a row is to take the larger number at each place. Where the innermost attacker blocks the
+move, `best` must not change: `kept` holds these numbers meanwhile.
 
-A piece *hangs* if it can be chased, and is attacked by a piece that can chase. Attacks by and on
-the innermost attacker are found by walking from the other piece. An attack between two other pieces
-is tested once for the row, and again for each place between them. The package's docstring describes
-the parameters.
+A piece *hangs* if it can be chased, and is attacked by a piece that can chase. `--plain` takes one
+place at a time (`complete`, `passes`). The package's docstring describes the parameters.
 """
 
 from __future__ import annotations
@@ -87,8 +83,8 @@ def _mark_inner(other, is_victim, chase_rules, mask, state, index):
     """Mark the places where the innermost attacker attacks `other`, or is attacked from `other`.
 
     other : int, the square of the other piece
-    is_victim : bool; True: the other piece attacks, and the innermost attacker must be a piece that
-        can be chased; False: the innermost attacker attacks
+    is_victim : bool, whether the other piece attacks; then only places are marked where the
+        innermost attacker can be chased
     chase_rules : int, bits of the rule set; mask : uint8 (places,), inout
     """
     board, inner = state.board, index.attackers[index.attackers.size - 1]
@@ -117,9 +113,9 @@ def _mark_inner(other, is_victim, chase_rules, mask, state, index):
 
 @part
 def _mark_outer(source, target, mask, buffer, state, index):
-    """Mark the places of the innermost attacker for which the piece on `source` attacks `target`.
+    """Mark the places of the innermost attacker at which the piece on `source` attacks `target`.
 
-    The innermost attacker is neither of the two pieces; it may block the attack, or be its mount.
+    Neither of the two pieces is the innermost attacker. It may block the attack, or be its mount.
 
     mask : uint8 (places,), inout; buffer : uint8 (places,), scratch
     """
@@ -141,7 +137,7 @@ def _mark_outer(source, target, mask, buffer, state, index):
 
 @part
 def _mark_facing(mask, state, index):
-    """Mark the places of the innermost attacker for which the kings face each other.
+    """Mark the places of the innermost attacker at which the kings face each other.
 
     mask : uint8 (places,), inout
     """
@@ -155,10 +151,10 @@ def _mark_facing(mask, state, index):
 
 @part
 def mark_row(state, index, arrays):
-    """Fill the masks of a row: places where kings are attacked or face each other, or pieces hang.
+    """Fill `state.masks` for a row: kings attacked or facing each other, hanging pieces.
 
-    The masks are RED_CHECKED to BLACK_HANGS. The innermost attacker is not on the board. Places on
-    other pieces may get arbitrary marks. Nothing hangs if the rules do not judge chases.
+    The innermost attacker must not be on the board. Places on which another piece stands get
+    arbitrary flags. Nothing hangs if the rules do not judge chases.
     """
     chase_rules = arrays.chase_rules
     squares, last = state.piece_squares, state.piece_squares.size - 1
@@ -193,7 +189,7 @@ def mark_row(state, index, arrays):
 
 @part
 def _include_row(best, numbers, start):
-    """Include in `best` the row that begins at `start`: take the larger number at each place."""
+    """Include in `best` the row that begins at `start`."""
     lanes = best.size // LANES * LANES
     row, other = best[:lanes], numbers[start : start + lanes]
     for lane in range(lanes):
@@ -210,7 +206,7 @@ def _keep(first, end, step, best, kept, index):
 
 @part
 def _restore(first, end, step, best, kept, index):
-    """Restore from `kept` the best numbers of the places on `range(first, end, step)` (`_keep`)."""
+    """Restore the best numbers that `_keep` has saved."""
     for s in range(first, end, step):
         if index.place_of_square[s] != NOWHERE:
             best[index.place_of_square[s]] = kept[s]
@@ -226,7 +222,7 @@ def _include_except(first, end, step, start, best, kept, numbers, index):
 
 @part
 def _include_place(square, start, best, numbers, index):
-    """Include another row in `best` at the place on `square` alone; do nothing if there is none."""
+    """Include another row in `best` at the place on `square` alone, if there is one."""
     place = index.place_of_square[square]
     if place != NOWHERE:
         best[place] = max(best[place], numbers[start + place])
@@ -236,7 +232,7 @@ def _include_place(square, start, best, numbers, index):
 def _include_steps(side, plane, within, image, best, numbers, state, index):
     """Include in `best` the rows that moves of a side's king, advisors and elephants lead to.
 
-    The innermost attacker blocks an elephant's step at the place on its eye: `best` is unchanged.
+    The place on an elephant's eye is left out, where the innermost attacker blocks the step.
     """
     board, steps = state.board, state.steps
     for n in range(state.step_counts[side]):
@@ -259,9 +255,8 @@ def _include_steps(side, plane, within, image, best, numbers, state, index):
 def _include_line(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
     """Include in `best` the rows that moves of an outer rook or cannon in one direction lead to.
 
-    The squares are `range(first, end, step)`. An innermost attacker on one of them blocks quiet
-    moves to its square and beyond. A rook may capture it. A cannon may use it as a mount, or
-    capture it over another mount.
+    The squares are `range(first, end, step)`. If the innermost attacker stands on one of them, it
+    may block the piece, be captured, or be a cannon's mount.
     """
     board, s = state.board, first
     while s != end and board[s] == EMPTY:
@@ -314,8 +309,8 @@ def _include_attacker(m, side, at, best, kept, numbers, state, index):
 def _include_inner_line(first, end, step, kind, row, best, board):
     """Include in `best` the moves of the innermost rook or cannon along a line towards `first`.
 
-    The line has the squares `range(first, end, step)`. The moves lead to other places of the same
-    row. A rook or cannon may stand on all ninety squares, so places are squares here.
+    The squares of the line are `range(first, end, step)`. A rook or cannon may stand on all ninety
+    squares, so places are squares here.
 
     row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """
@@ -337,8 +332,6 @@ def _include_inner_line(first, end, step, kind, row, best, board):
 def _include_inner_leaps(row, best, state, index):
     """Include in `best` the moves of the innermost knight; its places are squares.
 
-    They lead to other places of the same row.
-
     row : uint8 or uint16 (90,), the numbers of this row with the opponent to move
     """
     for s in range(SQUARES):
@@ -353,10 +346,10 @@ def _include_inner_leaps(row, best, state, index):
 
 @part
 def best_of_row(side, own, plane, base, within, image, numbers, state, index):
-    """Compute the largest number that a move of a side leads to, for each place of the row.
+    """Write to `state.best` the largest number that a side's moves lead to, for each place.
 
-    The result is in `state.best`, 0 without legal moves. The innermost attacker is not on the
-    board. Places on other pieces, or with 0 in `own`, may get arbitrary numbers.
+    The number is 0 without legal moves. The innermost attacker must not be on the board. Places on
+    which another piece stands, or with 0 in `own`, get arbitrary numbers.
 
     own : uint8 or uint16 (places,), the stored numbers of the row, with `side` to move
     """

@@ -1,17 +1,12 @@
 """Arrays of a proof: a table and its supporting tables, flat, for the kernels.
 
-    codes of each side  ->  keys  ->  ranks of all keys (`values`)  ->  planes, tile by tile
+    listed codes of each side  ->  keys  ->  ranks (`values`)  ->  planes, tile by tile
 
-    keys         values on one scale for all tables; larger is better for the side to move
-    ranks        numbers of the keys that occur, by their worth to the side that has moved; the
-                 planes of this table (`Arrays.ranks`) hold them
-    captures     the planes of supporting tables that captures lead to, loaded one at a time
-    values       lookup tables of ranks (`values`)
-
-A *plane* has one number for each slot, for one side to move. `complete` corrects the ranks of this
-table by the rules, and `candidates` replaces ranks by marks. Only the codes that a table lists in
-its statistics stand for values; the proof refutes a position with any other code. A few scalars of
-the layout and of the rule set are added for the kernels.
+A *plane* has one number for each slot, for one side to move. A *key* is a value on one scale for
+all tables; a *rank* numbers the keys that occur. `complete` corrects the ranks of this table by the
+rules, `captures` adds those after captures, and `candidates` replaces ranks by marks. Planes of
+supporting tables are loaded one at a time. Only the codes that a table lists in its statistics
+stand for values; the proof refutes a position with any other code.
 """
 
 from __future__ import annotations
@@ -52,7 +47,7 @@ SLACK = 64
 
 
 Numbers = NDArray[np.int64]
-"""Lists of nodes (2 * slot + side to move), of orders, of keys, or of indices into such lists."""
+"""Lists of nodes (2 * slot + side to move), orders or keys, or of indices in such lists."""
 
 NO_NODES: Numbers = np.empty(0, np.int64)
 
@@ -68,7 +63,7 @@ class Table(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """Return the layout, which numbers the positions of the table by slots."""
+        """Return the layout of the table."""
 
     @property
     def code_space(self) -> CodeSpace:
@@ -95,8 +90,7 @@ class Table(Protocol):
 
 
 Supporting = Callable[[Material], Table]
-"""Function that opens the table of a material that a capture leads to. Called only for materials
-that need a table.
+"""Function that opens the table of a material; called only for supporting materials that need one.
 """
 
 
@@ -125,8 +119,7 @@ class Palette(NamedTuple):
 def list_codes(table: Table, side: int, *, converts: bool = False) -> tuple[Numbers, Numbers]:
     """Return the codes that a table lists for a side to move, ascending, and the key of each.
 
-    Both arrays are int64 (n + 1,). As in `Palette`, the last code is larger than all codes; its key
-    is `NO_KEY`.
+    Both arrays are int64 (n + 1,). The last code is larger than all codes, its key is `NO_KEY`.
 
     converts : whether to replace keys by the keys after a conversion (metric DTC)
     """
@@ -139,10 +132,7 @@ def list_codes(table: Table, side: int, *, converts: bool = False) -> tuple[Numb
 
 @by_pointer
 class Arrays(NamedTuple):
-    """A table and its supporting tables as flat arrays, with scalar parameters, for kernels.
-
-    Shapes: P pieces.
-    """
+    """A table as flat arrays, with scalars of the rule set, for kernels. Shapes: P pieces."""
 
     slots: int
     """Number of slots of a plane."""
@@ -158,7 +148,7 @@ class Arrays(NamedTuple):
     hanging: NDArray[np.uint8]
     """uint8 (2, bytes): by side to move, a bit set of slots: rule-decided wins in which the side to
     move is not in check, and one of its pieces hangs or one of its captures wins by the
-    repetition rules. `complete` fills the sets, and `candidates` replaces them by empty ones.
+    repetition rules. Filled by `complete`; empty once marks have replaced ranks.
     """
     judges_checks: bool
     """Whether the rules judge perpetual checks."""
@@ -191,12 +181,10 @@ class CapturePlane(NamedTuple):
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
-    """Return whether a capture swaps colours, and the remaining pieces in the order of `child`.
-
-    Colours are swapped if the table after the capture has the armies of Red and Black exchanged.
+    """Return `CapturePlane.swapped`, and the remaining pieces in the order of `child`.
 
     taken : the captured piece; pieces are indices of `layout.piece_codes`
-    child : the layout of the table after the capture
+    child : the layout of the supporting table
     """
     left = list(layout.armies)
     code = layout.piece_codes[taken]
@@ -234,8 +222,8 @@ class PlaneAllocator:
 def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> None:
     """Write the ranks of a table's codes, with one side to move, into a plane.
 
-    Single-threaded: two threads take as long and twice the processor time, because the work is in
-    pieces of about 30 microseconds and the threads contend for the interpreter lock.
+    Single-threaded: two threads contend for the interpreter lock, take as long, and need twice the
+    processor time.
 
     plane : uint8 or uint16 (slots or more,), out
     """
@@ -247,24 +235,21 @@ def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> No
 
 
 class _Capture(NamedTuple):
-    """Captures that lead to the same plane, that of a supporting table with one side to move."""
+    """Captures that lead to one plane of a supporting table; fields as in `CapturePlane`."""
 
     table: Table
     side: int
-    """Side to move after the captures, which has lost a piece; its colour in the table to prove."""
     swapped: bool
-    """Whether the supporting table has the armies of Red and Black exchanged."""
     survivors: NDArray[np.int64]
-    """`CapturePlane.survivors`."""
 
     def list_codes(self, *, converts: bool) -> tuple[Numbers, Numbers]:
         """Return the codes listed for the plane, and their keys, as the function `list_codes`."""
         return list_codes(self.table, self.side ^ self.swapped, converts=converts)
 
     def load(self, palette: Palette, ranks: NDArray[Any]) -> CapturePlane:
-        """Load the ranks of the plane.
+        """Load the plane.
 
-        ranks : uint8 or uint16 (slots of the plane or more,), out
+        ranks : uint8 or uint16 (slots of the plane or more,), out; becomes the plane's `ranks`
         """
         layout = self.table.layout
         unpack(self.table, self.side ^ self.swapped, palette, ranks)
@@ -304,12 +289,11 @@ def gather(
 ) -> tuple[Arrays, Marks, tuple[Palette, ...], Iterator[CapturePlane]]:
     """Load a table, and open its supporting tables, for a proof under a rule set.
 
-    Returns the arrays, the lookup tables of marks, the palettes of this table, with Red and with
-    Black to move, and an iterator that loads the planes that captures lead to. Each of these is
-    overwritten when the next is loaded.
+    Returns the arrays, the lookup tables of marks, the palettes of this table by side to move, and
+    an iterator over the planes that captures lead to. The next of these overwrites the one before.
 
-    memory : bytes, or None without a limit; a byte for each slot is left to the search for
-        candidates, and planes that do not fit into the rest are kept in unnamed files
+    memory : bytes, or None without a limit; one byte a slot is left to the search for candidates,
+        and planes that do not fit into the rest are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` if the rules are None (unknown), `LimitExceededError` for more values than

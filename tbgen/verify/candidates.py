@@ -3,21 +3,18 @@
 
     ranks  --mark-->  marks  --update, until nothing changes-->  candidates, wins in question
 
-A *rank* is a number that stands for a value. The *order* of a value is 0 if mate or conversion
-decides it, k >= 1 if the repetition rules do, given all values of lower orders. A mark is the order
-of a value and a role in a pattern, such as CLAIM or FREE_LOSS (`values`). W is the side that would
-win by the repetition, O the offender. A *claim* is a stored win of W in 0 plies. In a *direct
-loss*, every move of O to a position of the same order leads to a claim. An *answer* is a move of W
-to a position in which O may still offend.
+A rank stands for a value. A mark is the order of a value and a role in a pattern, such as CLAIM or
+FREE_LOSS; the docstring of `values` defines marks, *answers* and *claims*. W is the side that would
+win by the repetition, O the offender.
 
 Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
 those where a mark may change. Positions that still are possible offenders at the fixpoint, or after
-`_ROUNDS` passes of each side, are candidates. Parameters of kernels: the package's docstring.
+`_ROUNDS` passes of each side, are candidates.
 
 Two kinds of wins with W in check are *in question*, because marks do not decide them: claims whose
-best answer leads to a role below DIRECT_LOSS (`values` has the order of roles), or to
-EARLY_IN_CHECK; and other wins from which an answer leads to DIRECT_LOSS, EARLY_IN_CHECK or
-EARLY_LOSS. `checks` examines these positions one by one.
+best answer leads to a role below DIRECT_LOSS, or to EARLY_IN_CHECK; and other wins from which an
+answer leads to DIRECT_LOSS, EARLY_IN_CHECK or EARLY_LOSS. `checks` examines these positions one by
+one. The package's docstring describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -63,11 +60,7 @@ _ROUNDS = 100
 
 @borrowing_kernel
 def k_mark(lead_0, lead_1, state, index, arrays, marks):
-    """Replace ranks of values by marks (order and role in a pattern), in a range of leads.
-
-    The mark of a slot depends on its rank and its state: SHARED, IN_CHECK, ATTACKED or QUIET
-    (`values`).
-    """
+    """Replace ranks by marks in a range of leads, by the states of the slots (`values.STATES`)."""
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
@@ -90,12 +83,13 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
 
 @part
 def _next_mark(side, mark, best, checked, is_first, marks):
-    """Return the new mark of a position, given the best mark that its moves lead to.
+    """Return the new mark of a position: the same order, and the role by its best move.
 
-    The order remains, the role may change. The docstring of `values` defines the roles. Only the
-    first pass of a side can give the role EARLY_LOSS or EARLY_IN_CHECK to a loss without either.
+    Only the first pass of a side can give the role EARLY_LOSS or EARLY_IN_CHECK to a loss without
+    either.
 
-    mark, best : int64; checked : bool, whether the side to move is in check
+    mark, best : int64, the old mark, and the best mark that moves lead to
+    checked : bool, whether the side to move is in check
     is_first : bool, whether this is the first pass of the side
     """
     role, group = marks.role[side, mark], marks.group[side, mark]
@@ -121,8 +115,6 @@ def _next_mark(side, mark, best, checked, is_first, marks):
 def _is_question(side, mark, best, marks):
     """Return whether a claim, or another won position in check, is in question.
 
-    The module's docstring defines both cases.
-
     mark, best : int, the mark of the position, and the best mark that its moves lead to
     """
     other = marks.number[1 - side, marks.group[side, mark]]
@@ -132,25 +124,21 @@ def _is_question(side, mark, best, marks):
 
 
 QUESTIONS, LOSING, LISTS = range(3)
-"""Lists of the first pass: positions in question (the module's docstring), and lost positions that
-may be chasers.
-"""
+"""Lists of the first pass: positions in question, and lost positions that may be chasers."""
 
 
 @borrowing_kernel
 def k_update_marks(
     lead_0, lead_1, side, updated, next_pass, is_first, due, lists, state, index, arrays, marks
 ):
-    """Update the marks of a side from the best of its moves; return the number of changed marks.
+    """Update the marks of a side in the due rows; return the number of changed marks.
 
-    In the due rows of a range of leads, each mark in `updated` is replaced by the one that
-    `_next_mark` returns. A row stays due if one of the new marks is in `next_pass`. The first pass
-    also adds to `lists`.
+    A row stays due if one of its new marks is in `next_pass`.
 
     updated, next_pass : bool (M,), by mark: whether this pass, and the next one, updates it
-    is_first : bool, whether this is the first pass of the side
+    is_first : bool, whether this is the first pass of the side; only this one adds to `lists`
     due : bool (rows,), inout
-    lists : Lists, inout: positions in question (QUESTIONS), losses that may be chasers (LOSING)
+    lists : Lists, inout: QUESTIONS and LOSING
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
     changed, there = 0, (1 - side) * slots
@@ -201,10 +189,10 @@ def k_update_marks(
 
 
 def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
-    """Replace the ranks of the planes by marks.
+    """Replace the ranks of the planes by marks, in place.
 
-    The planes are overwritten in place. Returns the arrays with the keys of marks, with the marks
-    of direct losses as `confirmed`, and with empty `hanging` sets, which only ranks need.
+    Returns the arrays with the keys of marks, the marks of direct losses as `confirmed`, and empty
+    `hanging` sets.
     """
 
     def mark(lead_0: int, lead_1: int) -> None:
@@ -220,9 +208,9 @@ def mark_planes(passes: Passes, arrays: Arrays, marks: Marks) -> Arrays:
 
 
 def find_candidates(passes: Passes, arrays: Arrays, draws: ForcedDraws, marks: Marks) -> Candidates:
-    """Return the positions that may belong to repetition patterns; `arrays` must hold marks.
+    """Return the positions that may belong to repetition patterns.
 
-    The marks change in place. `draws` is the second result of `Passes.compare`.
+    arrays : with marks, which change in place; draws : the second result of `Passes.compare`
     """
     sides = [_find_for_side(passes, arrays, winner, draws.held, marks) for winner in Side]
     questions, losing, offenders = (np.concatenate(each) for each in zip(*sides, strict=True))
@@ -235,11 +223,10 @@ def _find_for_side(
 ) -> tuple[Numbers, NodeList, Numbers]:
     """Find candidates for patterns by which `winner` would win and the other side offends.
 
-    The marks of the offender and of the winner are updated in turn until none changes, or `_ROUNDS`
-    times. The draws `held` with the offender to move are marked CHECKING_DRAW meanwhile. At the end
-    they are marked CHECKED_DRAW or QUIET_DRAW, for the search in which this side is the winner.
+    During the passes, the draws `held` with the offender to move have the role CHECKING_DRAW. Then
+    they get CHECKED_DRAW or QUIET_DRAW, for the search with exchanged sides.
 
-    held : draws in which every move that keeps the draw is a check, with either side to move
+    held : draws held by checks alone, with either side to move
 
     Returns three lists of nodes: positions of the winner that are in question, losses of the
     offender that may be chasers, and the possible offenders that remain.
@@ -259,9 +246,9 @@ def _find_for_side(
     first_roles = {winner: [CLAIM, *later_roles[winner]], offender: [FREE_LOSS]}
 
     def run_pass(side: Side, *, is_first: bool) -> tuple[int, list[Numbers]]:
-        """Update the marks of a side in all due rows; return the number of changes and the lists.
+        """Update the marks of a side in all due rows.
 
-        The lists are QUESTIONS and LOSING, empty after the first pass.
+        Returns the number of changes, and the lists QUESTIONS and LOSING of the first pass.
         """
         roles = (first_roles if is_first else later_roles)[side], later_roles[side]
         updated, next_pass = (np.isin(marks.role[side], each) for each in roles)

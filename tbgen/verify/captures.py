@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Captures: the rank of the value after each capture, in the slot that the capture leads to.
 
-After a capture, the mover and the captured piece share a square in the index. So each capture leads
-to a slot of its own, a *shared slot*: exactly two pieces, of different sides, share a square.
+In the index, a capture leads to a slot in which the mover and the captured piece share a square: a
+*shared slot*.
 
     --k_draw_captures-->  the rank of a draw in the slots of legal captures, 0 in the others
     --k_load_captures-->  the rank in a supporting table, for the captures that lead to that table
@@ -44,8 +44,7 @@ def wins_by_capture(side, order, state, arrays, index):
     """Return whether a capture by the side to move wins by the repetition rules, up to `order`.
 
     The position must be open (a draw, or decided by the repetition rules), and the side not in
-    check. An open position has no capture that wins by order 0: its value would then be a win of
-    order 0. So only captures into planes with wins of order 1 and above are tried.
+    check. So no capture wins by order 0, and only pieces of `Arrays.wins_by_rules` are tried.
 
     order : int, the highest order that counts
     """
@@ -78,9 +77,9 @@ def _clear(slot, index, arrays):
 
 @part
 def _draw_captures(x, y, slot, state, index, arrays):
-    """Write a draw into the slot of two pieces on one square, if the capture is legal.
+    """Write draws into the slot of two pieces on one square, if the captures are legal.
 
-    Either piece may have captured the other, so there is a rank for each side to move. Captures of
+    Either piece may have captured the other, so there is a draw for each side to move. Captures of
     kings are illegal.
 
     x, y : int, the two pieces, of different sides, as indices of `Layout.piece_codes`
@@ -133,7 +132,7 @@ def k_draw_captures(lead_0, lead_1, state, index, arrays):
 def _load_capture(x, y, slot, plane, state, index, arrays):
     """Replace the rank in the slot of two pieces on one square by the supporting table's.
 
-    The rank is left unchanged if no capture leads to the plane, or if the capture is illegal.
+    The rank does not change if the capture is illegal or does not lead to the plane.
 
     x, y : int, the two pieces, of different sides, as indices of `Layout.piece_codes`
     plane : CapturePlane

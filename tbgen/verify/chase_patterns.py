@@ -1,30 +1,25 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Perpetual chases: compare the pattern of each order with the claims.
 
-The pattern of order k is found anew among all positions that are undecided before that order. A
-*chaser* is a position and a piece that each of its moves attacks anew unless the move loses
-(`chasers`). A game on chasers determines which of them belong to a pattern (docs/values.md,
-"Patterns, exactly").
+A *chaser* is a position and a piece that each of its moves attacks anew unless the move loses. A
+*claim* is a stored direct win of a side that is not in check.
 
     find     chasers, among the nodes listed by the passes (`chasers`)
-    expand   their chases, and the answers that lead to chasers again
+    expand   their chases, and the answers that lead to chasers again (`chases`)
     order k  chasers of the pattern  ->  positions after their due chases  =  claims
-
-A claim is a position that the table stores as a direct win of this order, of a side that is not in
-check. A position after a chase by a chaser outside the pattern is no direct win, even if an answer
-leads into the pattern: the winner wins in 2 plies there.
 
     chaser  --chase-->  the winner answers  --edge-->  chaser  --chase-->  ...
 
 A chase is *due* at order k if it does not lose by this order. A set of chasers is *safe* if each
 has a due chase, and each due chase has an edge to a chaser of the set. The pattern is the greatest
-safe set in which the winner can meet each *clause* again and again:
+safe set in which the winner can meet each *clause* again and again (docs/values.md, "Patterns,
+exactly"):
 
     one clause                             an answer that gives no check
     one for each piece of the offender     an answer that does not chase the piece, or whose chase
                                            the offender does not answer
 
-Each clause is a least fixpoint inside one greatest fixpoint.
+The graph of chasers, chases and edges:
 
     chases of chaser n     chase_start[n] up to chase_start[n + 1]
     edges of chase c       edge_start[c] up to edge_start[c + 1], to chaser edge_to[e]
@@ -68,7 +63,6 @@ from tbgen.verify.report import Refuted
 class ChaseGraph(NamedTuple):
     """Graph of possible chase patterns: chasers, their chases, and edges, the answers to chases.
 
-    A chaser is a position and a piece that each of its moves attacks anew unless the move loses.
     Shapes: N chasers, C chases.
     """
 
@@ -84,37 +78,35 @@ class ChaseGraph(NamedTuple):
 
 @by_pointer
 class Victims(NamedTuple):
-    """Pieces that the winner's answers chase, for edges (answers) inside a possible pattern.
+    """Pieces that the winner's answers chase, inside a possible pattern.
 
-    A pair is an edge and a next chase, made by the chaser that the edge leads to. Pieces are
-    numbered as at the chaser whose chase the edge answers.
+    A pair is an edge, and a next chase by the chaser that the edge leads to. Pieces are numbered as
+    at the chaser whose chase the edge answers.
     """
 
     pair_start: Numbers
-    """int64 (edges,): index in `victims` of the first pair of each edge. It is -1 for edges without
-    pairs: those whose answer gives check, and those outside the possible pattern.
+    """int64 (edges,): index in `victims` of the first pair of each edge; -1 for edges whose answer
+    gives check, and for those outside the possible pattern.
     """
     victims: NDArray[np.uint64]
-    """uint64 (pairs,): a bit set of pieces for each pair. Bit p is set if the answer attacks piece
-    p anew and the next chase removes that attack.
+    """uint64 (pairs,): a bit set for each pair: the pieces that the answer attacks anew and whose
+    attack the next chase removes.
     """
     follow: NDArray[np.int8]
-    """int8 (edges, pieces): the number that each piece has at the chaser that an edge leads to;
-    pieces of one kind may be in another order there.
+    """int8 (edges, pieces): the number of each piece at the chaser that an edge leads to. Pieces of
+    one kind may be in another order there.
     """
 
 
 def prune_by_clauses(
     graph: ChaseGraph, victims: Victims, due: Flags, failed: Flags, remaining: Flags
 ) -> None:
-    """Remove chasers from a safe set until the winner can meet every clause; the pattern is left.
+    """Remove chasers from the safe set `remaining` until the pattern is left.
 
-    The module's docstring defines safe sets and clauses.
-
-    due : bool (chases,), the chases that do not lose by this order
+    due : bool (chases,), the due chases
     failed : bool (chases,), inout, all False on entry: the chases after which the winner cannot
         meet some clause
-    remaining : bool (chasers,), inout, the set
+    remaining : bool (chasers,), inout
     """
     chaser_of = np.repeat(np.arange(remaining.size), np.diff(graph.chase_start))
     while True:
@@ -129,13 +121,8 @@ def prune_by_clauses(
 
 @borrowing_kernel
 def k_prune_unsafe(graph, due, failed, remaining):
-    """Remove chasers from `remaining` until it is safe: its greatest safe subset is left.
+    """Reduce `remaining` to its greatest safe subset; edges of failed chases do not count.
 
-    In a safe set each chaser has a due chase, and each due chase has an edge to a chaser of the
-    set. Edges of failed chases do not count.
-
-    due : bool (chases,), the chases that do not lose by this order
-    failed : bool (chases,), the chases after which the winner cannot meet some clause
     remaining : bool (chasers,), inout
     """
     changed = True
@@ -167,9 +154,9 @@ def k_prune_unsafe(graph, due, failed, remaining):
 def _meets(graph, victims, due, met, e, clause):
     """Return whether the answer of an edge meets a clause, or the winner can meet it later.
 
-    One of these must hold for each due chase of the chaser that the edge leads to: the answer meets
-    the clause, or the winner can meet it after this chase (`met`). An answer meets the clause of
-    piece p if it gives check, does not attack p anew, or if this chase does not remove the attack.
+    For each due chase that may follow, one of these must hold: the answer meets the clause, or the
+    winner can meet it after the chase (`met`). An answer meets the clause of piece p if it gives
+    check, does not attack p anew, or if the chase does not remove the attack.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase
@@ -198,7 +185,6 @@ def _meets(graph, victims, due, met, e, clause):
 def k_find_met(graph, victims, due, remaining, met):
     """Find the clauses that the winner can meet inside `remaining` after each due chase.
 
-    due : bool (chases,), the chases that do not lose by this order
     remaining : bool (chasers,), a safe set
     met : bool (chases, 1 + pieces), inout, all False on entry; column 0 is the clause about checks
     """
@@ -230,18 +216,16 @@ _RANGE_CHASERS = 1 << 12
 class ChasePatterns:
     """Possible perpetual chases of a table, compared with its claims order by order.
 
-    A claim is a position that the table stores as a direct win by the repetition rules, of a side
-    that is not in check. `numbers`, int64 (chasers,), are the chasers: 90 * node + square of the
-    victim, ascending.
+    `numbers`, int64 (chasers,), are the chasers: 90 * node + square of the victim, ascending.
     """
 
     def __init__(
         self, arrays: Arrays, index: Index, ranges: Ranges, claims: NodeList, threads: int
     ) -> None:
-        """List all chasers, and build the graph of their chases and answers, for all orders.
+        """List all chasers, and build their graph, for all orders.
 
         ranges : nodes that may be chasers
-        claims : direct wins of sides that are not in check, ascending
+        claims : claims of all orders, ascending
         """
         self._arrays, self._index = arrays, index
         self._claims, self._claimed_orders = claims, stored_orders(claims, arrays)
@@ -273,8 +257,7 @@ class ChasePatterns:
     def check_order(self, order: int) -> list[Refuted]:
         """Return the positions whose stored values the pattern of an order refutes.
 
-        Direct wins that are stored otherwise come first, then positions that are stored as direct
-        wins but are not; each by ascending node.
+        Missing claims come first, then wrong claims; each by ascending node.
         """
         remaining, due = self.find(order)
         pattern = self._chases[remaining[self._chases[:, CHASER]] & due, NODE_AFTER]
@@ -287,10 +270,7 @@ class ChasePatterns:
         ]
 
     def find(self, order: int) -> tuple[Flags, Flags]:
-        """Return the chasers of an order's pattern (chasers,), and the due chases (chases,).
-
-        A chase is due if it does not lose by this order.
-        """
+        """Return the chasers of an order's pattern (chasers,), and the due chases (chases,)."""
         remaining: Flags = (self._first_orders <= order) & (self._chaser_orders >= order)
         due: Flags = self._chases[:, LOSES_FROM] > order
         failed = np.zeros(len(due), np.bool_)
@@ -302,7 +282,7 @@ class ChasePatterns:
     def _find_victims(self, remaining: Flags, due: Flags) -> Victims:
         """Return the pieces that the winner's answers chase, inside the safe set `remaining`.
 
-        remaining : (chasers,); due : (chases,), the chases that do not lose by this order
+        remaining : (chasers,); due : (chases,)
         """
         sources = self._edges[:, CHASE_OF_EDGE]
         inside = (
@@ -328,7 +308,7 @@ class ChasePatterns:
         return victims
 
     def _expand(self, first: int) -> list[Numbers]:
-        """Return the chases and edges of up to `_RANGE_CHASERS` chasers, from index `first` on."""
+        """Return the chases and edges of `_RANGE_CHASERS` chasers, or fewer, from `first` on."""
         last = min(first + _RANGE_CHASERS, len(self.numbers))
         boards = ChaseBoards.make(self._index, self._arrays)
         return list_rows(
@@ -344,6 +324,6 @@ class ChasePatterns:
 def _starts(owners: NDArray[Any], count: int) -> Numbers:
     """Return the index of each owner's first entry in a list sorted by owner, int64 (count + 1,).
 
-    owners : (n,), ascending, the owner of each entry; owners are numbered from 0 to count - 1
+    owners : (n,), ascending, the owner of each entry, from 0 to count - 1
     """
     return np.searchsorted(owners, np.arange(count + 1)).astype(np.int64)

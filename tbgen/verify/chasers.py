@@ -1,10 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Chasers, the possible offenders of chase patterns, and new attacks of a move.
 
-A *chaser* is a position with a *victim*, a piece of the side that is not to move: from some order
-on, the chaser's *first order*, every move either attacks the victim anew or loses. A move *attacks
-a piece anew* if it creates the attack. Attacks are judged by the predicates of
-`tbgen.rules.chases`, which the referee uses, too; points are those of docs/referee.md, section 2.
+A *chaser* is a position with a *victim*, a piece of the side that is not to move. From some order
+on, the *first order*, every move either attacks the victim anew or loses. A move *attacks a piece
+anew* if it creates the attack (docs/referee.md, section 2, points 1 to 6; `tbgen.rules.chases`).
 Pieces are numbered in the order of `Layout.piece_codes`. The package's docstring describes the
 parameters of kernels.
 
@@ -51,9 +50,7 @@ class ChaseBoards(NamedTuple):
     replied: NDArray[np.int8]
     """int8 (90,): piece codes after the answer."""
     first_orders: NDArray[np.int64]
-    """int64 (pieces,): for each piece, the order from which on every move loses or attacks the
-    piece anew.
-    """
+    """int64 (pieces,): the first order with each piece as victim."""
     last_orders: NDArray[np.int64]
     """int64 (pieces,): for each piece, the order from which all moves that attack it anew lose."""
     attackers: NDArray[np.int64]
@@ -73,10 +70,7 @@ class ChaseBoards(NamedTuple):
 
 @part
 def copy_board(board, copy):
-    """Copy a board into another one.
-
-    copy : int8 (90,), out
-    """
+    """Copy a board; copy : int8 (90,), out."""
     for s in range(SQUARES):
         copy[s] = board[s]
 
@@ -99,8 +93,7 @@ def play(mover, target, board, squares):
 def list_new_attackers(before, after, source, target, victim, boards, index, arrays):
     """Write to `boards.attackers` the pieces that attack the victim anew after `source`-`target`.
 
-    `boards.state.piece_squares` must be those of the board `after`. A new attack is defined in
-    docs/referee.md, section 2, points 1-6. Returns the number of attackers.
+    `boards.state.piece_squares` must be those of the board `after`. Returns the number of pieces.
     """
     squares, count, n = boards.state.piece_squares, 0, 0
     while index.able_to_chase[victim, n] != NOWHERE:
@@ -118,7 +111,7 @@ def list_new_attackers(before, after, source, target, victim, boards, index, arr
 def is_mirrored(slot, board, other, index, arrays):
     """Return whether a slot has the mirror image of the position on `board`.
 
-    Otherwise the slot must have the position itself; the result is then False.
+    The slot must have this mirror image or the position itself.
 
     other : int64 (pieces,), out: the squares of the pieces in the position of the slot
     """
@@ -134,7 +127,7 @@ def loses_from(n, side, key, state, index, arrays):
     """Return the order from which a legal move loses, and whether the move may be a chase.
 
     The order is NEVER + 1 for a move that does not lose. A move that may be a chase is quiet, gives
-    no check and leads to a draw or a rule-decided position. The position in `state` is restored.
+    no check and leads to an open position. The position in `state` is restored.
 
     n : int, index of the move in `state.sources`; key : int, the opponent's key after it
     """
@@ -173,7 +166,6 @@ FIRST_ORDER : the order from which every move loses or attacks the victim anew
 def _apply_move(n, side, key, limit, boards, index, arrays):
     """Update the first and last orders in `boards` of all possible victims by one legal move.
 
-    A piece's first order is the order from which every move so far loses or attacks it anew.
     Returns the least first order; more than `limit` if no victim is left. The position in `boards`
     is restored.
 
@@ -204,11 +196,10 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
 
 @part
 def _find_first_orders(count, side, limit, boards, index, arrays):
-    """Compute for each piece its first order: from it on, each move loses or attacks it anew.
+    """Return whether any piece is a victim with a first order up to `limit`.
 
-    Returns whether any piece has a first order up to `limit`. If so, `boards.first_orders` has
-    these orders, and numbers above `limit` for other pieces. If the new attacks on a piece all lose
-    by its first order, too, every move loses: there is no chase, and the order does not count.
+    If so, `boards.first_orders` has these orders, and numbers above `limit` for other pieces. A
+    piece is no victim if the moves that attack it anew lose by the first order, too.
 
     count : int, the number of moves in `boards.state`
     """
@@ -224,13 +215,13 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
         if rank == 0:
             continue
         key = arrays.values.keys[1 - side, rank]
-        # The move loses before the least first order, so it changes no first order.
+        # A move that loses before the least first order changes no first order.
         if key > 0 and order_of_key(key) < least:
             continue
         least = _apply_move(n, side, key, limit, boards, index, arrays)
         if least > limit:
             return False
-    # If every move loses by the first order, chase or not, there is no pattern.
+    # If every move loses by the first order, there is no pattern.
     found = False
     for v in range(firsts.size):
         if boards.last_orders[v] <= firsts[v]:
@@ -241,10 +232,10 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 
 @borrowing_kernel
 def k_find_chasers(nodes, lists, boards, index, arrays):
-    """List the chasers among nodes: positions of which every move loses or attacks one piece anew.
+    """List the chasers among nodes, which must be open positions.
 
-    The nodes are draws and rule-decided positions. A position is listed once for each such piece.
-    First orders above the order of the stored value do not count.
+    A position is listed once for each victim. First orders above the order of the stored value do
+    not count.
 
     lists : Lists, out, one list of chasers
     """
@@ -267,10 +258,7 @@ def k_find_chasers(nodes, lists, boards, index, arrays):
 def list_chasers(
     ranges: Ranges, arrays: Arrays, index: Index, pool: ThreadPoolExecutor
 ) -> NDArray[np.int64]:
-    """Return the chasers among the nodes of `ranges`, int64 (n, CHASER_COLUMNS), sorted by NUMBER.
-
-    A chaser is a position, and a piece that each of its moves attacks anew unless the move loses.
-    """
+    """Return the chasers of `ranges`, int64 (n, CHASER_COLUMNS), sorted by NUMBER."""
 
     def scan(nodes: Numbers) -> Numbers:
         boards = ChaseBoards.make(index, arrays)

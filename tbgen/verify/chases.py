@@ -6,14 +6,13 @@
              victim; no check under rules by which a check voids all chases
     victims  of an answer: the pieces that it attacks anew, if the next chase removes that attack
 
-An *edge* is an answer together with the chaser that it leads to. Victims of answers are computed
-only inside a possible pattern, and only if the answer gives no check. A *chaser* (`chasers`) is a
-position and its victim, the piece that each of its moves attacks anew unless the move loses. It is
-stored as the number 90 * node + square of the victim, where node is 2 * slot + side to move.
-`chasers` has all chasers, ascending; `listed` is a filter of their nodes.
+An *edge* is an answer together with the chaser that it leads to. A *chaser* (`chasers`) is a
+position and its victim, the piece that each of its moves attacks anew unless the move loses.
+Victims of answers are computed only inside a possible pattern, and only if the answer gives no
+check. `chase_patterns` decides which chasers form a pattern.
 
-Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
-pattern. The package's docstring describes the parameters of kernels.
+Points are those of docs/referee.md, section 2. The package's docstring describes the parameters of
+kernels.
 """
 
 from __future__ import annotations
@@ -57,20 +56,16 @@ IS_CHECK : whether the answer gives check
 
 
 CHASES, EDGES, LISTS = range(3)
-"""Lists written by `k_expand_chasers`: chases, and edges (answers to chases). An edge refers to its
-chase by the index in the list of chases.
-"""
+"""Lists written by `k_expand_chasers`."""
 
 
 @part
 def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
-    """Return the index in `chasers` of the position on `boards.replied` with this victim.
+    """Return the index in `chasers` of the position on `boards.replied` with this victim, or -1.
 
-    The result is -1 if they are no chaser.
+    The position of the slot may be the mirror image of that on `boards.replied`.
 
     side : int, the side to move; slot : int, the canonical slot of the position
-    chasers : int64 (n,), ascending: SQUARES * node + square of the victim in the position that the
-        slot has, which may be the mirror image of that on `boards.replied`
     """
     node = 2 * slot + side
     if not may_contain(listed, node):
@@ -87,7 +82,7 @@ def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
 
 @part
 def _answer_removes_attack(attackers, source, target, victim_square, boards, arrays):
-    """Return whether a reply removes one of the attacks on the victim (docs/referee.md, point 7).
+    """Return whether a reply removes one of the attacks on the victim (point 7).
 
     attackers : int, the number of entries of `boards.attackers`
     victim_square : int, the victim's square before the reply
@@ -103,8 +98,8 @@ def _answer_removes_attack(attackers, source, target, victim_square, boards, arr
 def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index, arrays):
     """List the answers to the last listed chase as edges, from that chase to chasers.
 
-    `boards.after` holds the position after the chase, `boards.replied` a copy, which is restored.
-    Checks are no answers under rules by which a check voids all chases (`CHECK_VOIDS`).
+    `boards.after` must hold the position after the chase, `boards.replied` a copy, which is
+    restored. Checks are no answers under `CHECK_VOIDS`.
 
     side : int, the chaser's side; attackers : int, the number of entries of `boards.attackers`
     """
@@ -140,10 +135,9 @@ def _list_answers(side, victim, attackers, chasers, listed, lists, boards, index
 
 @part
 def _may_be_answered(node, listed, state, index, arrays):
-    """Return whether a quiet move may lead from a node to the node of a chaser, of whatever victim.
+    """Return whether a quiet move may lead from a node to the node of a chaser of any victim.
 
-    Without such a move there is no answer; this test takes less time than listing the answers. Sets
-    up the node in `state`.
+    A quick test before the answers are listed. Sets up the node in `state`.
     """
     slot, side = node // 2, node % 2
     within, image = set_up(slot, state, index)
@@ -161,13 +155,13 @@ def _may_be_answered(node, listed, state, index, arrays):
 def k_expand_chasers(first, last, chasers, listed, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers with index in [first, last), and the answers to each chase.
 
-    Chases that lose by the first order of their chaser are left out: they are never due. All chases
-    of a chaser are left out if one of them has no answer, and does not lose by the order of the
-    stored value: then the chaser belongs to no pattern.
+    Chases that lose by the first order of their chaser are left out, since they are never due. If a
+    chase has no answer, and does not lose by the order of the stored value, its chaser belongs to
+    no pattern; then all chases of this chaser are left out.
 
     first, last : int, indices in `chasers`
-    first_orders : int64 (chasers,): the order from which every move of a chaser loses or attacks
-        its victim anew
+    first_orders : int64 (chasers,): the order from which every move loses or attacks the victim
+        anew
     lists : Lists, out: CHASES and EDGES
     """
     state, after, replied = boards.state, boards.after, boards.replied
@@ -221,9 +215,9 @@ ONE = np.uint64(1)
 
 @part
 def _chase_removes_attack(chase, mirrored, attacker, victim, boards, arrays):
-    """Return whether the next chase removes an attack that the answer made (referee.md, point 7).
+    """Return whether the next chase removes an attack that the answer made (point 7).
 
-    The chase is made on `boards.replied`, and taken back.
+    `boards.replied` is restored.
 
     chase : int64, the move of the next chase, as in CHASING_MOVE
     attacker : int, the attacking piece
@@ -249,8 +243,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
                   index, arrays):  # fmt: skip
     """Write to `victims.victims` the pieces of `side` that the answer of one edge chases.
 
-    A piece counts if the answer `source`-`target` attacks it anew and the next chase removes that
-    attack. There is one bit set of pieces for each next chase.
+    The answer is the move `source`-`target`.
 
     e : int64, the index of the edge; side : int, the side of the chasers, which offends
     mirrored : bool, as in `_chase_removes_attack`
@@ -279,8 +272,6 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
 @borrowing_kernel
 def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index, arrays):
     """Fill `Victims.victims` and `Victims.follow` for some edges.
-
-    These are the pieces that the answers chase, and the numbers of all pieces at the next chasers.
 
     wanted : int64 (n,), indices of the edges
     """

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Perpetual checks: compare the pattern of each order with the claims.
 
-A table claims the pattern of order k by its direct wins of order k. The pattern is found anew, from
-all positions that the table leaves undecided before that order (draws, and orders from k on), as
-the greatest set of the following positions. O is the side that checks for ever, W its opponent.
+A *claim* is a stored direct win by the repetition rules. The pattern of order k is found anew, from
+the positions that the table leaves undecided before order k, as the greatest set of these positions
+(docs/values.md, "Patterns, exactly"). O is the side that checks for ever, W its opponent.
 
     offenders   positions with O to move; every move is a check into the set, or leads to an earlier
                 win of W: lower orders, and captures into wins of supporting tables up to order k
@@ -11,19 +11,15 @@ the greatest set of the following positions. O is the side that checks for ever,
     sides       capture that wins by order k; and W can stay in the set without checking for ever
                 (the winner's clause)
 
-Its checked sides must be exactly the direct wins of order k of sides in check (docs/values.md,
-"Patterns, exactly"). At one order more than the table has, the set must be empty: then no draw
-hides a pattern. If the rule set limits the orders, those up to the limit are compared instead.
+The checked sides must be exactly the claims of order k in check. At one order more than the table
+has, the set must be empty.
 
-The graph is small: its offenders are the candidates of the passes over rows, and a few others that
-these lead to (`_add_reached`). A position of W in check is left out if the repetition rules do not
-decide it and no offender reaches it. Such a position has no move to an offender of the set. That
-offender would be a loss of order k, and the comparison with moves would have refuted the value of
-the position. The search of all open positions (`Passes.all_candidates`) leaves out none.
-
-A *claim* is a win in 0 plies by the repetition rules, as the table stores it. A direct loss (every
-move of O that keeps the order leads to a claim) is *confirmed* if the passes over rows have found
-no fault with these claims. The package's docstring describes the parameters of kernels.
+The offenders of the graph are the candidates of the passes over rows, and a few others that these
+lead to (`_add_reached`). A direct loss (every move of O that keeps the order leads to a claim) is
+*confirmed* if the passes over rows have found no fault with these claims. A draw with W in check is
+left out if no offender reaches it. It has no move to an offender of the set: that offender would be
+a loss of order k, so the comparison with moves would have refuted the draw. The package's docstring
+describes the parameters of kernels.
 
     offenders (m,) ascending    checked (n,) ascending     nodes 2 * slot + side
     checks    (e, 2)            indices (offender, checked)
@@ -76,9 +72,9 @@ Edges = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Graph:
-    """Possible check patterns of all orders, as a graph of positions: offenders, checked sides.
+    """Possible check patterns of all orders, as a graph of offenders and checked sides.
 
-    `checks` and `replies` are its edges, pairs of indices (offender, checked) and (checked,
+    `checks` and `replies` are the edges, pairs of indices (offender, checked) and (checked,
     offender). The other arrays have an element for each offender, or for each checked side:
 
     offender_orders    order of the stored value
@@ -97,11 +93,7 @@ class Graph:
     wins_from: Numbers
 
     def find(self, order: int) -> Flags:
-        """Return the checked sides of the pattern of an order, bool (checked,).
-
-        A checked side is a position with the winner to move, in check. All are False without a
-        pattern.
-        """
+        """Return the checked sides of the pattern of an order, bool (checked,)."""
         offenders = (self.first_orders <= order) & (self.offender_orders >= order)
         checked = self.checked_orders >= order
         # A check into a win of a lower order loses like any other move.
@@ -123,7 +115,7 @@ class Graph:
         def meeting(supported: Flags) -> Flags:
             """Return the checked sides from which W can force a reply that gives no check.
 
-            Until then, all positions stay in the set `supported`. This is the winner's clause.
+            Until then, the play stays in the set `supported` (the winner's clause).
             """
             inside = held(supported)
             start = supported & answered(inside & quiet)
@@ -148,24 +140,20 @@ CHECKS, ANSWERS = range(2)
 
 
 class ListedEdges(NamedTuple):
-    """Result of `CheckPatterns._list`: nodes, their first or winning orders, and their edges.
-
-    An edge is a check by a possible offender, or a checked side's reply.
-    """
+    """Possible offenders with their checks, or checked sides with their replies."""
 
     nodes: Numbers
     """int64 (n,): the nodes examined, without those that turned out to be no offenders."""
     orders: Numbers
-    """int64 (n,): for an offender its first order, from which its moves other than checks lose. For
-    a checked side the lowest order of a winning capture, or of a move to a confirmed direct loss;
-    NEVER without such a move.
+    """int64 (n,): `Graph.first_orders` of offenders, or `Graph.wins_from` of checked sides; NEVER
+    for a checked side without a winning move.
     """
     edges: Edges
-    """int64 (edges, 2): an element of `nodes`, and the node after a move."""
+    """int64 (edges, 2): an element of `nodes`, and the node after the check or reply."""
 
 
 class CheckPatterns:
-    """Perpetual checks of each order, compared with the direct wins that a table stores.
+    """Perpetual checks of each order, compared with the claims of a table.
 
     `offenders` is the number of possible offenders, `graph` the graph of all orders.
     """
@@ -200,8 +188,8 @@ class CheckPatterns:
     def check_order(self, order: int) -> list[Refuted]:
         """Return the positions whose stored values the pattern of an order refutes, ascending.
 
-        The pattern must consist of the stored direct wins of this order with the side to move in
-        check: of all of them, and of no other positions.
+        They are checked sides that are no claims of this order, and claims that are no checked
+        sides of the pattern.
         """
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
@@ -215,9 +203,8 @@ class CheckPatterns:
 
         They are wins of W of order k - 1, but not claims, to which a check in a direct loss of
         order k leads. The passes assume that W has an answer to such a check. Checks in other
-        losses of order k are left out: these losses cannot belong to the pattern of order k - 1
-        (docs/proof.md), because one whose checks are answered shows a missing claim of order k.
-        Without confirmed direct losses the result is empty.
+        losses of order k are left out, because these cannot belong to the pattern of order k - 1
+        (docs/proof.md): if all their checks were answered, a claim of order k would be missing.
         """
         if not self._arrays.values.confirmed.any():
             return NO_NODES
@@ -232,11 +219,10 @@ class CheckPatterns:
     def _add_reached(self, pool: ThreadPoolExecutor, listed: ListedEdges) -> ListedEdges:
         """Add to `listed` the possible offenders, and their checks, that unexamined wins lead to.
 
-        From the wins that the passes over rows did not examine (`_unexamined_wins`), replies of W
-        lead to further possible offenders, and their checks to further wins. This is repeated until
-        no win is new. Checks into claims and into draws are not followed. A claim is known to have
-        a reply to a confirmed direct loss. A draw cannot belong to the pattern, in which no order
-        is worse than that of the direct losses (docs/proof.md).
+        Replies of W in these wins lead to further possible offenders, and checks of those to
+        further wins, until no win is new. Two kinds of checks are not followed. A check into a
+        claim is known to be answered, by a reply to a confirmed direct loss. A draw cannot belong
+        to the pattern, in which no order is worse than that of the direct losses (docs/proof.md).
         """
         wins, examined = self._unexamined_wins(listed), NO_NODES
         while wins.size:
@@ -300,11 +286,10 @@ def _add(n, node, lists):
 
 @part
 def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, arrays):
-    """List the answers of a checked side, and find the lowest order at which a move of it wins.
+    """List the answers of a checked side, and write its `Graph.wins_from` to `orders[n]`.
 
-    Answers are the quiet moves to open positions; unless `anywhere`, only to those in `goals`. The
-    order is written to `orders[n]`, NEVER if no move wins. Winning moves are captures that win, and
-    moves to confirmed direct losses. The latter are listed as answers, too.
+    Answers are the quiet moves to open positions; unless `anywhere`, only to those in `goals`. They
+    include moves to confirmed direct losses. The order is NEVER if no move wins.
 
     n : int, the index of the node; count : int, the number of moves in `state`
     """
@@ -328,9 +313,9 @@ def _list_answers(n, count, side, goals, anywhere, orders, lists, state, index, 
 def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
     """List the quiet checks of a possible offender to positions that may be in patterns.
 
-    Writes to `orders[n]` the order from which all other moves lose. If another move never loses, or
-    this order is above that of the stored value, the node is no possible offender: nothing is
-    listed, and NEVER + 1 is written.
+    Writes to `orders[n]` the order from which all other moves lose. If there is no such order, or
+    it is above that of the stored value, the node is no possible offender: nothing is listed, and
+    NEVER + 1 is written.
 
     n : int, the index of the node; count : int, the number of moves in `state`
     """
@@ -360,7 +345,7 @@ def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
 
 @borrowing_kernel
 def k_list(nodes, kind, goals, anywhere, orders, lists, state, index, arrays):
-    """List the edges of some nodes: the checks of offenders, or the answers of checked sides.
+    """List the edges of some nodes: checks of offenders, or answers of checked sides.
 
     An edge is the index of its source in `nodes`, and the node that it leads to.
 

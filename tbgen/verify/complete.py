@@ -1,17 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Completion of the planes: the rank of a value in every slot that a move may lead to.
 
-A *plane* has a rank for each slot, with one side to move. A *rank* is the number of a value, the
-larger the better for the side that has moved there; 0 means that there is no position (`values`).
+A *plane* has a rank for each slot, with one side to move; 0 is no position (`values`). A loaded
+plane has meaningful ranks only in canonical slots of legal positions.
 
-    stored rank  --rules----->  rank in the slot of each legal position; these are counted
-                 --index----->  the same rank in the slots of mirror images and of positions
-                                with exchanged identical pieces
+    canonical slots  --rules-->  0 for illegal positions, the kinds of draws; positions are counted
+                     --index-->  the same rank in the slots of mirror images and of positions with
+                                 exchanged identical pieces
 
-A loaded plane has meaningful ranks only in canonical slots of legal positions. In a complete plane,
-the value after any move is in the slot that the move leads to. For captures these are slots of
-their own, which `captures` fills before. The package's docstring describes the parameters of
-kernels.
+Captures lead to slots of their own, which `captures` fills before. The package's docstring
+describes the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -91,11 +89,10 @@ def _mark_places(state, index, arrays):
 def _fill_row(side, slot, counts, state, arrays, index):
     """Correct the ranks of a row with a side to move by the rules, and count its positions.
 
-    Illegal positions get 0. Draws get the rank of their kind: CHECKED, HANGING or FREE; only FREE
-    if the rules judge no checks. Slots that are not canonical get 0; `k_complete` fills them. Ranks
-    after captures, in places where another piece stands, are left unchanged. Adds to
-    `arrays.hanging` the row's wins that meet its definition (`Arrays`). `state.masks` and
-    `state.canonical` must hold the masks and the canonical slots of the row.
+    Illegal positions, and slots that are not canonical, get 0. If the rules judge checks, draws get
+    the rank of their kind. Ranks after captures, at places on which another piece stands, do not
+    change. Fills `arrays.hanging` for the row. `state.masks` and `state.canonical` must be those of
+    the row.
 
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE
@@ -153,10 +150,9 @@ def _find_canonical_row(lead, at, image, state, index):
 
 @borrowing_kernel
 def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
-    """Fill the slots of positions in a range of leads: each gets the rank of its position.
+    """Fill the slots of a range of leads: each gets the rank of its position.
 
-    Slots of captures must hold their ranks already (`captures`), in all leads. Fills
-    `arrays.hanging` and counts the positions, too.
+    Slots of captures must hold their ranks already, in all leads. Also fills `arrays.hanging`.
 
     plain : bool, whether to examine positions one by one
     counts : int64 (2, ranks), inout, the number of positions of each rank from 1 on, draws as FREE

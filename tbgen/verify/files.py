@@ -1,23 +1,16 @@
-"""Proof of a table file: blocks, values and statistics; and its certificate.
+"""Proof of table files, their certificates, and plans for closures.
 
     file  ->  every block read and checked, once  ->  every position  ->  statistics recounted
               CorruptTableError                       findings            file problems
           ->  FileProof    proven    certificate beside the table (`tbgen.tables.certificates`)
                            refuted   no certificate; an existing one of these contents is removed
 
-Supporting tables are trusted, but their digests are computed from the bytes read, so a proof can
-name them as its premises. A table that counts to mate needs supporting tables that count to mate; a
-table that counts to conversion may use any. Only `certify` writes or removes files. A directory
-without write permission does not make a proof fail; the missing certificate is reported.
+    names  ->  plan  ->  jobs, supporting tables first  ->  tbgen.scheduling  ->  TableProver
 
-    names  ->  plan   ->  Job, Job, ...  ->  tbgen.scheduling  ->  TableProver, in some process
-                          supporting tables first                  ProvenTable, RefutedError
-
-A table with a valid certificate is not proven again, unless `force` is set. Its bytes are read, its
-digest is computed, and the digests in the headers of its supporting tables are compared. A missing
-table is an error of `plan`. Tables above a refuted or damaged table are skipped. Each certificate
-is written as soon as its proof ends. So after an interruption, the next run accepts the
-certificates written before.
+Supporting tables are trusted. Their digests, computed from the bytes read, are the premises of a
+proof. A table with a valid certificate is not proven again, unless `force` is set. Only `certify`
+writes or removes files. A `TableProver` calls it after each proof, so an interrupted run keeps the
+certificates of finished proofs.
 """
 
 from __future__ import annotations
@@ -72,11 +65,10 @@ class FileTable(TableFile):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """Return the numbers of the codes of one tile, as `Table.tile`, and keep its digests.
+        """Return a tile as `Table.tile`, and write the digests of its blocks to `digests`.
 
-        The digests of the tile's blocks are written to `digests`, by default the object's own list.
-        After the last tile of a side, the digest of the file is checked if all blocks have been
-        read. Raises `CorruptTableError` and `OSError`.
+        The default of `digests` is the object's own list. Once that list is complete, the last tile
+        of a side also checks the digest of the file. Raises `CorruptTableError` and `OSError`.
         """
         kept = self._digests if digests is None else digests
         runs = super().tile(side, number, numbers_of, kept)
@@ -87,9 +79,9 @@ class FileTable(TableFile):
         return runs
 
     def check_rest(self) -> None:
-        """Read and check the blocks not read so far, such as a side to which no capture leads.
+        """Check the blocks that have not been read, and the digest of the file.
 
-        Then checks the digest of the file. Raises `CorruptTableError` and `OSError`.
+        Raises `CorruptTableError` and `OSError`.
         """
         if not self._is_checked:
             self.check_blocks(self._digests)
@@ -98,10 +90,10 @@ class FileTable(TableFile):
 
 @dataclass(frozen=True, slots=True)
 class FileProof:
-    """Result of the proof of a table file, its digest and its premises.
+    """Result of the proof of a table file, with the digests of this file and of its premises.
 
-    `digest` and the digests in `supporting` are those of the contents, in hex, computed from the
-    bytes of the files. `modified` is the file's modification time before it was read, in ns.
+    Digests are in hex, computed from the bytes of the files. `modified` is the file's modification
+    time before it was read, in ns.
     """
 
     path: Path
@@ -124,8 +116,8 @@ def verify_file(
     """Prove a table file, given its supporting tables; `find` returns a table's path or None.
 
     plain : as for `verify`
-    memory : bytes for the process, None for no limit; planes may take all but 300 MiB of them, and
-        those that do not fit are kept in unnamed files beside the table
+    memory : bytes for the process, None for no limit; planes that do not fit are kept in unnamed
+        files beside the table
 
     Raises `CorruptTableError` for a damaged file, `MissingTableError` if the table or a supporting
     one is missing, and the errors of `supporting_names`, `TableFile` and `verify`.
@@ -168,10 +160,9 @@ def supporting_names(
 ) -> list[TableName]:
     """Return the names of the supporting tables of a table, sorted by material.
 
-    Where both a DTM and a DTC table of a material are present, the DTM table is taken. If neither
-    is present, the material is added to `absent`; without `absent`, `MissingTableError` is raised.
-    Raises `InputError` if this table counts to mate, and the only supporting table of a material
-    counts to conversion.
+    If a material has a DTM and a DTC table, the DTM table is taken. A material without a table is
+    added to `absent`; if that is None, `MissingTableError` names all such materials. Raises
+    `InputError` if a DTM table would need a DTC table.
     """
     names = []
     missing = []
@@ -194,10 +185,10 @@ def supporting_names(
 
 
 def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
-    """Return the differences between stored and recounted statistics, as lines of text.
+    """Return the faults of the stored statistics, as lines of text.
 
-    Also lists stored "longest positions" whose value is not the longest of their order, and orders
-    for which no longest position is stored.
+    Faults are differences from a recount, "longest positions" whose value is not the longest of
+    their order, and orders without a longest position.
     """
     spec, stored = file.header.spec, file.statistics
     # Tables of older versions do not record the number of patterns.
@@ -253,10 +244,10 @@ def _shorten(figure: object) -> str:
 def certify(proof: FileProof) -> list[str]:
     """Write the certificate of a proven table, or remove that of a refuted table.
 
-    A present certificate that differs only in version and seconds is kept, so that published copies
-    stay equal; it only gets the modification time of the table. Beside a refuted table, a
-    certificate that is invalid or for other contents is kept. Returns notes for the user, as lines,
-    if a certificate was removed, or could not be written or removed.
+    An existing certificate that differs only in version and seconds is kept, so that published
+    copies stay equal; only its modification time is set. Beside a refuted table, a certificate that
+    is invalid or of other contents is kept. Returns lines for the user about a removed certificate,
+    or about one that could not be written or removed.
     """
     path = certificate_path(proof.path)
     try:
@@ -302,9 +293,9 @@ _PROVEN_PER_SECOND, _READ_PER_SECOND = 1e7, 1e8
 
 @dataclass(frozen=True, slots=True)
 class ProvenTable:
-    """Table with its result: the report of a proof, or a valid certificate instead of a new proof.
+    """Table with the report of its proof, or with the valid certificate that made one unnecessary.
 
-    `digest` is that of its contents, hex, computed from its bytes; `notes` are lines for the user.
+    `digest` is in hex, computed from the table's bytes; `notes` are lines for the user.
     """
 
     name: TableName
@@ -344,10 +335,9 @@ class TableProver:
     certificates: bool
 
     def __call__(self, start: Start) -> ProvenTable:
-        """Prove the table of a job, or accept its valid certificate; return the `ProvenTable`.
+        """Prove the table of a job, or accept its valid certificate.
 
-        Raises `RefutedError`, and the errors of `verify_file`. With `certificates`, calls `certify`
-        after a proof, and gives an accepted certificate the table's modification time.
+        Raises `RefutedError`, and the errors of `verify_file`.
         """
         name, find = start.job.payload, find_in_directory(self.directory)
         assert isinstance(name, TableName)
@@ -367,7 +357,7 @@ class TableProver:
 
         The certificate must name this table and its digest, which is checked by reading the whole
         file, and the digests in the headers of the supporting tables. With `certificates`, a valid
-        certificate gets the file's modification time. Raises the errors of `open_table` and
+        one gets the table's modification time. Raises the errors of `open_table` and
         `supporting_names`, and `CorruptTableError` for a damaged file.
         """
         with open_table(find, name) as file:
@@ -391,7 +381,7 @@ class TableProver:
 
 
 def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list[Job]:
-    """Return jobs for some tables and all tables that captures lead to, supporting tables first.
+    """Return jobs for some tables and their closures, supporting tables first.
 
     The payload of a job is the `TableName`.
 
@@ -435,7 +425,7 @@ def plan(find: Find, names: Iterable[TableName], *, force: bool = False) -> list
 
 
 def _plane_bytes(find: Find, name: TableName) -> int:
-    """Return the bytes of the codes of a table, both sides; 0 if unreadable (its job will fail)."""
+    """Return the bytes of a table's codes, both sides to move; 0 if the file is unreadable."""
     try:
         with TableFile(find(name) or name.filename, name=name) as file:
             return 2 * file.header.slots * file.code_space.width

@@ -3,14 +3,15 @@
 
     slot = first slot of the lead + one term for each group of attackers
 
-The *term* of a group is the rank of its placement times the group's stride. A row is all placements
-of the innermost attacker with everything else fixed. The pieces are on a board of ninety squares. A
-move of an attacker changes one term. A line of `Index.term_after` has the new term for each target
-square; the placement of the other pieces of the group selects the line. A step of a king, advisor
-or elephant leads to another lead, which may hold the mirror image of the position: so the sum of
-the mirror image is kept, too.
+A *lead* is a placement of the *defenders* (kings, advisors, elephants) of both sides. A *group* has
+one or several identical attackers; the last group is the innermost attacker. The *term* of a group
+is the number of its placement times the group's stride. A *row* is all placements of the innermost
+attacker with everything else fixed.
 
-The lookup tables are made from the parts of `tbgen.indexing` and from the moves of `tbgen.rules`.
+A move of an attacker changes one term. A line of `Index.term_after` has the new term for each
+target square; the placement of the other pieces of the group selects the line. A step of a defender
+leads to another lead, which may hold the mirror image of the position. So the slot of the mirror
+image is computed, too.
 """
 
 from __future__ import annotations
@@ -61,10 +62,9 @@ ROW_LANES = 96
 class Index(NamedTuple):
     """Lookup tables of a layout, to visit all positions and to find the slots after their moves.
 
-    Shapes: M attackers, G groups of attackers (the last is the innermost), L leads (placements of
-    the defenders of both sides). Placements of attackers are numbered through all groups, one group
-    after the other; placements of defenders for each side, from 0. In shapes, `most` is the largest
-    number in any group, or of either side.
+    Shapes: M attackers, G groups, L leads; `most`, the largest number in any group, or of either
+    side. Placements of attackers are numbered through all groups, one group after the other, those
+    of defenders for each side from 0.
     """
 
     slots: int
@@ -72,9 +72,7 @@ class Index(NamedTuple):
     lead_slots: int
     """Number of slots of a lead."""
     row_slots: int
-    """Number of slots of a row (`places` in shapes), which are all placements of the innermost
-    attacker.
-    """
+    """Number of slots of a row; `places` in shapes."""
     twin: int
     """Index of another group of the innermost attacker's side and kind, or NOWHERE."""
     pieces: NDArray[np.int64]
@@ -98,8 +96,8 @@ class Index(NamedTuple):
     placement_squares: NDArray[np.int64]
     """int64 (placements, most pieces): the squares of the pieces of a placement."""
     lines: NDArray[np.int64]
-    """int64 (placements, most pieces): the row number in `term_after` that serves moves of each
-    piece of a placement.
+    """int64 (placements, most pieces): the line of `term_after` for moves of each piece of a
+    placement.
     """
     mirrored: NDArray[np.int64]
     """int64 (placements,): the term of the mirror image of each placement."""
@@ -110,9 +108,7 @@ class Index(NamedTuple):
     lead_ranks: NDArray[np.int64]
     """int64 (2, L): the placement of Red's and of Black's defenders in each lead."""
     self_mirrored: NDArray[np.bool_]
-    """bool (L,): whether the defenders of each lead are placed symmetrically, so that positions and
-    their mirror images are in the same lead.
-    """
+    """bool (L,): whether each lead is its own mirror image."""
     defender_squares: NDArray[np.int64]
     """int64 (2, most placements, most defenders): the squares of each side's defenders, the king
     first, then NOWHERE.
@@ -124,9 +120,8 @@ class Index(NamedTuple):
     steps: NDArray[np.int64]
     """int64 (steps, STEP_WORDS): steps of defenders of all placements."""
     able_to_chase: NDArray[np.int64]
-    """int64 (pieces, pieces + 1): for each piece, the opponent's pieces of the types that may chase
-    under some rules (`ABLE_TO_CHASE`), then NOWHERE; empty for kings. Pieces are indices of
-    `Layout.piece_codes`.
+    """int64 (pieces, pieces + 1): for each piece, the opponent's pieces that may chase it under
+    some rules (`ABLE_TO_CHASE`), as indices of `pieces`, then NOWHERE; none may chase a king.
     """
     square_of_place: NDArray[np.int64]
     """int64 (places,): the square of each place in a row."""
@@ -135,8 +130,8 @@ class Index(NamedTuple):
     mirrored_place: NDArray[np.int64]
     """int64 (places,): the place of the mirror image of each place."""
     beside: NDArray[np.uint8]
-    """uint8 (5, ROW_LANES): by n + 2 and square, whether there is a square n files further (n from
-    -2 to 2) on the same rank.
+    """uint8 (5, ROW_LANES): by n + 2 and square, whether the rank has a square n files further, for
+    n from -2 to 2.
     """
     descriptor: NDArray[np.int64]
     """int64 (words,): the layout as numbers, for the scalar functions of `tbgen.indexing.slots`."""
@@ -155,7 +150,7 @@ class BoardState(NamedTuple):
     attacker_squares: NDArray[np.int64]
     """int64 (M,): the square of each attacker, the end of `piece_squares`."""
     line: NDArray[np.int64]
-    """int64 (M,): for each attacker, the row number in `Index.term_after` that serves its moves."""
+    """int64 (M,): the line of `Index.term_after` for each attacker's moves."""
     other_terms: NDArray[np.int64]
     """int64 (M,): for each attacker, the first slot of the row, relative to the lead, without the
     term of the attacker's group.
@@ -171,7 +166,7 @@ class BoardState(NamedTuple):
     kings: NDArray[np.int64]
     """int64 (2,): squares of the kings."""
     lead: NDArray[np.int64]
-    """int64 (1,): the lead (placement of all defenders) whose steps are in `steps`, or NOWHERE."""
+    """int64 (1,): the lead whose steps are in `steps`, or NOWHERE."""
     sources: NDArray[np.int64]
     """int64 (MAX_MOVES,): source squares, written by `list_moves`."""
     targets: NDArray[np.int64]
@@ -179,7 +174,7 @@ class BoardState(NamedTuple):
     children: NDArray[np.int64]
     """int64 (MAX_MOVES,): the slots after the moves, written by `list_moves`."""
     piece_squares: NDArray[np.int64]
-    """int64 (pieces,): squares in the order of `Layout.piece_codes`: defenders, then attackers."""
+    """int64 (pieces,): the square of each piece of `Index.pieces`."""
     piece_on: NDArray[np.int64]
     """int64 (90,): the index in `piece_squares` of the piece on an occupied square, written by
     `moves.set_up`.
@@ -189,16 +184,16 @@ class BoardState(NamedTuple):
     masks: NDArray[np.uint8]
     """uint8 (MASKS, places): the masks of a row."""
     canonical: NDArray[np.int64]
-    """int64 (places,): the canonical slot of the position at each place of a row; its own slot for
-    places where another piece stands (`complete`).
+    """int64 (places,): the canonical slot of the position at each place of a row. A place on which
+    another piece stands has its own slot (`complete`).
     """
     buffer: NDArray[np.uint8]
     """uint8 (places,): a buffer for the mask of a row."""
     best: NDArray[Any]
     """uint8 or uint16 (lanes,): the best number that moves lead to, for each place of a row."""
     row: NDArray[Any]
-    """uint8 or uint16 (LANES + ROW_LANES + LANES,): a copy of the numbers of a row, which begins at
-    index LANES; zeros before and after it.
+    """uint8 or uint16 (LANES + ROW_LANES + LANES,): a copy of the numbers of a row, from index
+    LANES on, between zeros.
     """
     occupied: NDArray[np.uint8]
     """uint8 (LANES + ROW_LANES + LANES,): whether each square is occupied, laid out like `row`."""
@@ -297,7 +292,7 @@ def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _list_able_to_chase(codes: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return `Index.able_to_chase`: for each piece, the opponent's pieces that may chase it."""
+    """Return `Index.able_to_chase`."""
     chasers = np.full((len(codes), len(codes) + 1), NOWHERE, np.int64)
     for line, victim in zip(chasers, codes, strict=True):
         opponent = [q for q, code in enumerate(codes) if piece_side(code) != piece_side(victim)]
@@ -311,8 +306,8 @@ def _list_able_to_chase(codes: tuple[int, ...]) -> NDArray[np.int64]:
 def set_lead(lead, state, index):
     """Put the defenders of a lead on the board in `state`; the board must be empty.
 
-    Sets `kings`, the defenders' `piece_squares`, and `lead`. Sets `steps` and `step_counts` unless
-    `lead` is the same as before.
+    Sets `lead`, `kings` and the defenders' `piece_squares`; for a new lead also `steps` and
+    `step_counts`.
 
     lead : int
     """
@@ -348,16 +343,15 @@ def set_lead(lead, state, index):
 def open_row(lead, row, state, index):
     """Put the pieces of a row on the board in `state`, except the innermost attacker.
 
-    Also sets all that moves of the row need in `state`: `piece_squares` (except that of the
-    innermost attacker), `line`, `other_terms`, `placements`, and what `set_lead` sets.
+    Also sets what moves of the row need in `state`: `piece_squares` (except that of the innermost
+    attacker), `line`, `other_terms`, `placements`, and what `set_lead` sets.
 
     Returns (at, image, overlaps, x, y):
         at, image: the first slot of the row, and that of its mirror image, each relative to the
             first slot of its lead
         overlaps: 0 if no two pieces share a square; 1 if exactly two do, and are of different
-            sides; else a larger number. Each outer attacker on the square of a piece that is on the
-            board already adds 1, or 2 if both are of one side
-        x, y: if `overlaps` is 1, the two pieces, as indices of `Layout.piece_codes`
+            sides; else a larger number
+        x, y: if `overlaps` is 1, the two pieces, as indices of `Index.pieces`
 
     lead : int; row : int, the number of the row within its lead
     """

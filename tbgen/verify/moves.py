@@ -5,13 +5,13 @@
     list_moves   the moves by `tbgen.rules`, and their *child slots*: the slots that they lead to
     best_move    the largest number in the child slots, for one place of a row
     slot_after   the canonical slot after a quiet move
-    Ranges       lists of nodes for tasks; a list may be made when its task starts
+    Ranges       lists of nodes for tasks
     Lists        lists that a kernel writes
-    set_bit      sets of numbers, eight to a byte; also `has_bit`
-    make_filter  small sets that hold a list of nodes and a few others
+    set_bit      bit sets of numbers; also `has_bit`
+    make_filter  approximate sets of nodes; also `may_contain`
 
-Planes are complete (`complete`). A move is illegal if its child slot holds 0 with the opponent to
-move. A legal quiet move gives check if its child slot holds 0 with the mover to move. A node is
+In complete planes (`complete`), a move is illegal if its child slot holds 0 with the opponent to
+move. A legal quiet move gives check if its child slot holds 0 with the mover to move. A *node* is
 2 * slot + side to move. Threads that write one bit set write different bytes, because their ranges
 of leads end at multiples of eight slots. The package's docstring describes the parameters of
 kernels.
@@ -37,10 +37,9 @@ from tbgen.verify.values import orders_of_keys
 
 @part
 def set_up(slot, state, index):
-    """Put the position of a slot into `state`: the board, and all that its moves need (`open_row`).
+    """Put the position of a slot into `state`: what `open_row` sets, and `piece_on`.
 
-    Also sets `piece_on`. Returns the slot and the slot of the mirror image, each relative to the
-    first slot of its lead.
+    Returns the slot and the slot of the mirror image, each relative to the first slot of its lead.
     """
     lead, within = slot // index.lead_slots, slot % index.lead_slots
     row, place = within // index.row_slots, within % index.row_slots
@@ -55,10 +54,9 @@ def set_up(slot, state, index):
 
 @part
 def list_moves(side, base, within, image, state, index):
-    """Write the pseudo-legal moves of a side to `state`, and return their number.
+    """Write a side's pseudo-legal moves to `sources`, `targets` and `children` of `state`.
 
-    `sources` and `targets` get the squares, `children` the slots after the moves. A move is legal
-    if the plane with the opponent to move is not 0 at its child slot.
+    Returns their number. `children` has the child slots.
     """
     count, k, last = 0, 0, index.attackers.size - 1
     place = within % index.row_slots
@@ -90,8 +88,8 @@ def list_moves(side, base, within, image, state, index):
 def best_move(side, place, base, at, image, numbers, state, index):
     """Return the largest number in `numbers` that a move of a side leads to; 0 without legal moves.
 
-    The position is the row on the board, with the innermost attacker on `place`. The attacker is
-    removed from the board again.
+    The position is the row on the board, with the innermost attacker on `place`. The board is
+    restored.
 
     at, image : int, as returned by `open_row`
     """
@@ -110,8 +108,8 @@ def best_move(side, place, base, at, image, numbers, state, index):
 def has_unique_slots(lead, index):
     """Return whether each position of a lead has a single slot.
 
-    Otherwise a position may have several: those of its mirror image, or with identical pieces
-    exchanged.
+    Otherwise the mirror image of a position, or the position with identical pieces exchanged, may
+    have another slot.
 
     lead : int
     """
@@ -123,7 +121,7 @@ def slot_after(n, state, index):
     """Return the canonical slot of the position after a quiet move that `list_moves` has listed.
 
     `state.children[n]` may be another slot of that position (`has_unique_slots`). The position
-    before the move must be set up (`set_up`).
+    before the move must be in `state` (`set_up`).
 
     n : int, index of the move in `state.sources`
     """
@@ -144,8 +142,9 @@ def load_key(side, slot, index, arrays):
 
 
 Ranges = Sequence[Callable[[], Numbers]]
-"""Non-empty sequence of functions. Each returns the nodes (positions) that one task examines. Nodes
-ascend within the result of a function and from function to function.
+"""Non-empty sequence of functions, each of which returns the nodes that one task examines.
+
+Nodes ascend within the result of a function and from function to function.
 """
 
 _NODES = 1 << 14
@@ -162,7 +161,7 @@ def split_nodes(nodes: NodeList) -> Ranges:
 
 
 def narrow_nodes(nodes: NodeList, slots: int) -> NodeList:
-    """Return a copy of nodes of a table with `slots` slots, as uint32 if that is enough."""
+    """Return a copy of nodes of a table with `slots` slots, as uint32 if they fit, else int64."""
     return nodes.astype(np.uint32) if 2 * slots <= 1 << 32 else nodes.astype(np.int64)
 
 
@@ -174,8 +173,7 @@ _FIRST_CAPACITY = 1 << 15
 class Lists(NamedTuple):
     """Lists written by a kernel. The last row of a list takes all entries beyond its capacity.
 
-    So a kernel never writes out of bounds. After an overflow, `list_rows` runs the kernel again
-    with a larger capacity.
+    So a kernel never writes out of bounds; `list_rows` runs it again after an overflow.
     """
 
     rows: NDArray[np.int64]
@@ -196,7 +194,7 @@ class Lists(NamedTuple):
 def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> list[Numbers]:
     """Run a kernel that writes lists, and return the entries of each list, int64 (n, columns).
 
-    The kernel runs again, with empty lists of larger capacity, if the entries do not fit.
+    If the entries do not fit, the kernel runs again, with empty lists of larger capacity.
 
     write : calls the kernel with the lists to write
     lists, columns : number of lists, and numbers per entry
@@ -212,9 +210,9 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 
 @part
 def new_row(lists, which):
-    """Count one more entry of the list number `which`, and return the index of its row.
+    """Count one more entry of list `which`, and return the index of its row in `lists.rows[which]`.
 
-    The row is `lists.rows[which, index]`. Entries beyond the capacity all get the spare last row.
+    Entries beyond the capacity all get the spare last row.
     """
     row = lists.counts[which]
     lists.counts[which] += 1
@@ -230,7 +228,7 @@ def add_node(lists, which, node):
 def make_filter(nodes: Numbers) -> NDArray[np.uint8]:
     """Return a filter of nodes, for `may_contain`: a bit set of nodes modulo its number of bits.
 
-    uint8 (bytes,); the number of bytes is a power of two, and at least two for each node.
+    uint8 (bytes,); the number of bytes is a power of two, more than twice the number of nodes.
     """
     size = 1 << (2 * len(nodes)).bit_length()
     bits = np.zeros(size, np.uint8)
@@ -275,7 +273,7 @@ def contains(nodes, node):
 
 
 def stored_ranks(nodes: NodeList, arrays: Arrays) -> NDArray[np.unsignedinteger]:
-    """Return the ranks stored for nodes, (n,), or their marks once these have replaced ranks."""
+    """Return the ranks stored for nodes, (n,), or the marks that have replaced them."""
     nodes = nodes.astype(np.int64, copy=False)
     ranks: NDArray[np.unsignedinteger] = arrays.ranks[nodes % 2 * arrays.slots + nodes // 2]
     return ranks
@@ -301,7 +299,7 @@ def stored_orders(nodes: NodeList, arrays: Arrays) -> Numbers:
 def in_check(nodes: Numbers, arrays: Arrays) -> Flags:
     """Return whether the side to move of each node is in check, bool (n,).
 
-    Nodes must be legal positions. A side is in check if the same slot with the other side to move
-    is no legal position, and so holds 0.
+    Nodes must be legal positions. A side is in check if the position is illegal with the other side
+    to move.
     """
     return stored_ranks(nodes ^ 1, arrays) == 0

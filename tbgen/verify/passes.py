@@ -1,25 +1,20 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Passes over a table: complete the planes, then compare every position with its moves.
 
-    stored ranks  --complete-->  ranks  --compare-->  findings, lists
+    stored ranks  --captures, complete-->  ranks  --compare-->  findings, lists
 
-A plane has a value for every slot (index of a position) with one side to move. Values are held as
-*ranks*: small numbers, larger for values that are better for the side that moved there. A table
-stores the value of a position in one slot only; `complete` copies it to the slots of the mirror
-image and of exchanged pieces, and adds the values after captures.
-
-The stored value must equal the value of the best move (docs/proof.md, point 2). Only a direct win
-may be better. It is listed as a *claim*, to be proven by a pattern: a set of positions in which the
-loser is forced to repeat an offence.
+A plane has a *rank* for every slot (index of a position) with one side to move: the larger, the
+better the value for the side that moved there. The stored value must equal that of the best move
+(docs/proof.md, point 2). Only a direct win may be better; it is listed as a *claim*, to be proven
+by a pattern.
 
 Draws that may belong to a pattern are listed, too. In a draw *held by checks alone*, every move
 that keeps the draw is a check. In the others, each such move is a check, or leaves a piece of the
-opponent under attack that can be chased; at least one is no check. A side with any other drawing
-move commits no offence.
+opponent under attack that can be chased; at least one is no check.
 
-The best move is computed for whole rows (`acceleration`); with `plain` for single positions. A task
-is a range of leads (placements of the defenders) that does not depend on the number of threads. So
-the findings do not depend on the number of threads either.
+The best move is computed for whole rows (`acceleration`), with `plain` for single positions. A task
+is a range of *leads* (placements of kings, advisors and elephants) that does not depend on the
+number of threads; so neither do the findings.
 """
 
 from __future__ import annotations
@@ -59,9 +54,7 @@ _TASK_SLOTS = 1 << 21
 """Approximate number of slots that one task of a thread examines."""
 
 HELD_DRAWS, CHASERS, CHECK_CLAIMS, CHASE_CLAIMS, LISTS = range(5)
-"""Lists of `k_compare`: draws held by checks alone (all slots of each position); draws in which
-every move that keeps the draw is a check or may be a chase, and not all are checks; claims, the
-stored direct wins by the rules, of sides in check and of others.
+"""Lists of `k_compare`: the draws of `ForcedDraws`, and the claims of sides in check and of others.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
@@ -74,11 +67,10 @@ Result = TypeVar("Result")
 def _classify(side, slot, rank, best, lists, figures, index, arrays):
     """Add a position to the claims, the possible chasers or the findings, if it belongs there.
 
-    A claim is a stored direct win by the repetition rules that is better than every move. The side
-    to move must be in check, unless the rules judge chases. Any other stored value that is not that
-    of the best move is a finding; so is a rule-decided value if the rules judge no checks. A
-    possible chaser is a draw whose best move leads to a draw of the kind HANGING: the opponent is
-    not in check, but one of its pieces hangs.
+    A claim is a stored direct win that is better than every move. The side to move must be in
+    check, unless the rules judge chases. Any other stored value that is not that of the best move
+    is a finding; so is a rule-decided value if the rules judge no checks. A possible chaser is a
+    draw whose best move leads to a draw of the kind HANGING.
 
     rank, best : int, the stored rank, and the rank that the best move leads to, 0 without a move
     lists : Lists; figures : int64 (FIGURES,), inout, the counters
@@ -108,8 +100,6 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
 @borrowing_kernel
 def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     """Compare the stored values of a range of leads with the best of their moves.
-
-    Adds to the lists (`LISTS`), counts the findings, and records the first.
 
     plain : bool, whether to examine positions one by one instead of rows
     figures : int64 (FIGURES,), inout, the counters
@@ -160,18 +150,16 @@ class Compared(NamedTuple):
     counts: NDArray[np.int64]
     """int64 (2, ranks): number of positions of each rank from 1 on, all draws as FREE."""
     check_claims: NodeList
-    """Claims (stored direct wins by the repetition rules) of sides in check, ascending."""
+    """Claims of sides in check, ascending."""
     chase_claims: NodeList
-    """Claims (stored direct wins by the repetition rules) of sides not in check, ascending."""
+    """Claims of sides not in check, ascending."""
 
 
 class ForcedDraws(NamedTuple):
-    """Draws from which `find_candidates` starts, possibly millions of nodes, not ascending."""
+    """Draws that may belong to a pattern, possibly millions of nodes, not ascending."""
 
     held: NodeList
-    """Draws held by checks alone: every move that keeps the draw is a check. A position that has
-    several slots is listed with all of them.
-    """
+    """Draws held by checks alone, with all slots of each position."""
     chasers: NodeList
     """Draws in which every move that keeps the draw is a check or may be a chase, and at least one
     is no check. Canonical slots only.
@@ -184,16 +172,13 @@ class Candidates(NamedTuple):
     offenders: Ranges
     """Positions whose side to move may be the offender of a perpetual check."""
     checked: Numbers
-    """Claims (stored direct wins) and other positions in check that `checks` must examine."""
+    """Claims and other positions in check that `checks` must examine."""
     chasers: Ranges
     """Positions whose side to move may be the offender of a perpetual chase (`list_chasers`)."""
 
 
 class Passes:
-    """Passes over all positions of one table, by several threads; `index` has its lookup tables.
-
-    A task examines a range of leads. A lead is a placement of all kings, advisors and elephants.
-    """
+    """Passes over all positions of one table, by several threads; `index` has its lookup tables."""
 
     def __init__(self, layout: Layout, threads: int, progress: Progress) -> None:
         self.index = make_index(layout)
@@ -205,7 +190,7 @@ class Passes:
         """Complete the planes of `arrays` in place, and compare every position with its moves.
 
         captures : the planes that captures lead to (`gather`)
-        plain : whether to examine positions one by one instead of rows
+        plain : whether to examine positions one by one
         """
         index = self.index
 
@@ -254,8 +239,7 @@ class Passes:
         """Return `arrays` with no direct loss confirmed, and all open positions as candidates.
 
         Open positions are draws and positions decided by the repetition rules. All are candidates
-        for offenders and for chasers; those in check are examined as checked sides. A missing claim
-        is found even if no possible offender has a check that leads to it.
+        for offenders and for chasers, and those in check for checked sides.
 
         arrays : with ranks or marks; not changed
         """
@@ -283,7 +267,7 @@ class Passes:
         return arrays, Candidates(ranges, np.concatenate(checked), ranges)
 
     def make_state(self, arrays: Arrays) -> BoardState:
-        """Return new buffers for a task, of the type of the planes in `arrays`."""
+        """Return new buffers for a task."""
         return BoardState.make(self.index, arrays.ranks.dtype)
 
     def compile(self, work: Callable[[int, int], object]) -> None:
@@ -293,9 +277,9 @@ class Passes:
         trim_process()
 
     def over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
-        """Call `work(first, end)` for each task's range of leads, in threads; return the results.
+        """Call `work(first, end)` for each task's range of leads, in threads.
 
-        The results are in the order of ranges. `phase` is passed to the progress callback.
+        Returns the results in the order of ranges. `phase` is passed to the progress callback.
         """
         starts, ends = zip(*self._lead_ranges(), strict=True)
         results = []

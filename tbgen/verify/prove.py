@@ -63,10 +63,10 @@ def verify(
     supporting : opens the supporting table of a material; called only for materials that need one
     rule_set : the rules that the values must satisfy; with a limit on orders, draws are not
         searched for patterns of higher orders
-    plain : examine single positions instead of rows, and search patterns among all draws and
-        rule-decided positions instead of candidates: same findings, several times slower
-    counts_all : whether a table with a finding is searched again with all positions as candidates,
-        which takes many times as long; else the report may lack further findings
+    plain : whether to examine single positions instead of rows, and to search patterns among all
+        open positions instead of candidates: same findings, several times slower
+    counts_all : whether to search a table with a finding again with all open positions as
+        candidates, which takes many times as long; else the report may lack further findings
     memory : bytes, None for no limit; planes that do not fit are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
@@ -124,7 +124,7 @@ def _search(
     """Search the candidates for perpetual checks and chases, order by order.
 
     Each refuted position is returned once, with the lowest order that refutes it. Direct wins of
-    orders above the rule set's limit, if it has one, come first, with their own order.
+    orders above the rule set's limit come first, with their own order.
 
     progress : called with the number of orders done, and the number of all orders
     """
@@ -215,7 +215,7 @@ def _make_report(
 
 
 def _value(key: int) -> Value | None:
-    """Return the value of a key; None for a key beyond mate (from a code that is no value)."""
+    """Return the value of a key; None for the key of a code that is no value."""
     return value_of_key(key) if abs(key) <= MATE else None
 
 

@@ -1,7 +1,6 @@
-"""Report of a proof: counts, and the first counter-example.
+"""Report of a proof: counts, and the first finding; also the progress callback.
 
-Also the progress callback, and positions whose stored value a pattern of repetition contradicts
-(`Refuted`). Nothing here computes or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
+Nothing here computes or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ METHOD = "sums-3"
 """Name of the method of proof, stored in certificates; another method needs another name."""
 
 PATTERNS, ALL_PATTERNS = "patterns", "patterns among all positions"
-"""Phases: the search for patterns among candidates, and that among all positions, which follows a
-refutation and takes many times as long.
+"""Phases: the search for patterns among candidates, and that among all positions, which takes many
+times as long.
 """
 
 Progress = Callable[[str, int, int], None]
@@ -60,8 +59,8 @@ class Refuted:
     """Number of the position: 2 * slot + side to move."""
     order: int
     is_pattern: bool
-    """True: the pattern makes the position a direct win of `order`, and the table stores another
-    value. False: the table stores a direct win of `order`, and the pattern lacks the position.
+    """True: the position is a direct win of `order`, but not stored as such. False: it is stored as
+    a direct win of `order`, but the pattern lacks it.
     """
     by_chase: bool = False
     """Whether the pattern is one of chases, not of checks."""
@@ -71,8 +70,8 @@ class Refuted:
 class Finding:
     """Position whose stored value the rules refute.
 
-    `stored` is None for a code that is no value. `expected` is the value by the rules; None if only
-    the stored value is known to be wrong. `reason` is one line of text.
+    `stored` is None for a code that is no value. `expected` is the value by the rules, or None if
+    it is not known. `reason` is one line of text.
     """
 
     fen: str
@@ -107,19 +106,21 @@ class SideTotals:
 class VerifyReport:
     """Result of the proof of one table.
 
-    `minor_chases` is the option of the rule set, None under rules that leave no such choice.
-    `orders_limit` is the rule set's, None without a limit. `index_size` is the number of slots.
-    `findings` counts refuted positions, `first` is the first of them or None. `file_problems` are
-    differences between the statistics in the file and a recount; empty after `verify`, which reads
-    no statistics. `orders_examined` is the number of orders searched for patterns. `complete` is
-    False if the rule set limits the orders: draws may then hide patterns of higher orders.
-    `offenders_examined` counts the positions in which the side to move may be checking for ever:
-    all its moves but checks lose. `chasers_examined` counts pairs of a position and a piece that
-    the side to move may be chasing for ever: its moves chase the piece or lose. Either is 0 if the
-    rules do not judge the offence. `histograms` map each code that the table lists to its number of
-    positions, for Red and for Black to move; positions of other codes are findings, and counted
-    neither there nor in the totals of a side. `chase_patterns` maps each order to its number of
-    direct wins by perpetual chase. `seconds` excludes compiling.
+    minor_chases : option of the rule set, None under rules without that choice
+    orders_limit : that of the rule set, None without a limit
+    index_size : number of slots
+    offenders_examined : number of positions in which every move checks or loses; 0 if the rules do
+        not judge checks
+    chasers_examined : number of pairs of a position and a piece, in which every move chases the
+        piece or loses; 0 if the rules do not judge chases
+    orders_examined : number of orders searched for patterns
+    complete : False if the rule set limits the orders: draws may hide patterns of higher orders
+    findings : number of refuted positions; `first` is the first of them, or None
+    file_problems : faults of the file's statistics; empty after `verify`, which reads none
+    histograms : number of positions of each code that the table lists, with Red and with Black to
+        move; positions of other codes are findings, and in no histogram or total
+    chase_patterns : number of direct wins by perpetual chase, by order
+    seconds : without compiling
     """
 
     material: str

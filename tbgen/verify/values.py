@@ -1,42 +1,29 @@
 """Values as comparable numbers: *keys*; *ranks*, compared with moves; *marks*, for patterns.
 
-Tables number their values in different ways (`tbgen.tables.codes`), so the proof converts codes
-into keys, which are the same for every table: larger is better for the side to move, and a move
-costs one ply. The *order* of a win or loss is 0 if mate or conversion decides it, and k = 1, 2, ...
-if the repetition rules decide it, given all values of lower orders.
+    stored codes  --arrays, complete-->  ranks  --candidates-->  marks
+
+**Keys** are the same numbers for every table; larger is better for the side to move.
 
     win     MATE - order * ORDER - plies
     draw    0
     loss    -(MATE - order * ORDER - plies)
 
-    after a move to a position of key `key` for the opponent, the mover has -key, one closer to 0
+After a move to a position of key `key` for the opponent, the mover has -key, one closer to 0.
 
-Keys cannot overflow: a move from the longest distance of a table costs one ply more, and never
-gives a value of the next order.
-
-    stored codes  --arrays, complete-->  ranks  --candidates-->  marks
-
-A rank numbers the keys of positions by their worth to the side that *moved there*, the opponent of
-the side to move. So the best move is the maximum of the ranks of the positions after the moves.
-
-    0        no position, or no move
-    1 ...    keys, from the best to the worst for the side to move there
-
-Each side to move has its own ranks, because moves of a side lead to positions of the other side
-only. So a side has fewer ranks, and one byte is enough more often. If the rules judge checks, draws
-have three ranks, so that the maximum also shows which draws may belong to a pattern:
-CHECKED < HANGING < FREE.
+**Ranks** number the keys that occur, separately for each side to move. Rank 1 is the best key for
+the side to move, the last rank the worst; 0 is no position. So the best move of the other side has
+the maximum of the ranks. If the rules judge checks, draws have three ranks, so that the maximum
+also shows which draws may belong to a pattern: CHECKED < HANGING < FREE.
 
     CHECKED  the side to move is in check
     HANGING  the side to move is not in check, but one of its pieces hangs: it can be chased, and is
              attacked by a piece that can chase
     FREE     neither; or the position after a capture
 
-After the comparison with moves, distances are known to be right. Patterns need only winner, order
-and checks. So ranks are replaced by *marks*, ordered such that the best move is again a maximum. A
-mark consists of an order and a *role* of the side to move: W, which would win by the repetition, or
-O, the offender. A *claim* is a win of W in 0 plies, as the table stores it. An *answer* is a move
-of W to a position in which O may still offend.
+**Marks** replace ranks after the comparison with moves: patterns need winner, order and checks, but
+no distances. The best move is again a maximum. A mark consists of an order and a *role* of the side
+to move: W, which would win by the repetition, or O, the offender. A *claim* is a win of W in 0
+plies, as the table stores it. An *answer* is a move of W to a position in which O may still offend.
 
 Marks of one order ascend as shown. Wins of lower orders come first, losses of lower orders last.
 
@@ -64,8 +51,7 @@ Marks of one order ascend as shown. Wins of lower orders come first, losses of l
 
 A position of O stays CHECKING while the best of its moves is at most CHECKED_WIN or CHECKED_DRAW. A
 position of W stays CHECKED while the best of its moves is at least CHECKING. `checks` judges the
-positions that remain at the fixpoint. It also judges claims whose only answers lead to positions
-with O in check, and positions in check that are no claims but have an answer to a direct loss.
+positions that remain at the fixpoint, and those that marks do not decide (`candidates`).
 """
 
 from __future__ import annotations
@@ -82,8 +68,8 @@ from tbgen.system.scalar import scalar
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 ORDER = 1 << 24
-"""Difference of keys between orders; larger than every distance in plies, because no code has 2 *
-`tbgen.tables.codes.LONG_SPAN` plies or more.
+"""Difference of keys between orders; larger than every distance in plies, so that a ply more never
+gives a key of the next order. No code has 2 * `tbgen.tables.codes.LONG_SPAN` plies or more.
 """
 
 MATE = 1 << 56
@@ -117,10 +103,7 @@ def key_of_code(code: int, top: int, draw: int, span: int) -> int:
 
 @scalar
 def key_after_move(child: int) -> int:
-    """Return the mover's key for a move to a position whose key for the opponent is `child`.
-
-    The key is -child, one closer to 0, since the move costs one ply; 0 remains 0.
-    """
+    """Return the mover's key for a move to a position whose key for the opponent is `child`."""
     if child > 0:
         return 1 - child
     if child < 0:
@@ -147,7 +130,7 @@ NEVER = MATE // ORDER
 
 
 def value_of_key(key: int) -> Value:
-    """Return the value of a key, which must be that of a value: not `NO_KEY`."""
+    """Return the value of a key other than `NO_KEY`."""
     if key == 0:
         return Value(Outcome.DRAW)
     order, plies = divmod(MATE - abs(key), ORDER)
@@ -165,13 +148,12 @@ def are_direct_wins(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 CHECKED, HANGING, FREE, KINDS = range(4)
-"""Kinds of draws: the side to move is in check; one of its pieces can be chased and is attacked;
-neither. All other values have the kind FREE.
+"""Kinds of draws (the module's docstring), and their number; all other values have the kind FREE.
 """
 
 NO_VALUE = MATE + 2
-"""Entry of `Values.stored` for direct wins. It is larger than all keys and equals no entry of
-`Values.expected`, so that `passes` examines the positions of direct wins one by one.
+"""Entry of `Values.stored` for direct wins. It equals no entry of `Values.expected`, so that
+`passes` examines the positions of direct wins one by one.
 """
 
 NO_KEY = key_of_code(0, 255, 128, 127)
@@ -182,10 +164,9 @@ NO_KEY = key_of_code(0, 255, 128, 127)
 class Values(NamedTuple):
     """Lookup tables of ranks, for kernels; the first axis is the side to move.
 
-    A rank numbers the values that occur by their worth to the side that has moved. Rank 0 is no
-    position; the last ranks stand for codes that are no values. Shapes: R, the number of ranks of
-    the side that has more. Once marks have replaced ranks (`mark_planes`), `keys` and `confirmed`
-    are indexed by marks, and the other fields are not used.
+    The last ranks stand for codes that are no values. Shapes: R, the number of ranks of the side
+    that has more. Once marks have replaced ranks (`mark_planes`), `keys` and `confirmed` are
+    indexed by marks, and the other fields are not used.
     """
 
     keys: NDArray[np.int64]
@@ -196,13 +177,12 @@ class Values(NamedTuple):
     """int64 (2, R): the key of a rank, to compare with `expected`; `NO_VALUE` for direct wins."""
     expected: NDArray[np.int64]
     """int64 (2, R): for the rank that the best move leads to, the entry of `stored` that the
-    position before the move must have. `NO_VALUE` + 1, which equals no entry, if `passes` must
-    examine the position itself.
+    position before the move must have; `NO_VALUE` + 1, which equals no entry, if `passes` must
+    examine that position itself.
     """
     confirmed: NDArray[np.bool_]
-    """bool (2, R): for each mark (`Marks`), whether it is a direct loss that is confirmed: the
-    passes over rows found no fault with the claims (stored direct wins) that its moves lead to. All
-    False as long as the planes hold ranks.
+    """bool (2, R): for each mark, whether it is a *confirmed* direct loss: the passes over rows
+    found no fault with the claims that its moves lead to. All False while the planes hold ranks.
     """
 
     def translate(self, side: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -218,10 +198,10 @@ def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int6
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return keys, int64 (n,), for positions after a capture, seen from a DTC table.
+    """Return keys, int64 (n,), as a DTC table counts positions after a capture.
 
-    A distance to conversion (docs/values.md) ends with the capture. So each position keeps its
-    outcome, but counts as won in 1 ply, drawn, or lost in 0 plies, of order 0.
+    The distance to conversion ends with the capture. So each position keeps its outcome, but counts
+    as won in 1 ply, drawn, or lost in 0 plies, of order 0.
     """
     return np.select([keys > 0, keys < 0], [MATE - 1, -MATE], 0)
 
@@ -235,8 +215,8 @@ def make_values(
     """Return the lookup tables of ranks of all values that occur.
 
     own : int64 (n,) each, the keys of this table, by side to move
-    others : int64 (n,) each, the keys of supporting tables, by side to move after the capture, as
-        named in this table
+    others : int64 (n,) each, the keys of supporting tables, by side to move after the capture (its
+        colour in this table)
     judges_checks : whether the rules judge perpetual checks
 
     Raises `LimitExceededError` if 16 bits are too few.
@@ -264,7 +244,7 @@ def _list_ranks(keys: NDArray[np.int64], *, judges_checks: bool) -> list[tuple[i
     """Return the key and kind of each rank of a side, in the order of ranks.
 
     keys : (n,), ascending, the keys that occur, and `NO_KEY`
-    judges_checks : whether draws have one rank for each kind; else they have one
+    judges_checks : whether draws have a rank for each kind, and not a single one
     """
     ranks = [(NO_KEY, FREE)]
     for key in keys[::-1].tolist():
@@ -276,8 +256,8 @@ def _list_ranks(keys: NDArray[np.int64], *, judges_checks: bool) -> list[tuple[i
 CLAIM_EARLY, CLAIM, CHECKED_WIN, ATTACKED_WIN, QUIET_WIN, WIN_ROLES = range(6)
 FREE_LOSS, CHECKING_LOSS, DIRECT_LOSS, EARLY_IN_CHECK, EARLY_LOSS, LOSS_ROLES = range(5, 11)
 CHECKED_DRAW, QUIET_DRAW, CHECKING_DRAW, ROLES = range(10, 14)
-"""Roles of marks, defined in the module's docstring, and the ends of their ranges: of wins
-(WIN_ROLES), of losses (LOSS_ROLES) and of draws (ROLES).
+"""Roles of marks (the module's docstring), and the ends of their ranges: WIN_ROLES of wins,
+LOSS_ROLES of losses, ROLES of draws.
 """
 
 _LOSSES = range(FREE_LOSS, LOSS_ROLES)
@@ -293,7 +273,6 @@ hangs, or a capture wins by the repetition rules; none of these.
 class Marks(NamedTuple):
     """Lookup tables of marks, for kernels; the first axis is the side to move.
 
-    A mark stands for the order of a value and the role of the position in a repetition pattern.
     Mark 0 is no position. Shapes: M, the number of marks of the side that has more.
     """
 
@@ -302,16 +281,14 @@ class Marks(NamedTuple):
     role: NDArray[np.int64]
     """int64 (2, M): the role of a mark; -1 for mark 0 and for values of order 0."""
     group: NDArray[np.int64]
-    """int64 (2, M): the order of a mark, as an index in `number`; 0 for mark 0 and for values of
-    order 0.
+    """int64 (2, M): the index of the mark's order in `number`; 0 for mark 0 and for values of order
+    0.
     """
     number: NDArray[np.int64]
-    """int64 (2, orders, ROLES): the mark of each order and role, with the draws as last order; 0 if
-    there is none.
-    """
+    """int64 (2, orders, ROLES): the mark of each order and role, draws last; 0 if there is none."""
     keys: NDArray[np.int64]
-    """int64 (2, M): a key of the mark's outcome and order; that of a direct win only for the roles
-    CLAIM and CLAIM_EARLY.
+    """int64 (2, M): a key with the mark's outcome and order; that of a direct win only for the
+    roles CLAIM and CLAIM_EARLY.
     """
 
 
@@ -375,12 +352,9 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
 
 
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
-    """Return the initial roles of a value in a repetition pattern, one for each state of a slot.
+    """Return the initial roles of a value for the states SHARED, IN_CHECK, ATTACKED and QUIET.
 
-    The module's docstring defines the roles. Order of states: SHARED, IN_CHECK, ATTACKED, QUIET.
-
-    key : the key of the value, which is a draw or of order 1 or above
-    order : the order of the value
+    key, order : those of the value, a draw or of order 1 or above
     """
     if key == 0:
         return QUIET_DRAW, CHECKED_DRAW, QUIET_DRAW, QUIET_DRAW

@@ -1,16 +1,13 @@
 """Proof of a win-draw-loss file: blocks, positions, counts, and agreement with its source table.
 
     every checksum   ->  CorruptTableError
-    every position   its outcome is the best of its moves: a win has a move to a loss of the
-                     opponent, a loss has only moves to wins, a draw has a move to a draw and none
-                     to a loss
+    every position   its outcome is the best of its moves
     the counts       equal those of the positions
-    the table        every outcome is the table's, if the table with the source digest is present
+    the table        every outcome is the source table's, if a table with that digest is present
 
-The second check alone shows only that outcomes are consistent with their successors. It accepts
-positions that win only through each other, and draws that are decided by repetition. The proof of a
-table of distances (`tbgen.verify.prove`) excludes both. The last check shows that the outcomes are
-those of that table.
+The second check accepts positions that win only through each other, and draws that are decided by
+repetition. The proof of the source table (`tbgen.verify.prove`) excludes both, and the last check
+shows that the outcomes are those of that table.
 """
 
 from __future__ import annotations
@@ -33,11 +30,9 @@ from tbgen.verify.report import Progress, fen_of, no_progress
 from tbgen.verify.values import MATE, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
-"""Coding of values that stands for outcomes in the proof: one win, the draw and one loss are used
-(`_CODES`), and their distances do not matter.
-"""
+"""Coding of outcomes in the proof: one win, the draw and one loss, of distances without meaning."""
 _CODES = np.array([0, 1, _SPACE.draw, _SPACE.top], np.uint8)
-"""uint8 (4,): the code in `_SPACE` of each outcome code of the file; 0, no position, stays 0."""
+"""uint8 (4,): the code in `_SPACE` of each outcome code of the file; 0 (no position) stays 0."""
 
 _CHUNK = 1 << 20
 """Number of slots that are compared at a time."""
@@ -65,10 +60,7 @@ class _OutcomeTable:
         return self._file.tiles(side)
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
-        """Return the numbers of the codes of one tile, as `Table.tile`.
-
-        The numbers are arbitrary where there is no position.
-        """
+        """Return a tile as `Table.tile`, with arbitrary numbers where there is no position."""
         file = self._file
 
         def outcome_numbers(codes: Codes) -> Codes:
@@ -83,11 +75,11 @@ class _OutcomeTable:
 class WdlReport:
     """Result of the proof of a win-draw-loss file.
 
-    `source` names the file of the table that the outcomes were derived from. `inconsistent` counts
-    positions whose outcome is not the best of their moves. `differing` counts positions whose
-    outcome differs from that of the source table; `compared` is False if that table is missing or
-    has another digest. `first` is the FEN of the first inconsistent position, else of the first
-    that differs, else None. `problems` are disagreements between the file and its statistics.
+    `source` names the file of the source table. `inconsistent` counts positions whose outcome is
+    not the best of their moves, `differing` those whose outcome is not the source table's.
+    `compared` is False if that table is missing or has another digest. `first` is the FEN of the
+    first inconsistent position, else of the first that differs, else None. `problems` are stored
+    counts that differ from a recount.
     """
 
     material: str
@@ -171,7 +163,7 @@ def verify_wdl(
 
 
 def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
-    """Open the source table of a file name; None if it is missing or has another digest (hex).
+    """Open the source table; None if it is missing or has another digest (hex) than `digest`.
 
     Raises the other errors of `TableFile`.
     """
