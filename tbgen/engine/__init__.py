@@ -9,11 +9,8 @@
     thinking       search thread: tables at the root, else the search, else a move without search
     resources      tables, kernels and hash table, as the options set them
     tables         moves and lines from tables, without search
-    search         the compiled search; see there
+    search         the compiled search (a package)
 
-    line  ->  Uci | Ucci  ->  Thinker  ->  tables | search  ->  Iteration, ...  ->  Answer  ->  line
-
-A GUI waits for the answer to its first line. So importing the modules above `search` does not
-import numba: a thread of `resources` does this later, and loads the kernels. Features and limits of
-the engine are in docs/engine.md.
+A GUI waits for the answer to its first line. So the modules above `search` do not import numba: a
+thread of `resources` loads it and the kernels later. docs/engine.md describes features and limits.
 """

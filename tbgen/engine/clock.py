@@ -1,9 +1,7 @@
 """Time limits of a search, in seconds, computed from the arguments of a `go` command.
 
-soft   no new iteration is started after this time
+soft   no new iteration (search to one depth) is started after this time
 hard   the search is stopped at this time, also within an iteration
-
-An *iteration* is the search to one depth; each is one ply deeper than the last.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from tbgen.indexing import Move
 
 OVERHEAD_SECONDS = 0.03
 """Seconds reserved for communication between GUI and engine. They are subtracted from the remaining
-time on the clock, or from a fixed time of the move (`movetime`), but at most half of the latter.
+time, or from a fixed time of the move (`movetime`), of which at least half is left.
 """
 
 MAX_SECONDS = 1e6
@@ -25,7 +23,8 @@ DEFAULT_SECONDS = 1.0
 """Seconds for a `go` command without `infinite` and without a limit (`EngineProtocol.limits`)."""
 
 _MOVES_LEFT = 30
-"""Number of moves that the remaining time must last for, unless `movestogo` is smaller (not 0)."""
+"""Number of moves that the remaining time must last for, if `movestogo` is larger, 0 or not given.
+"""
 
 
 class Budget(NamedTuple):
@@ -37,14 +36,19 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Arguments of a `go` command; an argument that is not given has its default.
+    """Arguments of a `go` command.
 
-    `depth` is in plies, `nodes` for each thread of the search. Times are seconds: `remaining` on
-    the clock of the side to move, `increment` per move, `move_time` for this move alone. `mate`:
-    stop once the side to move has a mate in at most this many moves. `moves_to_go`: moves up to the
-    next time control; None or 0 if unknown. `ponder`: search on the opponent's time until
-    `ponderhit`. `infinite`: give no answer before `stop`. `only`: the moves that may be played,
-    None for all. `draw_offered`: the opponent offers a draw.
+    depth : maximum depth in plies
+    nodes : maximum nodes of each thread
+    mate : stop once the side to move has a mate in at most this many moves
+    move_time : seconds for this move alone
+    remaining : seconds on the clock of the side to move
+    increment : seconds added to the clock per move
+    moves_to_go : moves up to the next time control; None or 0 if unknown
+    infinite : give no answer before `stop`
+    ponder : search on the opponent's time until `ponderhit`
+    draw_offered : the opponent offers a draw
+    only : moves that may be played, None for all
     """
 
     depth: int | None = None
@@ -71,7 +75,5 @@ class Limits:
         left = max(self.remaining - OVERHEAD_SECONDS, 0.005)
         share = left / max(1, min(self.moves_to_go or _MOVES_LEFT, _MOVES_LEFT))
         soft = min(0.6 * share + 0.7 * self.increment, 0.6 * left)
-        # The hard limit, up to which a begun iteration may go on, is four times the soft limit, but
-        # at most half of the time left, and at least the soft limit.
         hard = max(soft, min(4 * soft, 0.5 * left))
         return Budget(min(soft, MAX_SECONDS), min(hard, MAX_SECONDS))

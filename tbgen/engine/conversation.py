@@ -2,7 +2,7 @@
 
 The first line that is not empty selects the protocol: UCCI if it is `ucci`, else UCI. Tables are
 read from `--tables`, else from $TBGEN_TABLES, else from ./egtb if it exists, until the GUI sets
-other directories. Lines may end with CR LF. The end of input ends the program.
+other directories. The end of input ends the program.
 
 Lines are decoded as UTF-8, else in the encoding of the locale, with invalid bytes as surrogate
 escapes: file names keep their bytes. Characters that stdout cannot encode are written as escapes.
@@ -29,7 +29,7 @@ from tbgen.engine.uci import Uci
 from tbgen.tables.names import DEFAULT_TABLES
 
 MAX_LINE = 1 << 20
-"""Maximum bytes of a line with its end; a longer line is refused."""
+"""Maximum bytes of a line with its end."""
 
 
 def converse(
@@ -39,8 +39,8 @@ def converse(
 
     After the first command, kernels are loaded in the background.
 
-    lines : input lines, None for one of more than `MAX_LINE` bytes
-    write : writes a line of output, given without its end; called from several threads
+    lines : input lines, None in place of one of more than `MAX_LINE` bytes
+    write : function that writes a line, given without its end; called from several threads
     directories : directories of tables, until the GUI sets others
     """
     protocol: EngineProtocol | None = None
@@ -83,8 +83,7 @@ def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
 def run(directories: Iterable[Path]) -> None:
     """Run the engine on stdin and stdout with the tables of `directories`, then end the process.
 
-    If reading or writing fails, in any thread, the process ends (`_end`): with a message, or with
-    status 0 if the reader of the output has gone.
+    An error of reading or writing, in any thread, ends the process, too (`_end`).
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

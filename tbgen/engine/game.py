@@ -2,8 +2,7 @@
 
     position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
 
-GUIs send the whole game before every move. If a game continues the last one, only the moves that
-have been added are parsed.
+GUIs send the whole game before every move; if it continues the last one, only new moves are parsed.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ class Game:
     positions: tuple[Position, ...]
     moves: tuple[Move, ...]
     words: tuple[str, ...]
-    """Notation of the moves and the words from which this game was parsed: `startpos` or the words
-    of a FEN, "moves", and one word per move.
+    """Words from which this game was parsed: notation of the moves, `startpos` or the words of a
+    FEN, "moves", and one word per move.
     """
 
     @property
@@ -40,11 +39,12 @@ class Game:
     def read(cls, words: Sequence[str], notation: str = "iccs", before: Game | None = None) -> Game:
         """Parse `startpos moves ...`, `fen F moves ...` or a bare FEN and moves.
 
+        notation : notation of the moves (`tbgen.notation`)
+        before : an earlier game; if the words continue it, only the new moves are parsed
+
         Only board and side of a FEN are used; programs disagree about its other fields, at most
-        four numbers or dashes. `notation` names the notation of the moves (`tbgen.notation`). If
-        the words continue the earlier game `before`, only the new moves are parsed. Raises
-        `PositionError` for an invalid or illegal position, and `MoveTextError` for the first word
-        after "moves" that is no legal move.
+        four numbers or dashes. Raises `PositionError` for an invalid or illegal position, and
+        `MoveTextError` for the first word after "moves" that is no legal move.
         """
         at = [*words, "moves"].index("moves")
         start, text = words[:at], words[at + 1 :]
@@ -68,7 +68,7 @@ class Game:
     def _played(self, words: tuple[str, ...]) -> Game:
         """Return this game with the moves added that follow `self.words` in `words`.
 
-        `words` begins with `self.words`, and so with the notation of the moves.
+        `words` begins with `self.words`.
         """
         positions, moves = list(self.positions), list(self.moves)
         for word in words[len(self.words) :]:

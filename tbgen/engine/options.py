@@ -1,7 +1,7 @@
 """Options of the engine, under the names of both protocols.
 
-Names are compared without case, blanks and underscores: `EGTBPaths`, `egtbpaths` and `EGTB_Paths`
-are one name. Unknown options are ignored, because GUIs send the options of other engines, too.
+Names are compared without case, blanks and underscores. Unknown options are ignored, because GUIs
+send the options of other engines, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tbgen.indexing.rulesets import SYNONYMS, Rules
 
 RULES = tuple(map(str, Rules))
 REPETITION_RULES = {rules.terms.option: str(rules) for rules in Rules}
-"""Names of rule sets, by the values that GUIs send for the option `Repetition Rule`."""
+"""Names of rule sets, by the values of the option `Repetition Rule`."""
 _EMPTY = ("", "<empty>", "null")
 _FLAGS = {"true": True, "on": True, "1": True, "": True, "false": False, "off": False, "0": False}
 """Values of boolean options in lower case; an empty one is true, as in UCCI."""
@@ -51,14 +51,15 @@ class Options:
 
     @property
     def path_list(self) -> str:
-        """The table directories joined by semicolons, which the protocols print as a default."""
+        """The table directories joined by semicolons."""
         return ";".join(map(str, self.paths))
 
     def set(self, name: str, value: str) -> bool:
-        """Set an option, and return True; returns False for an unknown name.
+        """Set an option; return False for an unknown name, else True.
 
-        An empty value (also `<empty>` or `null`) of `SyzygyPath` or `XiangqiTablePath`, options of
-        other engines, changes nothing. An invalid value changes nothing, and raises `ValueError`.
+        An empty value (also `<empty>` or `null`) of another engine's option, `SyzygyPath` or
+        `XiangqiTablePath`, changes nothing. An invalid value changes nothing, and raises
+        `ValueError`.
         """
         key = "".join(name.lower().replace("_", " ").split())
         if key not in _PARSERS:
@@ -97,9 +98,9 @@ def _paths(name: str, value: str) -> tuple[Path, ...]:
 
 
 def _borrowed_paths(name: str, value: str) -> tuple[Path, ...] | None:
-    """Parse another engine's table option, which GUIs send to all engines.
+    """Parse the table option of another engine; return None for an empty value.
 
-    Returns None for an empty value; the directories are then kept.
+    GUIs send such options to all engines.
     """
     return None if value in _EMPTY else _paths(name, value)
 
@@ -140,8 +141,9 @@ _PARSERS: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "repetitionrule": ("rules", _repetition_rule),
     "ucivariant": ("variant", _variant),
 }
-"""Field of `Options` and parser of each option. A parser takes the option's name and value, raises
-`ValueError` for an invalid value, and returns the field's new value, or None to keep the old one.
+"""Field of `Options` and parser of each option. A parser takes the option's name and value, and
+returns the field's new value, or None to keep the old one. It raises `ValueError` for an invalid
+value.
 """
 
 

@@ -2,9 +2,9 @@
 
     EngineProtocol.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
 
-An invalid command is answered by a note, a line of text for the user. After an invalid `position`
-no move is searched until a valid one. Several threads write lines, each in one call of `write`: the
-reader, the search, the loading of kernels, and the wait for readiness.
+An invalid command is answered by a note, a line of text for the user. `write` is called once per
+line, by several threads: the reader, the search, the loading of kernels, and the wait for
+readiness.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from tbgen.indexing.errors import excerpt
 from tbgen.notation import format_move
 
 MAX_NUMBER = 10**18
-"""Largest value of an argument of `go`; larger ones become this. The search counts in 62 bits."""
+"""Maximum of the arguments of `go`, to which larger ones are clamped: the search counts in 62 bits.
+"""
 NUMBERS = {
     "depth": 1, "nodes": 1, "mate": 1, "movestogo": 0, "movetime": 0,
     "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "time": 0, "increment": 0,
     "opptime": 0, "oppincrement": 0, "oppmovestogo": 1,
 }  # fmt: skip
 """Numeric arguments of `go` in both protocols, with the least value of each, to which smaller
-numbers are raised. UCCI's `opptime`, `oppincrement` and `oppmovestogo` describe the opponent's
-clock, and are not used.
+numbers are raised. UCCI's `opptime`, `oppincrement` and `oppmovestogo` (the opponent's clock) are
+not used.
 """
 FLAGS = ("infinite", "ponder", "draw", "searchmoves")
 """Arguments of `go` without a number; moves follow `searchmoves`."""
 
 
 class EngineProtocol:
-    """Base class of both protocols: their shared commands, each a method `do_NAME(words)`.
+    """Base class of both protocols: their shared commands.
 
     `Uci` and `Ucci` add the other commands, and the formats of the output.
     """
@@ -65,21 +66,21 @@ class EngineProtocol:
         raise NotImplementedError
 
     def answer(self, answer: Answer) -> None:
-        """Write the answer of a finished search: `bestmove M [ponder M]`, or `NO_MOVE`."""
+        """Write the answer of a finished search (`best_move`)."""
         self.write(self.best_move(answer))
 
     @property
     def seconds(self) -> float:
-        """Unit of the times of `go`, in seconds; a subclass may have another one."""
+        """Unit of the times of `go`, in seconds."""
         return 0.001
 
     @property
     def notation(self) -> str:
-        """Notation of moves in this protocol, by its name in `tbgen.notation`."""
+        """Name of this protocol's notation of moves in `tbgen.notation`."""
         return "iccs"
 
     def handle(self, line: str) -> bool:
-        """Execute a command line, or write a note if it is invalid; returns False for `quit`."""
+        """Execute a command line, or write a note if it is invalid; return False for `quit`."""
         name, *words = line.split() or [""]
         command = getattr(self, f"do_{name}", None)
         if command is not None:
@@ -92,7 +93,7 @@ class EngineProtocol:
         return name != "quit"
 
     def refuse(self, reason: str) -> None:
-        """Write a note why a line was not read.
+        """Write a note that gives the reason why a line was not read.
 
         The line may have been a `position`: until a valid one, `go` is answered without a move.
         """
@@ -100,7 +101,7 @@ class EngineProtocol:
         self.note(reason)
 
     def do_isready(self, words: Sequence[str]) -> None:
-        """Answer `readyok` when kernels and tables are ready, or cannot be used.
+        """Answer `readyok` once kernels and tables are ready, or cannot be used.
 
         During a search nothing is prepared: `readyok` is written at once, or after the answer to an
         earlier `isready` that still waits.
@@ -110,9 +111,9 @@ class EngineProtocol:
     def do_setoption(self, words: Sequence[str]) -> None:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
 
-        A running search keeps its options. Before the next search, tables in changed directories
-        are opened again; after the buttons `Clear Hash` and `newgame`, the hash table and the
-        counters for move ordering are cleared, too. Raises `ValueError` for an invalid value.
+        A running search keeps its options. The next search opens the tables again if their option
+        or a directory has changed. After the buttons `Clear Hash` and `newgame` it also clears the
+        hash table and the counters for move ordering. Raises `ValueError` for an invalid value.
         """
         words = list(words)
         if words[:1] == ["name"]:
@@ -128,8 +129,8 @@ class EngineProtocol:
     def do_position(self, words: Sequence[str]) -> None:
         """Set the current game from the words of a `position` command.
 
-        Raises `InputError` for invalid words. Until a valid `position` follows, `go` then searches
-        nothing and answers without a move.
+        Raises `InputError` for invalid words; `go` is then answered without a move, until a valid
+        `position` follows.
         """
         self._refused = True
         self.game = Game.read(words, self.notation, self.game)
@@ -145,22 +146,19 @@ class EngineProtocol:
         self.thinker.begin(self.game, replace(self.options), self.limits(words))
 
     def do_stop(self, words: Sequence[str]) -> None:
-        """Stop the search, so that its answer is written."""
+        """Stop the search; its answer is then written."""
         self.thinker.stop()
 
     def do_ponderhit(self, words: Sequence[str]) -> None:
-        """Start the clock, since the expected move has been played; the word `draw` offers a draw.
-
-        Does nothing unless the engine is pondering.
-        """
+        """Start the clock: the expected move has been played; the word `draw` offers a draw."""
         self.thinker.ponder_hit(draw_offered="draw" in words)
 
     def do_quit(self, words: Sequence[str]) -> None:
-        """Stop the search and all waits of `isready`; returns when their answers are written."""
+        """Stop the search and all waits of `isready`; return when their answers are written."""
         self.thinker.close()
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Parse the words after `go`; invalid arguments are left out, with a note.
+        """Parse the words after `go`; leave out invalid arguments, with a note.
 
         Without `infinite`, and without a limit on depth, nodes, mate or own time, the time for the
         move is `DEFAULT_SECONDS`.
@@ -186,11 +184,10 @@ class EngineProtocol:
         )
 
     def _numbers(self, words: Sequence[str]) -> dict[str, int]:
-        """Parse the numeric arguments of a `go` command; return a dict from name to number.
+        """Parse the numeric arguments of a `go` command; return the numbers by name.
 
-        Numbers are clamped to the range from the least value in `NUMBERS` to `MAX_NUMBER`. Writes a
-        note for an argument without its number, and for an unknown word. `depth infinite` sets no
-        depth, and is no error.
+        Clamps numbers to the range from the least value in `NUMBERS` to `MAX_NUMBER`. Writes a note
+        for an argument without its number, and for an unknown word. `depth infinite` sets no depth.
         """
         found, last = {}, ""
         for name, text in zip(words, [*words, ""][1:], strict=True):
@@ -219,7 +216,7 @@ class EngineProtocol:
         return f"bestmove {self.moves_text([answer.move])}{ponder}"
 
     def line_text(self, line: Line) -> str:
-        """Return the moves of a line as ` pv M ...`; an empty text for a line without moves."""
+        """Return the moves of a line as ` pv M ...`; empty for a line without moves."""
         return f" pv {self.moves_text(line.moves)}" if line.moves else ""
 
     def moves_text(self, moves: Sequence[Move]) -> str:

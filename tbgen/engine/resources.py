@@ -5,8 +5,8 @@
     tables       opened for a search or for readiness; one that cannot be read is left out
     hash table   resized when the option changes; made smaller, with a note, if memory is short
 
-Tables may be opened by the search thread and by the wait for readiness, one at a time. One thread
-at a time uses the searcher.
+The search thread and the wait for readiness may open tables, one at a time. One thread at a time
+uses the searcher.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from tbgen.tables.rule_sets import RuleSet
 
 _OTHER_BYTES = 256 << 20
-"""Memory that the hash table leaves to the rest of the engine, in bytes."""
+"""Bytes of memory that the hash table leaves to the rest of the engine."""
 
 _WAITS_BEFORE_NOTE = 150
-"""Waits of 0.02 s for the kernels, 3 s in all, after which a note tells the user the reason."""
+"""Waits of 0.02 s for the kernels, 3 s in all, after which a note says that they are compiled."""
 
 _ALLOCATION_SECONDS = 1.0
 """Longest time for which `isready` waits for the memory of the hash table. A search allocates the
-rest, page by page.
+rest.
 """
 
 Result = TypeVar("Result")
@@ -51,9 +51,8 @@ class Resources:
         self._searcher: Searcher | None = None
         self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
         self._hash = 0
-        """Value of the option `hash`, in MiB, for which the hash table was made; 0 before that.
-
-        The hash table is smaller if memory was short.
+        """Option `hash`, in MiB, for which the hash table was made; 0 before. If memory was short,
+        the hash table is smaller.
         """
         self._forget = False
         """Whether the searcher is to be cleared before it is used again."""
@@ -78,8 +77,8 @@ class Resources:
     def _load(self) -> None:
         """Import numba, compile or load the kernels, and set both events.
 
-        An error is reported to the user. Then there is no searcher, or one without proof-number
-        search.
+        After an error, which is reported to the user, there is no searcher, or one without
+        proof-number search.
         """
         try:
             from tbgen.engine.search.searcher import Searcher
@@ -89,8 +88,7 @@ class Resources:
             searcher.tries_proofs = False
             self._searcher = searcher
             self._loaded.set()
-            # Last, because only positions with few pieces need proofs. In another `Searcher`,
-            # because the first one may be searching.
+            # Last: only positions with few pieces need proofs. The first searcher may be in use.
             Searcher(hash_mebibytes=1).warm_up_proofs()
             searcher.tries_proofs = True
         except Exception as error:  # tables can still be used
@@ -99,7 +97,7 @@ class Resources:
         self._loaded_proofs.set()
 
     def stop(self) -> None:
-        """Stop the searcher, if there is one, at its next node; its stop flag stays set."""
+        """Stop the searcher, if there is one; its stop flag stays set."""
         if self._searcher is not None:
             self._searcher.stop()
 
@@ -109,16 +107,15 @@ class Resources:
         self.find_tables()
 
     def find_tables(self) -> None:
-        """Let the next search open the tables again if their directories have changed."""
+        """Let the next search open the tables again if a directory has changed."""
         self._tables.is_current = False
 
     def with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Open the tables again if the options have changed, and return the result of `act()`.
+        """Open the tables, again if the options have changed, and return the result of `act()`.
 
-        After `find_tables` they are also opened again if a directory has changed. If `act` raises
-        an error of a table, a file or memory, the table that the error names is left out, or all
-        tables if it names none. A note tells the user, and `act` is called again. If no tables are
-        open, the error is raised.
+        If `act` raises an error of a table, a file or memory, the table that the error names is
+        left out, or all tables if it names none. A note tells the user, and `act` is called again.
+        Without open tables, the error is raised.
         """
         with self._opening:
             if self._tables.use(options.directories, options.rules):
@@ -151,11 +148,11 @@ class Resources:
     def get_ready(self, options: Options, ended: threading.Event) -> None:
         """Wait for all kernels, open the tables and allocate the hash table.
 
-        After `_ALLOCATION_SECONDS` the rest of the hash table is left to the search. Leaves tables
-        and hash table as they are if `ended` is set before the kernels are loaded, or if the
-        kernels of the search cannot be loaded. Raises the errors of `with_tables`.
+        After `_ALLOCATION_SECONDS` the rest of the hash table is left to the search. Does nothing
+        if `ended` is set before the kernels are loaded, or if those of the search cannot be loaded.
+        Raises the errors of `with_tables`.
         """
-        # Compiling would delay the first answers: wait for the proofs, too.
+        # Compiling the kernels of proofs would delay the first answers.
         searcher = self._wait_for(self._loaded_proofs, ended)
         if searcher is not None:
             self.with_tables(options, lambda: self._set_up(searcher, options))
@@ -163,10 +160,7 @@ class Resources:
             searcher.allocate(lambda: ended.is_set() or time.monotonic() > deadline)
 
     def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
-        """Wait until `loaded` or `ended` is set; return the searcher if `loaded` is.
-
-        Returns None also if the kernels of the search cannot be loaded.
-        """
+        """Wait until `loaded` or `ended` is set; return the searcher, None if it is not loaded."""
         waits = 0
         while not loaded.wait(0.02) and not ended.is_set():
             waits += 1
@@ -177,9 +171,9 @@ class Resources:
     def _set_up(self, searcher: Searcher, options: Options) -> None:
         """Apply the options and the open tables to the searcher.
 
-        A hash table that does not fit into the available memory is halved until it does, or has
-        1 MiB, and a note tells the user. The searcher is cleared if `forget` was called or the
-        tables have changed. Raises the errors of `NumbaTables`.
+        A hash table that does not fit into the available memory is halved, down to 1 MiB, until it
+        does; a note tells the user. The searcher is cleared after `forget`, and if the tables have
+        changed. Raises the errors of `NumbaTables`.
         """
         if options.hash != self._hash:
             searcher.resize(0)  # frees the former table's memory

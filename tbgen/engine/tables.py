@@ -1,9 +1,9 @@
 """Moves and lines from tables, for positions that need no search.
 
 Tables are opened again when the options name other directories or rules. A table that cannot be
-read is left out; the other tables stay open if the error names that table. After a new game or a
-`setoption`, all tables are also opened again in two cases: a directory has changed, as by a build,
-or a table was left out, whose file may be complete now.
+read is left out; the others stay open if the error names it. After a new game or a `setoption`, all
+tables are also opened again if a directory has changed, as by a build, or if a table was left out,
+whose file may be complete now.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tbgen.tables.rule_sets import RuleSet
 
 _LINE_PLIES = 12
-"""Maximum plies of a reported line after its first move; a table's line can have a hundred."""
+"""Maximum plies of a reported line after its first move."""
 
 
 class EngineTables:
@@ -35,23 +35,25 @@ class EngineTables:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
         """Directories and rules of the last call of `use`."""
         self._changed: list[int] = []
-        """Times of the directories' last changes (`_change_of`), read when they were opened.
-
-        Empty once a table was left out, so that the next test finds a change.
+        """Times of the directories' last changes (`_change_of`) when they were opened. Empty once a
+        table was left out, so that the next test finds a change.
         """
         self.is_current = True
         """Whether `use` may omit the test for changes of the directories."""
         self.tables: GameTablebase | None = None
         self.problems: list[str] = []
-        """Notes to the user: unreadable directories, or why no table is used; else empty."""
+        """Notes to the user: unreadable directories, or the reason why no table is used; else
+        empty.
+        """
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open the tables of directories, and return True, also if none can be used.
+        """Open the tables of directories and close the former ones; return whether this was done.
 
-        `rules` names their rule set. Closes the former tables. Sets `tables` and `problems`.
+        rules : name of the rule set
 
-        Returns False, and keeps the open tables, if both arguments are those of the last call, and
-        if either `is_current` is true, or no directory has changed and no table was left out.
+        Sets `tables` and `problems`. The open tables are kept if both arguments are those of the
+        last call, and either `is_current` is true, or no directory has changed and no table was
+        left out.
         """
         named = directories, rules
         if named == self._named and self.is_current:
@@ -86,10 +88,10 @@ class EngineTables:
         return True
 
     def leave_out(self, error: Exception) -> str:
-        """Stop using the table that the error of a probe names by its file or material.
+        """Stop using the table that the error of a probe names; return a note to the user.
 
-        Returns a note to the user. Tables whose files have been removed are left out, too. If the
-        error names neither the file of a known table nor a material, all tables are closed.
+        The error names a file or a material. Tables whose files have been removed are left out,
+        too. If it names neither the file of a known table nor a material, all tables are closed.
         """
         failure = describe(error)
         reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"
@@ -127,8 +129,8 @@ def _change_of(directory: Path) -> int:
 def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:
     """Return a note that the directories have no table of a rule set.
 
-    It also names what they have instead: a win-draw-loss file of the rule set, which is not enough,
-    else the rule sets of the tables present, if any.
+    The note names what they have instead: a win-draw-loss file of the rule set, else the rule sets
+    of their tables, if any.
     """
     found = f"no tables under the rules {rule_set} in {' or '.join(map(str, directories))}"
     outcomes = [name for name in tables.available_wdl() if name.rule_set == rule_set]
@@ -151,11 +153,12 @@ def probe_lines(
 ) -> tuple[Outcome, tuple[Line, ...]] | None:
     """Return the current position's outcome for its side to move, and its best lines.
 
-    The line to play is first. `lines` is the maximum number of lines, `only` the moves that may be
-    played (None: all). The outcome does not depend on `only`. Lines after the first are one move
-    long once `stopped()` is true. Returns None if the position, or a position after one of the
-    moves of `only`, has no table, or if none of these moves is legal. Raises the other errors of
-    `GameTablebase.probe`.
+    lines : maximum number of lines; the first is the one to play
+    only : moves that may be played, None for all; the outcome does not depend on them
+    stopped : once it returns True, lines after the first are one move long
+
+    Returns None if the position, or a position after one of the moves that may be played, has no
+    table, or if none of these moves is legal. Raises the other errors of `GameTablebase.probe`.
     """
     from tbgen.play.choice import choose
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
@@ -179,7 +182,7 @@ def probe_lines(
 
 
 def _score(choice: RootMove) -> int:
-    """Return the score of a move, whose value is known, for the side that makes it."""
+    """Return the score of a move, whose value must be known, for the side that makes it."""
     from tbgen.tables import Metric
 
     value, result = choice.worth, choice.result
@@ -190,10 +193,7 @@ def _score(choice: RootMove) -> int:
 
 
 def _best_play(tables: GameTablebase, choice: RootMove) -> tuple[Move, ...]:
-    """Return a move and at most `_LINE_PLIES` plies of best play after it.
-
-    If the position after it has no table, the move alone is returned.
-    """
+    """Return a move and at most `_LINE_PLIES` plies of best play after it, none without a table."""
     from tbgen.tables import MissingTableError
 
     try:

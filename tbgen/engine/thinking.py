@@ -7,9 +7,9 @@ The answer comes from the first of these that is available:
     choice without search  if time is up before the kernels are loaded, if they cannot be compiled,
                            or after an unexpected error
 
-Tables are opened and the hash table is allocated when the GUI asks for readiness (`get_ready`), or
-else by the next search (`resources`). A search that begins while `get_ready` works waits for it. If
-stopped while it waits, it answers by the tables or with a choice without search.
+Tables are opened and the hash table is allocated (`resources`) when the GUI asks for readiness
+(`get_ready`), else by the next search. A search that begins during `get_ready` waits for its end.
+If it is stopped while it waits, only the tables or the choice without search can answer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RESIGN_PLIES = 4
 """Maximum distance to mate, in plies, at which the losing engine resigns."""
 
 _FALLBACK_NODES = 50_000
-"""Node limit of a search to depth 1, run when a search was stopped before its first result."""
+"""Node limit of the search to depth 1 that runs if a search was stopped before its first result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,7 @@ class Answer:
     """Move to play, expected reply (`ponder`), and decisions about a draw or resignation.
 
     `move` is None if no legal move may be played, or if there is no valid position. `accepts_draw`:
-    a draw that has been offered is accepted. `resigns`: the engine will be mated within
-    `_RESIGN_PLIES` plies.
+    an offered draw is accepted. `resigns`: the engine will be mated within `_RESIGN_PLIES` plies.
     """
 
     move: Move | None
@@ -58,7 +57,7 @@ class Answer:
 
     @classmethod
     def of_line(cls, line: Line, *, accepts_draw: bool) -> Answer:
-        """Return the answer that plays the first move of a line, and expects the second."""
+        """Return the answer that plays the first move of a line and expects the second."""
         plies = scores.mate_plies(line.score)
         resigns = plies is not None and -_RESIGN_PLIES <= plies < 0
         move, reply = [*line.moves, None][:2]
@@ -70,7 +69,6 @@ class Thinker:
 
     The search thread calls `on_report(iteration, seconds since the start)` for each iteration, and
     then `on_answer(answer)` once. Any thread may call `on_note(text)`, with a text for the user.
-    `resources` has the tables and the search.
     """
 
     def __init__(
@@ -94,11 +92,11 @@ class Thinker:
         self._limits = Limits()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
-        """Start a thread that prepares a search, and then calls `on_ready`.
+        """Start a thread that prepares the next search, and then calls `on_ready`.
 
-        The thread waits for the kernels, opens the tables and allocates the hash table. A search
-        that is begun meanwhile waits for the thread. If a search is running, nothing is prepared:
-        `on_ready` is called at once, or after the work of an earlier call.
+        The thread runs `Resources.get_ready`. A search that is begun meanwhile waits for the
+        thread. If a search is running, nothing is prepared: `on_ready` is called at once, or after
+        the thread of an earlier call.
         """
         before, is_searching = self._preparation, self.thinking
         if is_searching and before is None:
@@ -148,15 +146,15 @@ class Thinker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the search as soon as possible, without waiting; its answer is then written."""
+        """End the search as soon as possible, without waiting for its answer."""
         self._stopped.set()
         self._may_answer.set()
         self.resources.stop()
 
     def ponder_hit(self, *, draw_offered: bool = False) -> None:
-        """End pondering, and start the clock: the opponent has played the expected move.
+        """End pondering and start the clock: the opponent has played the expected move.
 
-        `draw_offered` means that a draw was offered with it. Does nothing unless pondering.
+        `draw_offered`: the opponent also offers a draw. Does nothing unless pondering.
         """
         if self._limits.ponder:
             draw_offered |= self._limits.draw_offered
@@ -173,7 +171,7 @@ class Thinker:
             self._thread = None
 
     def close(self) -> None:
-        """End the search and the waits of `get_ready`; returns after `on_answer` and `on_ready`."""
+        """End the search and all waits of `get_ready`; return after `on_answer` and `on_ready`."""
         self._closed.set()
         self.finish()
         if self._preparing is not None:
@@ -182,7 +180,7 @@ class Thinker:
     def _start_clock(self) -> None:
         """Start the clock now, and a timer that stops the search at the hard time limit.
 
-        While pondering, or without a time limit, there is no timer.
+        There is no timer while pondering or without a time limit.
         """
         self._clock_start = time.monotonic()
         if self._timer is not None:
@@ -202,9 +200,11 @@ class Thinker:
     def _run(self, game: Game, options: Options, preparation: threading.Thread | None) -> None:
         """Find the answer, wait until it may be written, and write it: body of the search thread.
 
-        `preparation` is the thread of `get_ready`, or None if it does not run; the clock starts
-        after its end, or once the search is stopped. With `infinite` an answer is written only
-        after `stop`, with `ponder` only after `stop` or `ponder_hit`.
+        preparation : thread of `get_ready`, None if it does not run; the clock starts after its
+            end, or once the search is stopped
+
+        With `infinite` an answer is written only after `stop`, with `ponder` only after `stop` or
+        `ponder_hit`.
         """
         if preparation is not None:
             while preparation.is_alive() and not self._stopped.is_set():
@@ -225,7 +225,7 @@ class Thinker:
             self._on_answer(replace(answer, accepts_draw=accepts))
 
     def _decide(self, game: Game, options: Options, *, searches: bool) -> Answer:
-        """Return the answer; for a side without a legal move, report a mate at depth 0 as well.
+        """Return the answer; for a side without a legal move, also report a mate at depth 0.
 
         searches : whether the position may be searched if the tables have no answer
         """
@@ -272,7 +272,7 @@ class Thinker:
         return Answer.of_line(line, accepts_draw=line.score < 0)
 
     def _last(self, iterations: Iterable[Iteration]) -> Iteration | None:
-        """Report iterations up to one that `_is_enough`; return the last, or None without any."""
+        """Report iterations up to the first that `_is_enough`; return the last one, if any."""
         last = None
         for last in iterations:
             self._report(last)
@@ -284,8 +284,8 @@ class Thinker:
         """Return whether the search ends after an iteration.
 
         It ends if the engine mates within `Limits.mate` moves. With a time limit, and not while
-        pondering, it also ends if either side mates in no more plies than the depth, or once the
-        soft limit is reached.
+        pondering, it also ends once the soft limit is reached, or if either side mates in no more
+        plies than the depth.
         """
         limits, budget = self._limits, self._limits.budget()
         plies = scores.mate_plies(found.lines[0].score)
@@ -302,7 +302,7 @@ class Thinker:
 
 
 def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:
-    """Return a legal move, one of `only` unless that is None, chosen without search.
+    """Return a legal move chosen without search, one of `only` unless that is None.
 
     Returns None if there is no such move. A move that ends the game is preferred, else the move
     with the largest gain. The gain is the value of the captured piece, minus that of the moved
@@ -323,4 +323,4 @@ def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> M
 
 
 _PIECE_VALUES = (0, 50, 2, 2, 9, 4, 4, 1)
-"""Piece values by kind of piece (piece code & 7); 0 for an empty square."""
+"""Piece values by kind (piece code & 7); 0 for an empty square."""

@@ -1,7 +1,7 @@
 """UCCI 3.0, the protocol of Chinese xiangqi programs.
 
 Squares are a0 to i9, and scores are plain numbers. Times of `go` are seconds, or milliseconds if
-`usemillisec` is set. Times in `info` are always milliseconds. The standard option `egtbpaths` lists
+`usemillisec` is set; times in `info` are always milliseconds. The standard option `egtbpaths` lists
 table directories, separated by semicolons or as in PATH.
 """
 
@@ -20,7 +20,7 @@ from tbgen.notation import parse_move
 from tbgen.rules import legal_moves
 
 _MATE_SCORE = 30_000
-"""Score from which UCCI counts mates: a mate in n plies is reported as `_MATE_SCORE` - n."""
+"""Score of a mate in 0 plies; a mate in n plies is reported as `_MATE_SCORE` - n."""
 
 
 class Ucci(EngineProtocol):
@@ -55,7 +55,7 @@ class Ucci(EngineProtocol):
     def do_banmoves(self, words: Sequence[str]) -> None:
         """Set the moves that must not be played from the current position.
 
-        Raises `InputError` for a word that is no legal move, and keeps the former moves then.
+        Raises `InputError` for a word that is no legal move; the former moves are then kept.
         """
         self._banned = tuple(parse_move(self.game.position, word, "iccs") for word in words)
 
@@ -67,7 +67,7 @@ class Ucci(EngineProtocol):
             self.write("nobestmove")
 
     def do_probe(self, words: Sequence[str]) -> None:
-        """Answer the debugging command `probe` by `pophash` alone: no hash table data is given."""
+        """Answer the debugging command `probe` by `pophash`, without data of the hash table."""
         self.write("pophash")
 
     def do_quit(self, words: Sequence[str]) -> None:
@@ -81,7 +81,7 @@ class Ucci(EngineProtocol):
         return 0.001 if self.options.usemillisec else 1.0
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves that are not banned; None, for all moves, if none is banned."""
+        """Return the legal moves that are not banned; None if none is banned."""
         legal = legal_moves(self.game.position)
         return tuple(move for move in legal if move not in self._banned) if self._banned else None
 

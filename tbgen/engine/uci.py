@@ -1,10 +1,9 @@
 """UCI in the variants that xiangqi programs use.
 
 Squares are a0 to i9, as in most xiangqi programs. Once a GUI sets `UCI_Variant` they are a1 to i10,
-as in Fairy-Stockfish. In the Cyclone dialect a position is a command of its own (`fen F moves ...`,
-`startpos moves ...`), and squares are always a0 to i9. A GUI may select it by `ucicyclone` before
-`uci`, as in Fairy-Stockfish. Every `info` line about a depth has
-`tbhits`, even 0.
+as in Fairy-Stockfish. In the Cyclone dialect squares are always a0 to i9, and a position is a
+command of its own (`fen F moves ...`, `startpos moves ...`); a GUI may select the dialect by
+`ucicyclone` before `uci`. Every `info` line about a depth has `tbhits`, even 0.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tbgen.notation import parse_move
 
 
 class Uci(EngineProtocol):
-    """Engine side of UCI; `EngineProtocol` has the parts that UCCI shares."""
+    """Engine side of UCI."""
 
     NOTE, NO_MOVE = "info string", "bestmove (none)"
     CLOCKS = (("wtime", "winc"), ("btime", "binc"))
@@ -59,15 +58,11 @@ class Uci(EngineProtocol):
             self.write(line)
 
     def do_ucicyclone(self, words: Sequence[str]) -> None:
-        """Select the Cyclone dialect; only the command `uci`, which follows, has an answer."""
+        """Select the Cyclone dialect, without an answer."""
         self._cyclone = True
 
     def do_ucinewgame(self, words: Sequence[str]) -> None:
-        """Stop the search, and prepare the next one for another game.
-
-        At the next search the hash table and the counters for move ordering are cleared, and new
-        tables are found.
-        """
+        """Stop the search; let the next one clear hash table and move-ordering counters."""
         self.thinker.finish()
         self.thinker.resources.forget()
 
@@ -87,12 +82,12 @@ class Uci(EngineProtocol):
         self.do_position(["startpos", *words])
 
     def do_debug(self, words: Sequence[str]) -> None:
-        """Ignore the UCI commands `debug` and `register`, which this engine does not need."""
+        """Ignore the UCI commands `debug` and `register`."""
 
     do_register = do_debug
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves that follow `searchmoves`; None, for all moves, if none does.
+        """Return the legal moves after `searchmoves`; None, for all moves, if there are none.
 
         The list ends at the next argument of `go`. Writes a note for a word that is no legal move.
         """

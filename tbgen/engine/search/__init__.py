@@ -20,8 +20,7 @@
 
 Each module above `state` imports only modules below it. All modules but `scores` import numba;
 `tbgen.engine.resources` loads them in the background. The search is one kernel with its parts, so
-that it is optimised and compiled as a whole. Recursive parts do not pass literals to themselves
-(`tbgen.compiling.jit.recursive_part`).
+that it is optimised and compiled as a whole.
 
 Parameters of kernels, unless a kernel says otherwise:
     states : `State` (1,), inout; the memory of this search, a record of `state.STATE`

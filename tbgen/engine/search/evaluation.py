@@ -1,9 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Static evaluation of a position: output of the network, scaled by known outcomes.
 
-Checks and threats of captures are not examined. The evaluation of a side without attacking pieces
-(rooks, knights, cannons, pawns) is never positive. The unit is about a hundredth of a pawn; a rook
-is worth about 650.
+The evaluation of a side without attacking pieces (rooks, knights, cannons, pawns) is never
+positive. The unit is about a hundredth of a pawn; a rook is worth about 650.
 """
 
 from __future__ import annotations
@@ -48,8 +47,7 @@ def _decided_shares() -> NDArray[np.int64]:
 
 DECIDED = _decided_shares()
 """int64 (4096,): share of won and lost positions of a material, in thousandths; 1000 for a material
-that is not in `OUTCOMES`. Index: codes of the pieces without kings, four bits each, the smallest in
-the highest bits.
+that is not in `OUTCOMES`. Index: codes of the pieces without kings, ascending, four bits each.
 """
 
 

@@ -2,8 +2,8 @@
 """Static exchange evaluation: result of a capture after the best recaptures on its square.
 
 Each side captures with its cheapest attacker, and stops where a capture would lose material. Pieces
-that have captured leave their squares, which opens lines, removes mounts and frees legs.
-Pins, checks and threats elsewhere are ignored. A king captures only unprotected pieces.
+that have captured leave their squares, which opens lines, removes mounts and frees legs. Pins,
+checks and threats elsewhere are ignored. A king captures only unprotected pieces.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tbgen.indexing.squares import EMPTY
 def _short_range_attacker(board, code, target):
     """Return the square of a piece with this code that attacks the target, or -1.
 
-    code : int64; a piece code, not of a rook or cannon
+    code : int64; a code of a short-range piece (`geometry`)
     """
     i = 0
     while SOURCES[code, target, i] >= 0:
@@ -79,10 +79,7 @@ def _cheapest_attacker(board, side, target):
 
 @part
 def is_sound(state, row, side, source, target):
-    """Return whether a capture loses no material by static exchange; the board is restored.
-
-    An equal exchange loses nothing.
-    """
+    """Return whether a capture loses no material by static exchange; restores the board."""
     board = state.boards[row]
     # `taker` is the side that captured last, and `balance` its gain if its capturing piece is lost
     # for nothing.
@@ -91,7 +88,7 @@ def is_sound(state, row, side, source, target):
     state.lifted[0, 0], state.lifted[0, 1] = source, board[source]
     board[source] = EMPTY
     while balance < 0:
-        # The other side recaptures, and must not lose material in its turn.
+        # The other side recaptures.
         at = _cheapest_attacker(board, 1 - taker, target)
         if at < 0:
             break

@@ -2,8 +2,7 @@
 """Generation of pseudo-legal moves, captures and quiet moves separately.
 
 Quiet moves are all that capture nothing. The search tests king safety later. The moves equal those
-of `tbgen.rules.moves.generate_moves`, but come from piece lists and look-up tables; a test compares
-both.
+of `tbgen.rules.moves.generate_moves`, but come from piece lists and look-up tables.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Look-up tables of the squares that pieces reach and attack from each square.
 
-A *line* is a file or a rank. A *sight* describes what lies on a line from a square in one
-direction: the empty squares, then the first and the second piece. A *short-range piece* is any
+A *line* is a file or a rank. A *sight* describes a line from a square in one direction: the number
+of empty squares, and the distances of the first and the second piece. A *short-range piece* is any
 piece but rook and cannon. The tables are computed from the rules in `tbgen.rules.attacks`.
 """
 
@@ -87,11 +87,11 @@ LINES = RANKS + FILES
 """Number of lines of the board: first the ranks, then the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
 """Layout of a sight: three numbers of four bits. Lowest (mask `FREE`) is the number of empty
-squares up to the first piece or the edge. The distances of the first and of the second piece are
-shifted by `FIRST_SHIFT` and by `SECOND_SHIFT`; a distance is 0 without a piece.
+squares up to the first piece or the edge; at `FIRST_SHIFT` and `SECOND_SHIFT` are the distances of
+the first and of the second piece, 0 without a piece.
 """
 WAY_SHIFT = 12
-"""Shift of the sight in the second direction: one integer holds the sights both ways on a line."""
+"""Shift of the sight in a line's second direction: one integer holds both sights."""
 
 
 def _directions() -> NDArray[np.int8]:
@@ -125,8 +125,8 @@ def _sights() -> NDArray[np.int32]:
 
 
 SIGHTS = _sights()
-"""int32 (2, 10, 1024): sights in both directions, by the axis, the index of the square on the line,
-and the bit mask of occupied squares of the line.
+"""int32 (2, 10, 1024): sights in both directions, by axis, index of the square on the line, and bit
+mask of the line's occupied squares.
 """
 
 
@@ -142,18 +142,20 @@ def sights(state, row, square, axis):
 
 TARGETS, LEGS = _short_range()
 """int8 (16, 90, 9) each, by piece code and square: targets, ended by -1; and for each target the
-square that must be empty (a knight's leg, an elephant's eye), -1 for none."""
+square that must be empty (a knight's leg, an elephant's eye), -1 for none.
+"""
 
 SOURCES, SOURCE_LEGS = _sources()
 """int8 (16, 90, 9) each, by piece code and square: squares from which such a piece attacks the
-square, ended by -1; and for each the square that must be empty, -1 for none."""
+square, ended by -1; and for each the square that must be empty, -1 for none.
+"""
 
 _APART = [np.abs(np.subtract.outer(of, of)) for of in PLACE_OF]
 DISTANCES = np.maximum(*_APART)
-"""int8 (90, 90): distance of two squares: the larger of the differences of ranks and of files."""
+"""int8 (90, 90): the larger of the differences of two squares in ranks and in files."""
 
 EXPOSES_KING = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
-"""bool (90, 90), by a square that a piece leaves or comes to, and a king's square, in either order:
-True where the move may expose the king to an attack. These are squares on one line, or within two
-files and two ranks, as for a knight's leap.
+"""bool (90, 90), by a king's square and a square that a piece leaves or comes to, in either order:
+whether the move may expose the king to an attack. True on one line, and within two files and two
+ranks, as for a knight's leap.
 """

@@ -11,15 +11,16 @@
     estimate        proof and disproof numbers of a node from those of its children, and the edge
                     to follow    (L. V. Allis 1994)
 
-The attacker is the side whose win is to be proven, the defender its opponent. A move to a node of
-the current path closes a loop: a win if the defender gave check with every move in the loop and the
-attacker with none. Otherwise the move counts as lost on this path, since the loop proves no win. A
-node's numbers are *settled* if its proof or disproof number is 0. Settled numbers that follow from
-a loop hold only while the first node of the loop, stored as the node's `basis`, is on the path. The
-numbers of a win also require that the moves from there to the node meet the condition on checks.
-Where settled numbers do not hold, both count as 1, as for a new node.
+The attacker is the side whose win is to be proven, the defender its opponent. A *place* is 1 + the
+index of a node on the current path, 0 for a node that is not on the path.
 
-A *place* is 1 + the index of a node on the current path, 0 for a node that is not on the path.
+A move to a node of the path closes a loop: a win if the defender gave check with every move in the
+loop and the attacker with none. Otherwise the move counts as lost on this path.
+
+The numbers of a node are *settled* if its proof or disproof number is 0. Settled numbers that
+follow from a loop hold only while the first node of the loop, stored as `basis`, is on the path.
+The numbers of a win also require that the moves from there to the node meet the condition on
+checks. Where settled numbers do not hold, both count as 1, as for a new node.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import part
 
 OPEN, WON, LOST = 0, 1, 2
-"""Status of a node. `OPEN`: unknown; `WON`: the attacker wins; `LOST`: he does not win, or the
-moves of the graph cannot prove it.
+"""Status of a node. `OPEN`: unknown; `WON`: the attacker wins; `LOST`: the attacker does not win,
+or the graph cannot prove it.
 """
 
 ITSELF = -1
@@ -51,20 +52,18 @@ NODE = np.dtype([
     ("place", np.int32),  # 1 + index on the current path, else 0
     ("basis", np.int32),  # first node of the loop that the numbers depend on, or `ITSELF`
 ])  # fmt: skip
-"""Layout of a node, one position of the graph."""
+"""Layout of a node of the graph."""
 
 NODES, EDGES, EXPANDED, CLOCK = range(4)
 """Indices of `Graph.counts`: numbers of nodes, edges, expanded nodes, and nodes won or lost."""
 
 _EDGES = 8
-"""Number of edges (moves) allocated per node; graphs of 1.5 to 7 edges per node were measured."""
+"""Number of edges (moves) allocated per node; measured graphs had 1.5 to 7 edges per node."""
 
 INFINITE = 1 << 24
-"""Proof or disproof number that stands for infinity; sums of finite numbers are cut to below it."""
+"""Proof or disproof number that stands for infinity; sums of finite numbers are limited to less."""
 _NOWHERE = 1 << 20
-"""Place on the path for numbers that depend on no node of the path; larger than every place, so
-that minima ignore it.
-"""
+"""Place for numbers that depend on no node of the path; larger than every other place."""
 
 
 class Graph(NamedTuple):
@@ -170,8 +169,8 @@ def settle(state, graph):
 def _stays(graph, number, inside):
     """Return whether a node satisfies the conditions of a perpetual check, given the set `inside`.
 
-    For the attacker one move into the set or to a won node is enough; for the defender every move
-    must be such a move.
+    The attacker needs one move into the set or to a won node. Every move of the defender must be
+    such a move.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
@@ -187,9 +186,9 @@ def _stays(graph, number, inside):
 def find_patterns(state, graph, inside):
     """Mark the greatest set of perpetual checks by the defender as won; return its size.
 
-    The set begins with the open expanded nodes in which the attacker is in check, or the defender
-    is to move and not in check. Nodes that break the conditions are removed until none does.
-    Returns 0, with nothing marked, once `state.stop` is set.
+    Begins with the open expanded nodes in which the attacker is to move and in check, or the
+    defender is to move and not in check. Removes nodes that break the conditions until none does.
+    Marks nothing and returns 0 once `state.stop` is set.
     """
     inside[: graph.counts[NODES]] = 0  # of leaves, too: flags of another graph may be left
     count = graph.counts[EXPANDED]
@@ -218,8 +217,8 @@ def find_patterns(state, graph, inside):
 def _child_numbers(graph, number, place, loop):
     """Return a child's proof and disproof numbers, and the place of the node they depend on.
 
-    If a loop decides the numbers, they depend on the first node of the loop, and hold while that
-    node stays at the returned place. Otherwise the place is `_NOWHERE`.
+    If a loop decides the numbers, they depend on the first node of the loop. Otherwise the place is
+    `_NOWHERE`.
 
     number : int64; the child
     place : int64; the place of its parent, 0 to ignore the path
@@ -248,9 +247,9 @@ def _child_numbers(graph, number, place, loop):
 def estimate(graph, path, number, place, loop):
     """Compute an open node's proof numbers and basis from its children; return the edge to follow.
 
-    The edge leads to the child with the smallest proof number if the attacker is to move, to the
-    one with the smallest disproof number if the defender is. Returns -1 if every child is settled
-    against the side to move. With place 0 the path is ignored.
+    The edge leads to the child with the smallest proof number if the attacker is to move, else to
+    the child with the smallest disproof number. Returns -1 if every child is settled against the
+    side to move.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
@@ -265,8 +264,8 @@ def estimate(graph, path, number, place, loop):
         mine, other = (disproof, proof) if defender else (proof, disproof)
         if mine < least:
             least, best, best_basis = mine, edge, at
-        # Nodes with several parents are counted several times. A large sum must not settle the
-        # node.
+        # A sum that is large because nodes with several parents count repeatedly must not settle
+        # the node.
         total = min(total + other, INFINITE - 1)
         settled |= other == INFINITE
         basis = min(basis, at)

@@ -4,8 +4,8 @@
     repeated?        find_span    ->  judge_record  ->  won, lost, drawn by the rules
     irreversible?    probe_board  ->  table value, exact: no position can have been repeated
 
-The verdict of `tbgen.referee` comes first, as in Tan & Watkinson Medina, section 5.1. Its use
-depends on where the repetition began:
+The verdict comes first, as in Tan & Watkinson Medina, section 5.1. Its use depends on where the
+repetition began:
 
 * After the root: final at the second occurrence. The offender's other moves are searched at the
   earlier occurrence, in the same tree.
@@ -38,9 +38,9 @@ def verdict_score(state, row, side, beta):
     """Return the score of a repetition by the referee's verdict.
 
     `UNKNOWN` without a repetition, or if the verdict is ignored (module's docstring). Otherwise
-    sets `state.depends` of the ply to the first row of the loop, on which the score depends. If a
-    draw causes a cutoff (beta is at most `DRAW`) and the side to move commits no offence, a draw is
-    returned without computing the opponent's chases (Tan & Watkinson Medina, section 5.2).
+    `state.depends[ply]` is set to the first row of the loop. If a draw causes a cutoff (beta is at
+    most `DRAW`) and the side to move commits no offence, a draw is returned without computing the
+    opponent's chases (Tan & Watkinson Medina, section 5.2).
     """
     start = record.find_span(state.boards, state.log, row, 2)
     if start == record.NO_SPAN:

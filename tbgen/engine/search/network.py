@@ -5,13 +5,12 @@
     sums               ->  clipped to 0..`FULL`, squared
     squared sums       ->  outputs for opening and endgame, mixed by the game phase (`geometry`)
 
-The *view* of a side is the board seen from that side: its own pieces, and the opponent's. The view
-of the side to move comes first in the outputs. Each view is computed plain and mirrored left to
-right with the same weights, so that evaluation is symmetric. A move adds one row of `INPUT_ROWS` to
-the sums, and subtracts one, or two if it captures.
+The *view* of a side is the board seen from that side. Each view is computed plain and mirrored left
+to right with the same weights, so that evaluation is symmetric. A move adds one row of `INPUT_ROWS`
+to the sums, and subtracts one, or two if it captures. All numbers are integers, so that a position
+has the same value on every machine.
 
-All numbers are integers, so that a position has the same value on every machine. The weights are in
-`weights.json`, which `scripts/tune/train.py` writes:
+`scripts/tune/train.py` writes the weights, `weights.json`:
 
     values        exchange values of advisor, elephant, rook, knight, cannon and pawn
     shapes        first layer, int8 (inputs, units) encoded in base 85: an input is a piece on a
@@ -39,9 +38,9 @@ WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 WEIGHTS = json.loads(WEIGHTS_FILE.read_text("utf-8"))
 
 UNITS = len(WEIGHTS["biases"])
-"""Number of units of the hidden layer: sums for one view of the board, plain or mirrored."""
+"""Number of units of the hidden layer."""
 VIEW_SIZE = 2 * UNITS
-"""Number of sums of one side's view: `UNITS` plain, then as many mirrored left to right."""
+"""Number of sums of one side's view: `UNITS` plain, then as many mirrored."""
 ACCUMULATOR_SIZE = 2 * VIEW_SIZE
 """Number of sums of a position: Red's view, then Black's."""
 INPUTS = 2 * len(PieceType) * SQUARES
@@ -56,8 +55,8 @@ FINE = 4
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
     """Return the input number of a piece on a square, in the view of a side (0 Red, 1 Black).
 
-    Inputs for the pieces of that side come first, then the opponent's, ninety squares a kind.
-    `mirrored`: the board is mirrored left to right.
+    Inputs for that side's pieces come first, then the opponent's, ninety squares a kind. `mirrored`
+    mirrors the board left to right.
     """
     seen = flip_square(square) if view == 1 else square
     if mirrored:

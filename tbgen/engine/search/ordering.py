@@ -6,9 +6,8 @@
     ->  losing captures
 
 *Histories* are counters of quiet moves, by piece and target: the cutoffs by the move, less the
-cutoffs by moves tried after it. There are three counters: for the move itself, for the move as a
-reply to the opponent's last move, and as a follow-up to the own last move. They are kept from
-search to search.
+cutoffs by moves tried after it. There are three: for the move itself, for the move as a reply to
+the opponent's last move, and as a follow-up to the own last move.
 
 Moves are generated and ranked when their stage is reached: most cutoffs come before quiet moves.
 """
@@ -27,17 +26,17 @@ from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REMAINING, CAPTURES_ONLY, GOOD_ONLY = range(7)
 """Stages of `next_move`. The first one is `HASH_MOVE`, or `CAPTURES_ONLY` in quiescence search.
-`CAPTURES`, `CAPTURES_ONLY` and `QUIETS` generate and rank moves. `GOOD` and `GOOD_ONLY` yield the
+`CAPTURES`, `CAPTURES_ONLY` and `QUIETS` generate and rank moves. `GOOD` and `GOOD_ONLY` return the
 captures that lose nothing, `REMAINING` all other moves: quiet ones, then losing captures.
 """
 
 _KILLER_RANK = 1 << 24
 _COUNTERMOVE_RANK = 1 << 23
 _LOSING_RANK = -(1 << 23)
-"""Number added to the ranks of losing captures, so that they are below all quiet moves."""
+"""Number added to the ranks of losing captures, which are then below those of all quiet moves."""
 _PLACE_BITS = MAX_MOVES.bit_length()
 _PLACES = (1 << _PLACE_BITS) - 1
-"""Bit mask of a move's index in a number that packs the move's rank and, below it, its index."""
+"""Bit mask of the index in a number that packs a move's rank and, in the low bits, its index."""
 _SOUND = 0
 """Least rank of captures that lose no material by static exchange evaluation."""
 HISTORY_LIMIT = 1 << 14
@@ -50,7 +49,7 @@ def start_moves(state, ply, move, captures_only):
     """Start iterating over the moves of a position.
 
     move : int64; the hash move, 0 for none; may be invalid in this position
-    captures_only : bool; set in quiescence search
+    captures_only : bool; yield only the captures that lose nothing, for quiescence search
     """
     state.hash_move[ply] = move
     state.count[ply] = state.next[ply] = 0
@@ -61,8 +60,8 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Write the ranks of a ply's captures: most valuable victim first, then cheapest attacker.
 
-    A capture that loses material by static exchange evaluation ranks below all quiet moves. Only a
-    capture of a piece cheaper than the capturing one can lose material, and is tested.
+    A capture that loses material by static exchange evaluation ranks below all quiet moves. Only
+    captures by a piece dearer than the victim are tested; others cannot lose material.
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
@@ -111,8 +110,8 @@ def _rank_quiets(state, row, ply, first):
 def _pick(state, ply, least):
     """Return the highest-ranked move that was not returned before, 0 if none ranks `least` or more.
 
-    Moves before index `next[ply]` were returned or skipped; the returned move is put there. The
-    hash move is skipped: it was returned first.
+    The moves before index `next[ply]` are those returned or skipped. The hash move is skipped,
+    since it was returned first.
 
     least : int64; the least rank of a move to return
     """
@@ -174,7 +173,7 @@ def next_move(state, row, side, ply):
 
 @part
 def _updated(known, bonus):
-    """Return a history counter after a bonus; the nearer it is to its limit, the less it changes.
+    """Return a history counter after a bonus; the change shrinks as the counter nears its limit.
 
     known : int64; the counter before, within +-`HISTORY_LIMIT`
     """
@@ -183,7 +182,7 @@ def _updated(known, bonus):
 
 @part
 def _update_histories(state, row, ply, move, bonus):
-    """Update the history counters of a quiet move, which `history_of` sums up, by a bonus."""
+    """Add a bonus to the history counters of a quiet move (`history_of`)."""
     code, target = state.boards[row, move >> 7], move & 127
     place = (code & 7) * SQUARES + target
     state.history[code, target] = _updated(np.int64(state.history[code, target]), bonus)

@@ -1,26 +1,21 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Proof-number search on a graph of positions, for a win of the side to move at the root.
 
-    descend   from the root to a leaf: for the attacker, the child with the smallest proof
+    descend   from the root to a leaf: for the attacker, to the child with the smallest proof
               number; for the defender, with the smallest disproof number   (`graph`)
-    expand    add all moves of the leaf; a position that has a node gets no second one
+    expand    add all moves of the leaf; each position has only one node
     settle    propagate outcomes, and find perpetual checks                  (`graph`)
 
-A *leaf* is a node whose moves have not been added.
+A *leaf* is a node whose moves have not been added. The *attacker* is the side to move at the root,
+the *defender* the other side.
 
-The *attacker*, whose win is to be proven, is the side to move at the root; the *defender* is the
-other side. The search ends when the win is proven, or when the proof fails: the root is lost, the
-graph is full, or no descent finds a new leaf any more. The node limit and `stop` interrupt the
-search; it can then be continued (`prove`).
-
-A tree search searches a loop again on every path that leads to it; the graph stores a loop once. So
-wins by the repetition rules have small proofs. The proof of a win of order 4 had a thousand
-positions, each of which would be on many thousands of lines of a tree.
+A graph stores a loop once, where a tree search searches it again on every path. So wins by the
+repetition rules have small proofs: that of a win of order 4 had a thousand positions.
 
 A proven win holds against any defence. Two kinds of patterns of the tables are not searched:
-perpetual chases, and patterns in which the attacker must answer a check by a check. Positions of
-the game since its last capture or pawn's advance, except the last position, count as lost for the
-attacker, so that no repetition of the proof reaches back into the game.
+perpetual chases, and patterns in which the attacker must answer a check by a check. The positions
+of the game since its last capture or pawn's advance, except the current one, count as lost for the
+attacker. So no repetition of the proof reaches back into the game.
 """
 
 from __future__ import annotations
@@ -52,12 +47,12 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""Number of descents without a leaf, besides a 64th of the number of expanded nodes, after which
+"""Maximum number of descents without a leaf, besides a 64th of the number of expanded nodes, before
 `_settle_all` is called.
 """
 _MAX_IDLE_ROUNDS = 8
-"""Maximum number of successive calls of `_settle_all` without a leaf expanded in between; after one
-more call the proof is given up.
+"""Maximum number of successive calls of `_settle_all` without a leaf expanded in between; one more
+ends the proof as failed.
 """
 
 _LEAST_ROOM = 32 * MAX_MOVES
@@ -76,9 +71,9 @@ def _mover(graph, number, winner):
 def _settle_by_table(state, buffers, graph, row, number, winner):
     """Mark a node as lost if the attacker has no attacking pieces left, else by its table value.
 
-    Attacking pieces are rooks, knights, cannons and pawns. A draw counts as lost. The node stays
-    open without a table (or loaded block), and without a capture or pawn's advance since the root:
-    then its value may depend on the game before.
+    Attacking pieces are rooks, knights, cannons and pawns. A draw counts as lost. The value is not
+    used before the first capture or pawn's advance since the root: it may depend on the game
+    before.
     """
     if state.attackers_left[row, winner] == 0:
         set_status(graph, number, LOST)
@@ -94,7 +89,7 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 def _settle_by_capture(state, buffers, graph, row, number, winner):
     """Mark a new node as won or lost if one capture leads to a node that decides it.
 
-    The nodes after legal captures are added to the graph, up to the deciding one, without edges.
+    Adds the nodes after legal captures, up to the deciding one, to the graph, without edges.
     """
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON if side == winner else LOST
@@ -117,7 +112,7 @@ def _settle_by_capture(state, buffers, graph, row, number, winner):
 def _settle_at_once(state, buffers, graph, row, number, winner):
     """Mark a new node as won or lost by tables, captures or lack of legal moves.
 
-    If a node of the defender stays open, the number of its legal moves becomes its proof number.
+    In a node of the defender that stays open, sets the proof number to the number of legal moves.
     """
     _settle_by_table(state, buffers, graph, row, number, winner)
     if graph.nodes[number].status == OPEN:
@@ -166,12 +161,13 @@ def _expand(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_all(state, graph, path, inside, recompute):
-    """Mark all nodes as won or lost whose outcome the graph implies, by moves or perpetual checks.
+    """Mark all nodes as won or lost whose outcome follows from moves or perpetual checks.
 
-    Once `state.stop` is set, no more nodes are marked.
+    Stops early once `state.stop` is set.
 
     recompute : bool; also recompute the proof and disproof numbers of all expanded open nodes, the
-        newest first, `_PASSES` times. `path` is ignored, so settled numbers due to loops count as 1
+        newest first, `_PASSES` times, without regard to the path: settled numbers due to loops
+        count as 1
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:
@@ -189,8 +185,8 @@ def _grow(state, buffers, graph, path, loops):
 
     Returns False if the descent ends without a leaf: at a child that is on the path already, or is
     won or lost, or where all children are settled against the side to move. At the maximum length
-    of a path, returns True; the last node gets the numbers of a failure, so that the next descent
-    takes another path.
+    of a path, returns True, and gives the last node the numbers of a failure, so that the next
+    descent takes another path.
 
     loops : int64 (MAX_PLY,), scratch; `loop` of each node of the path
     """
@@ -240,8 +236,9 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
     scratch : int64 (2, MAX_PLY), scratch
     node_limit : int64; no descent begins once `nodes` of the record has reached this number
 
-    Returns `WON` if the win is proven, -1 if the proof has failed or the graph has no room left,
-    and `OPEN` if it was interrupted by the limit or `stop`. `prover.winning_move` finds the move.
+    Returns `WON` if the win is proven, `OPEN` if the limit or `stop` interrupted the search, and -1
+    if the proof has failed: the root is lost, the graph is full, or descents find no leaf any more.
+    An interrupted search continues with the next call.
     """
     state = states[0]
     if graph.counts[NODES] == 0:

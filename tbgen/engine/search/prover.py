@@ -2,9 +2,8 @@
 """Driver of proofs that the side to move wins: start, continue, and use of a finished proof.
 
 Proofs are tried with few pieces on the board: there wins by the repetition rules are frequent and
-proofs are small. The graph of a successful proof is kept for the later moves of the game. The move
-from a won node leads to the won child that was marked as won first, so that play comes nearer to
-the win. The graph also gives moves in a winning loop, where a search would judge repetitions.
+proofs are small. The graph of a successful proof gives the moves for the rest of the game, also in
+a winning loop, where a search would judge repetitions.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATE_SHARE = 2, 8
 """Number of nodes that the proof search may use for each node of the ordinary search: `_SHARE` for
-each of its first `_LATE_NODES` nodes, `_LATE_SHARE` for each later one. After that many nodes the
-ordinary search rarely finds a win.
+each of its first `_LATE_NODES` nodes, `_LATE_SHARE` for each later one, since the ordinary search
+rarely finds a win that late.
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
-"""Nodes that the ordinary search must have before a proof starts. So it can first find a near win,
-whose score has the distance; a proven win has none.
+"""Least nodes of the ordinary search before a proof starts. So a near win is found with its
+distance, which a proven win does not have.
 """
 _MAX_NODES = 1 << 21
 """Maximum nodes of a proof: 216 MiB when full; unused memory is not allocated."""
 
 
 class Prover:
-    """Driver of one proof at a time; keeps the current one, if any, and the last that succeeded."""
+    """Driver of one proof at a time; keeps the current one and the last that succeeded."""
 
     def __init__(self) -> None:
         self._graph: Graph | None = None  # of the current proof
@@ -62,10 +61,9 @@ class Prover:
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers) -> Move | None:
         """Continue the proof after an iteration of the search; return the winning move once proven.
 
-        Returns None while the win is not proven, or without a proof; a failed proof is dropped. The
-        proof may use several times the nodes of the search (`_SHARE`). `node_limit` of `state`
-        limits the sum of both. Returns None, without a try, before the search has `_LEAST_SEARCHED`
-        nodes.
+        Returns None while the win is not proven, without a proof, and before the search has
+        `_LEAST_SEARCHED` nodes. Drops a failed proof. `node_limit` of `state` limits the sum of the
+        nodes of search and proof; `_SHARE` limits those of the proof.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _LEAST_SEARCHED:
@@ -83,9 +81,9 @@ class Prover:
         return None
 
     def least_to_prove(self) -> Move | None:
-        """Return the root move with the smallest proof number; None on a tie.
+        """Return the root move with the smallest proof number.
 
-        Also None without a proof, or before its root is expanded.
+        Returns None on a tie, without a proof, and before its root is expanded.
         """
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
@@ -100,8 +98,8 @@ class Prover:
 
         All positions of the game since the root of the proof must be won nodes of its graph. All
         earlier positions, back to the last capture or pawn's advance, must be missing from the
-        graph, or lost in it: `prove` marks the positions before its root as lost. So no move of the
-        proof leads to them.
+        graph or lost in it, so that no move of the proof leads to them. `prove` has marked those
+        before its root as lost.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:
@@ -127,7 +125,10 @@ def _children(graph: Graph, number: int) -> list[tuple[np.record, Move]]:
 
 
 def winning_move(graph: Graph, number: int) -> Move | None:
-    """Return the move from a node to the child that was won first; None if no child is won."""
+    """Return the move from a node to the child that was won first; None if no child is won.
+
+    By these moves, play comes nearer to the win.
+    """
     children = _children(graph, number)
     won = [(int(child.rank), move) for child, move in children if child.status == WON]
     return min(won)[1] if won else None

@@ -2,7 +2,7 @@
 """King safety after a move (legality), and detection of checks.
 
 Results equal those of `tbgen.rules.moves.is_safe_after` and `tbgen.rules.attacks.in_check`, but
-look up the squares around the king. Advisors and elephants never attack a king.
+only squares around the king are looked up. Advisors and elephants never attack a king.
 
     king not in check before   only new attacks are tested: lines that the move changes, knights
                                whose leg it frees, and the moved piece if it is the attacker's

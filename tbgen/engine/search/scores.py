@@ -36,15 +36,13 @@ DRAW = 0
 ORDER_STEP = 10_000
 MAX_ORDER = 40
 """Maximum order in a score; a larger one counts as this one. `MAX_TABLE_PLIES` and `MAX_RULE_PLIES`
-limit the plies likewise. So the bands of scores do not overlap.
+limit the plies likewise, so that the bands of scores do not overlap.
 """
 MAX_TABLE_PLIES = 50_000
 MAX_RULE_PLIES = 9_000
 
 _SHOWN_TABLE, _SHOWN_RULES, _SHOWN_VERDICT = 25_000, 22_000, 20_000
-"""Largest centipawns reported for wins of the bands table, rules, and verdict or proof. Evaluations
-have fewer.
-"""
+"""Largest centipawns reported for wins of the bands table, rules, and verdict or proof."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +55,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """Result of a search to one depth.
+    """Result of a search to one depth; numbers count from the start of the search.
 
-    `lines` are the best lines, the best first. `deepest` is the maximum ply reached; `filled` the
+    `lines` are the best lines, the best first. `deepest` is the maximum ply reached, `filled` the
     number of used entries among the first thousand of the hash table. `judged` is the number of
-    repetitions judged by the referee, `spared` the number of these in which "at least a draw" was
-    enough for a cutoff. Numbers count from the start of the search.
+    repetitions that the referee judged. In `spared` of these, "at least a draw" was enough for a
+    cutoff.
     """
 
     depth: int

@@ -1,10 +1,9 @@
 # mypy: allow-untyped-calls
 """Driver of the search: iterative deepening until `stop`, or a limit on depth or nodes.
 
-Plain Python around kernels that run without the GIL. Table blocks that a search did not find in
-memory are loaded before the next iteration. Further threads search the same root, each in its own
-record and some one ply deeper, and share only the hash table (lazy SMP). The first thread gives the
-result.
+Table blocks that an iteration did not find in memory are loaded before the next one. Further
+threads search the same root, each in its own record. They share the hash table with the first
+thread (lazy SMP), whose result is reported. Kernels run without the GIL.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
 """Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _EVEN_SCORE = 25
-"""Largest absolute score without advantage for either side, and the largest loss of score for an
-easier proof (`Searcher._easier_to_prove`).
+"""Largest absolute score without advantage for either side, and the largest loss of score accepted
+for an easier proof (`Searcher._easier_to_prove`).
 """
 _HISTORIES = ("history", "followups", "countermoves")
-"""Names of the fields of the search's record that are kept from search to search."""
+"""Fields of the search's record that are kept from search to search."""
 _WXF = RuleSet(Rules.WXF)
 
 
@@ -56,8 +55,8 @@ _WXF = RuleSet(Rules.WXF)
 def _compiling(kernels: str) -> Iterator[None]:
     """Context that holds the lock of the kernel cache while the body compiles kernels.
 
-    `kernels` is the name of their set. If this set was compiled before, its kernels are loaded
-    without the lock: another process may hold it for minutes, while it compiles.
+    kernels : name of the set of kernels. A set that was compiled before is loaded without the lock,
+    which another process may hold for minutes.
     """
     with compile_lock(held=is_compiled(kernels)):
         yield
@@ -65,10 +64,10 @@ def _compiling(kernels: str) -> Iterator[None]:
 
 
 class Searcher:
-    """Driver of the search; keeps hash table, histories and records between searches.
+    """Driver of the search; keeps hash table and histories of moves between searches.
 
-    Runs one search at a time. `stop` may be called from any thread, also before a search begins;
-    its flag stays set until `clear_stop`.
+    Runs one search at a time. Any thread may call `stop`, also before a search begins; the stop
+    flag stays set until `clear_stop`.
     """
 
     def __init__(self, hash_mebibytes: int = 16) -> None:
@@ -93,23 +92,22 @@ class Searcher:
                 pass
 
     def warm_up_proofs(self) -> None:
-        """Compile or load the kernel of proofs, which only positions with few pieces need."""
+        """Compile or load the kernel of proofs."""
         with _compiling("proofs"):
             state = self._begin([Position.from_fen(_EMPTY)], [], _WXF)
             self._prover.warm_up(state[:1], self._tables.buffers)
 
     def resize(self, hash_mebibytes: int) -> None:
-        """Free the hash table, then make an empty one; 0 MiB leave one bucket."""
+        """Free the hash table, then make an empty one of at most `hash_mebibytes` MiB."""
         self._table = transposition.new_table(0)
         self._table = transposition.new_table(hash_mebibytes)
         self._hash = hash_mebibytes
         self._is_allocated = False
 
     def allocate(self, ended: Callable[[], bool]) -> None:
-        """Write to every page of a new hash table, so that the system allocates it.
+        """Write to every page of a new hash table, so that the system allocates it before a search.
 
-        Otherwise the next search would wait for each page. Stops early once `ended()` is true. Does
-        nothing once a search has used the table.
+        Stops early once `ended()` is true. Does nothing once a search has used the table.
         """
         if not self._is_allocated:
             for first in range(0, len(self._table), _ALLOCATED_ENTRIES):
@@ -119,11 +117,7 @@ class Searcher:
         self._is_allocated = True
 
     def use_threads(self, threads: int) -> None:
-        """Set the number of search threads; the first one's histories of moves are kept.
-
-        Histories are counters for move ordering (`ordering`). A search starts all threads with
-        those of the first.
-        """
+        """Set the number of search threads; keeps the histories of moves (`ordering`)."""
         if threads == len(self._states):
             return
         others = thread_pool(threads - 1) if threads > 1 else None
@@ -169,14 +163,19 @@ class Searcher:
     ) -> Iterator[Iteration]:
         """Search the last position of a game; yields the result of each iteration.
 
-        `positions` is the game, oldest first, and `moves` the moves between them. `rule_set`
-        decides repetitions. `lines` is the number of best lines (MultiPV), `only` the moves that
-        may be played (None: all legal moves). `depth` and `nodes` are limits, `nodes` for each
-        thread. `full_width` switches reductions and pruning off. Yields nothing if no legal move
-        may be played. Raises the errors of `NumbaTables.load_wanted`. A search that is stopped, by
-        `stop` or by `nodes`, yields the lines of its unfinished iteration last, if there are any,
-        and leaves the flag set (`clear_stop`). A win proven by the `prover` ends the search; its
-        line is one move with the score `PROVEN_WIN`.
+        positions : positions of the game, oldest first
+        moves : the moves between the positions
+        rule_set : rule set that decides repetitions
+        depth : maximum depth in plies; None for no limit
+        nodes : maximum nodes of each thread; None for no limit
+        lines : number of best lines (MultiPV)
+        only : moves that may be played; None for all legal moves
+        full_width : switches reductions and pruning off
+
+        Yields nothing if no legal move may be played. After a stop, by `stop` or by `nodes`, the
+        lines of the unfinished iteration are yielded last, if there are any, and the stop flag is
+        set. A win proven by `prover` ends the search; its line is one move with the score
+        `PROVEN_WIN`. Raises the errors of `NumbaTables.load_wanted`.
         """
         legal = legal_moves(positions[-1])
         if only is not None:
@@ -216,9 +215,10 @@ class Searcher:
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
         """Return a line, or its score with a root move that is easier to prove.
 
-        If the line's score is above `_EVEN_SCORE` for either side, the line is returned. Otherwise
-        the root move with the smallest proof number is searched, and chosen if its own score is at
-        most `_EVEN_SCORE` lower. If the search is stopped meanwhile, the last choice holds.
+        If the score is above `_EVEN_SCORE` for either side, the line is returned. Otherwise the
+        root move with the smallest proof number is searched, and replaces the line if its own score
+        is at most `_EVEN_SCORE` lower. If the search is stopped meanwhile, the last choice is used
+        again.
         """
         if abs(line.score) > _EVEN_SCORE:
             return line
@@ -293,7 +293,8 @@ class Searcher:
         root_moves : int32 (n,), inout; the moves `source << 7 | target`; the first moves of the
             lines are moved to the front
 
-        Each search leaves out the first moves of the lines found. A stopped search may find fewer.
+        Each search leaves out the first moves of the lines already found. A stopped search may find
+        fewer.
         """
         state, found = self._states[:1], []
         for first in range(lines):
@@ -310,7 +311,7 @@ class Searcher:
     def _search_line(self, root_moves: NDArray[np.int32], first: int, depth: int) -> int:
         """Search the root moves from index `first` on; return the best score.
 
-        The aspiration window is widened, and the search repeated, until the score is inside or the
+        The search is repeated with a wider aspiration window until the score is inside, or the
         search is stopped.
         """
         state, expected = self._states[:1], self._expected.get(first)
@@ -329,9 +330,9 @@ class Searcher:
 
     @property
     def _shared(self) -> Shared:
-        """Memory that all threads of a search share: the hash table and the tables."""
+        """The hash table and the tables, shared by all threads."""
         return Shared(self._table, self._tables.buffers)
 
     def clear_stop(self) -> None:
-        """Clear the stop flag, before a search."""
+        """Clear the stop flag."""
         self._states["stop"][0] = 0

@@ -1,15 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Reductions and pruning by the estimate of a node (`state.estimate`).
 
-The estimate is the static evaluation. If the hash table has a bound that shows the evaluation to be
-too low or too high, it is the score of this bound (`tree._cutoff_score`). A position in check has
-no estimate: there only `reduction` applies. In a full-width search (`state.full_width`) nothing
-applies.
+The estimate is the static evaluation, or the score of a bound from the hash table that shows the
+evaluation to be too low or too high (`tree._cutoff_score`). A position in check has no estimate:
+there only `reduction` applies. In a full-width search (`state.full_width`) nothing applies.
 
 A score is *decided* if it is a win or loss by mate, table, verdict or proof (`scores.is_decided`).
-Pruning never makes a score decided. In a node, moves are pruned only once a searched move has a
-score that is no decided loss. No position is pruned against a decided bound (alpha or beta). So a
-mate or a verdict never depends on a move that was not searched.
+A decided score never depends on a move that was not searched: moves are pruned only once a searched
+move has a score that is no decided loss, and no position is pruned against a decided bound.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
 
 NO_ESTIMATE = -INFINITE
-"""Value of `state.estimate` for a ply without an estimate: in check, or in full width."""
+"""Value of `state.estimate` in check, and in a full-width search."""
 
 # Largest depth of each kind of pruning (least depth of the null move), margins of the estimate, and
 # their steps per ply of depth. `_NULL_STEP`: excess over beta that shortens the search by a ply.
@@ -34,7 +32,7 @@ _RAZOR_DEPTH, _RAZOR_MARGIN = 3, 160
 _NULL_DEPTH, _NULL_STEP = 2, 120
 _LEAST_ATTACKERS = 2
 """Least number of rooks, knights and cannons of the side that makes a null move; with fewer,
-zugzwang is likely: any move may be worse than passing.
+zugzwang is likely: every move may be worse than a pass.
 """
 _FUTILITY_DEPTH, _FUTILITY_MARGIN, _FUTILITY_STEP = 6, 60, 70
 _LATE_DEPTH, _LATE_COUNT = 5, 8
@@ -44,7 +42,7 @@ _SIZE = 64
 _LOGARITHMS = np.log(np.arange(1, _SIZE + 1))
 REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
 """int64 (64, 64): plies by which the search of a late move is shortened, before the corrections of
-`reduction`. Indices: depth - 1, number of moves searched before; each at most 63.
+`reduction`. Indices: depth - 1, number of moves searched before.
 """
 
 
@@ -58,7 +56,7 @@ def is_improving(state, ply):
 def is_reverse_futile(state, ply, depth, beta):
     """Return whether the estimate is so far above beta that it causes a cutoff (reverse futility).
 
-    False above a small depth, and if beta is the score of a decided position.
+    False if the depth is large or beta decided.
     """
     margin = _REVERSE_MARGIN * (depth - is_improving(state, ply))
     is_above = state.estimate[ply] - margin >= beta
@@ -69,8 +67,8 @@ def is_reverse_futile(state, ply, depth, beta):
 def is_razored(state, ply, depth, alpha):
     """Return whether the estimate is far below alpha at a small depth (razoring).
 
-    Then the node is first searched by quiescence search (`tree.quiesce`: captures only). If the
-    resulting score is at most alpha, the node gets it; otherwise it is searched to its depth.
+    Then quiescence search (`tree.quiesce`) comes first. If its score is at most alpha, it is the
+    score of the node; otherwise the node is searched to its depth.
     """
     return (
         depth <= _RAZOR_DEPTH
@@ -143,9 +141,10 @@ def is_late(state, row, depth, searched, best):
 def is_pruned(state, row, side, depth, searched, move, alpha, best):
     """Return whether a move is pruned: a losing capture, or a quiet move with a low estimate.
 
-    The depth must be small, and for a quiet move the estimate of the node far below alpha. Never
-    pruned are moves that may give check, and moves before one has been searched whose score is not
-    a decided loss.
+    The depth must be small, and for a quiet move the estimate of the node far below alpha. Moves
+    that may give check are never pruned.
+
+    best : int64; best score so far; while it is a decided loss, no move is pruned
     """
     ply = row - state.root
     estimate = state.estimate[ply]

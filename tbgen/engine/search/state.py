@@ -43,12 +43,14 @@ PLIES = MAX_PLY + 2
 ROWS = GAME_PLIES + PLIES + 1
 """Length of the fields by row."""
 PIECES = 32
-"""Number of ids of pieces. A piece keeps its id when it moves (`tbgen.referee.record`)."""
+"""Number of ids of pieces (`tbgen.referee.record`)."""
 MEN = 16
 """Maximum pieces of a side."""
 
 PLACES = 8 * SQUARES
-"""Number of pairs (kind of piece, square). A pair's index is `90 * kind + square`, kind below 8."""
+"""Number of pairs (kind of piece, square); a pair's index is `90 * kind + square`, with kind below
+8.
+"""
 
 STATE = np.dtype(
     [
@@ -100,7 +102,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""Data type of the record that holds all memory of one search: its fields and their shapes."""
+"""Data type of the record."""
 
 
 @by_pointer
@@ -112,7 +114,7 @@ class Shared(NamedTuple):
 
 
 def numbers_of_moves(moves: Iterable[Move]) -> NDArray[np.int32]:
-    """Return moves as numbers `source << 7 | target`, as kernels take them: int32 (n,)."""
+    """Return moves as numbers `source << 7 | target`: int32 (n,)."""
     return np.array([move.source << 7 | move.target for move in moves], np.int32)
 
 
@@ -132,16 +134,14 @@ SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 @part
 def _toggle(state, row, square):
-    """Toggle the bit of a square in the occupancy masks of its rank and of its file."""
+    """Toggle the bit of a square in the occupancy masks of its rank and file."""
     for axis in range(2):
         state.occupancy[row, LINE_OF[axis, square]] ^= np.int64(1) << PLACE_OF[axis, square]
 
 
 @borrowing_kernel
 def begin(states, moves, side):
-    """Set up the record from the board in row 0, and play the moves of the game.
-
-    The last position becomes the root.
+    """Set up the record from the board in row 0, and play the moves of the game to the root.
 
     states : `State` (1,), inout; `boards[0]` holds the first position; the fields by ply, and
         counters and limits, are unchanged

@@ -5,10 +5,10 @@
     data  : move, 14 bits | bound, 2 | depth, 8 | generation, 8 | score + 2^23, 24
 
 A new result replaces the second entry of its bucket if the first one belongs to another position,
-was stored in the same search (generation), and is deeper. Otherwise the new result replaces the
-first entry. Only scores that do not depend on the path are stored (`judging`). Decided scores,
-which count plies from the root, are stored relative to the position. Threads share a table without
-locks: an entry mixed from two writes fails the comparison of its key.
+was stored in the same search (generation), and is deeper; otherwise it replaces the first. Only
+scores that do not depend on the path are stored (`judging`). Decided scores, which count plies from
+the root, are stored relative to the position. Threads share a table without locks: an entry mixed
+from two writes fails the comparison of its key.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def new_table(mebibytes: int) -> NDArray[np.int64]:
 def _bucket(table, key):
     """Return the index of the first entry of a position's bucket.
 
-    table : int64 (2 * buckets, 2), in; the hash table
+    table : int64 (2 * buckets, 2), in
     """
     return (key & ((len(table) >> 1) - 1)) << 1
 
@@ -86,7 +86,7 @@ def bound_of(data):
 
 @part
 def depth_of(data):
-    """Return the depth of the search whose result a hash table entry holds."""
+    """Return the depth of the search that made an entry."""
     return data >> _DEPTH & 255
 
 
@@ -105,8 +105,8 @@ def score_of(data, ply):
 def cutoff_score(state, data, ply, depth, alpha, beta):
     """Return the stored score if it causes a cutoff, else `UNKNOWN`.
 
-    Decided scores apply at any depth, others from searches at least as deep. In a full-width search
-    (`full_width`) the depth must be equal, so that scores are as without a hash table.
+    Decided scores apply at any depth, others only from searches at least as deep. In a full-width
+    search the depth must be equal, so that scores are as without a hash table.
     """
     bound, score = bound_of(data), score_of(data, ply)
     if state.full_width != 0:
@@ -121,9 +121,9 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 @part
 def store_move(state, shared, row, move):
-    """Store a move for later searches, without its score, which depends on the path.
+    """Store a node's move without its score, which depends on the path.
 
-    If the position has an entry, only its move is replaced. Otherwise an entry without a bound
+    An entry of the position keeps everything but its move. Otherwise an entry without a bound
     replaces the bucket's second one.
     """
     table, key = shared.table, state.keys[row]
@@ -141,9 +141,9 @@ def store_move(state, shared, row, move):
 
 @part
 def store(state, shared, row, ply, depth, bound, score, move):
-    """Store the result of searching a node to a depth: bound, score and best move.
+    """Store the result of searching a node: depth, bound, score and best move.
 
-    If `move` is 0, and the bucket's first entry is of the same position, its move is kept.
+    With `move` 0, the move is kept if the bucket's first entry is of the same position.
     """
     if score > MAX_EVALUATION:
         score += ply

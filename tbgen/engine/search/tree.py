@@ -11,8 +11,8 @@
     moves            in the order of `ordering`, with late move reductions
 
 Scores are relative to the side to move and fail-soft. A decided score (`scores`) holds at any
-depth, since it depends on no pruned move (`selectivity`). A node is on the *principal variation* if
-its window is wider than a null window, beta = alpha + 1.
+depth, since it depends on no pruned move. A node is on the *principal variation* if its window is
+wider than a null window, beta = alpha + 1.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _store_pv(state, ply, move):
 def _begin_node(state, shared, row, side, beta):
     """Start a node; return its score by verdict or table, or `UNKNOWN` if it must be searched.
 
-    Clears the node's line, and sets `state.depends` of the ply (`judging`). Sets `state.stop` at
-    the node limit; returns 0 once the search is stopped.
+    Clears the node's line, and sets `state.depends[ply]` (`judging`). Sets `state.stop` at the node
+    limit. Returns 0 once the search is stopped.
     """
     ply = row - state.root
     state.depends[ply] = CLEAN
@@ -71,9 +71,9 @@ def _begin_node(state, shared, row, side, beta):
 def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if the hash table or the estimate causes a cutoff, else `UNKNOWN`.
 
-    There are cutoffs only in a null window. Stores the estimate in `state.estimate[ply]`, unless
-    the hash table causes a cutoff. An undecided score of the hash table replaces the estimate if it
-    is an upper bound below it, or a lower bound above it.
+    There are cutoffs only in a null window. Unless the hash table causes one, stores the estimate
+    in `state.estimate[ply]`. An undecided score of the hash table replaces the estimate if it is an
+    upper bound below it, or a lower bound above it.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`, which is not replaced
     """
@@ -95,10 +95,7 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
 
 @part
 def play(state, row, side, move):
-    """Make a move, and store it for the histories (`ordering`) in `played` of the next ply.
-
-    It is stored as one number, 90 * kind of the moved piece + target (`state.PLACES`).
-    """
+    """Make a move, and store its piece and target in `played` of the next ply, for `ordering`."""
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
@@ -124,13 +121,12 @@ def quiesce(state, shared, row, side, alpha, beta):
     """Return the score of a position by quiescence search; fail-soft, void once stopped.
 
     In check, all evasions are searched. Otherwise the side to move may stand pat (take the static
-    evaluation), and captures that lose material by static exchange evaluation are left out. So are
-    captures that are unlikely to raise the score above alpha (delta pruning), but not in full
-    width. At the maximum ply the score is the static evaluation.
+    evaluation), and only captures that lose no material by static exchange evaluation are searched.
+    Except in full width, captures that are unlikely to raise the score above alpha are left out,
+    too (delta pruning). At the maximum ply the score is the static evaluation.
     """
-    # Repetitions are not tested: `search` has judged the first position, and on the way to every
-    # later one, a capture precedes any evasions of checks. So scores do not depend on the path, and
-    # those of the hash table apply.
+    # Repetitions are not tested: `search` has judged the first position, and a capture comes before
+    # every later one. So scores do not depend on the path to the first, and may be stored.
     ply = row - state.root
     state.nodes += 1
     if ply > state.deepest:
@@ -273,13 +269,13 @@ def search_root(states, shared, moves, first, depth, low, high):
     """Search the root moves from index `first` on to `depth` plies; return the score, fail-soft.
 
     moves : int32 (n,), inout; legal moves; the best move is moved to index `first`, followed by
-        earlier best moves; its line is stored in `pv[0]`
-    first : int64; moves before this index are left out (they have lines of their own)
+        earlier best moves
+    first : int64; moves before this index are left out: they have lines of their own
     low, high : int64; the aspiration window
 
-    A move that raises the score above `low` stores a line; without such a move `pv_length[0]` is 0.
-    A stopped search returns the best score of the moves that were searched to the end, `-INFINITE`
-    without any.
+    A move that raises the score above `low` is stored with its line in `pv[0]`; without such a move
+    `pv_length[0]` is 0. A stopped search returns the best score of the moves that were searched to
+    the end, `-INFINITE` without any.
     """
     state = states[0]
     row, side = state.root, state.root_side
