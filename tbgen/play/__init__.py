@@ -10,6 +10,6 @@
     tablebase    the package's interface: `GameTablebase`, `open_tablebase`
     environment  a game against the table, move by move
 
-Plain Python over `tbgen.tables`, `tbgen.rules` and `tbgen.referee`, without numba. Texts about
-positions are in `tbgen.answers`. The alpha-beta search of the engine is in `tbgen.engine.search`.
+Plain Python without numba. Texts about positions are in `tbgen.answers`, the alpha-beta search of
+the engine in `tbgen.engine.search`.
 """

@@ -7,16 +7,14 @@
                                it a harmful repetition: then the next best winning move
     draw                       a move that keeps the draw and makes neither a check nor a new
                                attack, or is a capture or a pawn's advance; if there is none, a move
-                               towards the first of `DRAWING_AIMS` that can be reached, such as an
-                               idle move later in the game
+                               towards the first of `DRAWING_AIMS` that can be reached
     loss                       the longest resistance
 
-If the rules judge no repetition, or are unknown, the first of the best moves is played.
+If the rules judge no repetition, or are unknown, the first of the best moves is played. For wins
+and draws the choice depends on the moves already made, which decide which side offends.
 
 A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
-the repetition rules (docs/values.md). A position in a pattern is a direct win for the other side.
-For wins and draws the choice depends on the moves already made, which decide which side offends
-(`tbgen.play.safety`).
+the repetition rules (docs/values.md).
 """
 
 from __future__ import annotations
@@ -46,10 +44,12 @@ def choose(
 ) -> RootMove | None:
     """Return the move to play; None if `moves` is empty.
 
-    `root` is the value of the position. `moves` are its legal moves, or those that may be played,
-    best first. `history` is the positions of the game before this one, oldest first.
-    `GameTablebase.best_move` describes the choice. Raises `MissingTableError` if the best move
-    cannot be found for lack of tables, and the errors of `Prober.probe`.
+    root : value of the position
+    moves : its legal moves, or those that may be played, best first
+    history : positions of the game before this one, oldest first
+
+    Raises `MissingTableError` if the best move cannot be found for lack of tables, and the errors
+    of `Prober.probe`.
     """
     if not moves:
         return None
@@ -84,12 +84,13 @@ def _safest_move(
 ) -> RootMove:
     """Return the move that reaches an aim fastest; the aim is the first reachable one of `aims`.
 
+    root : value of the current position
+    game : positions, oldest first; the last one is the current position
+
     If no aim is reachable, it is the last one. The fastest move is the one of lowest rank
-    (`safety.Rank`). Moves without a rank come last, the least repeated first: the opponent can
-    prevent the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful
+    (`safety.Rank`). Moves without a rank come last, the least repeated first. Moves into a harmful
     repetition (`_earlier_occurrences`) are avoided; if all moves lead into one, the least repeated
-    is taken. `game` is the positions, oldest first; the last one is the current position, and
-    `root` its value.
+    is taken.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
@@ -112,8 +113,9 @@ def _least_punished(
     """Return the first of `moves` that leads into no harmful repetition, else the least repeated.
 
     The least repeated is the first with the fewest earlier occurrences (`_earlier_occurrences`).
-    `game` is the positions, oldest first; the last one is the current position, and `root` its
-    value.
+
+    game : positions, oldest first; the last one is the current position
+    root : value of the current position
     """
     least, best = None, moves[0]
     trials = TrialMoves(game, root.rule_set)
@@ -132,9 +134,9 @@ def _earlier_occurrences(
     """Return the number of earlier occurrences of the position that a move harmfully repeats.
 
     A repetition is harmful to the side to move if the referee decides it for the opponent, or
-    judges it a draw although `outcome`, the outcome of the current position, is a win. The position
-    after `move` is tested first. If it is no harmful repetition, the positions after all replies
-    are tested, and the largest number of occurrences is returned; 0 without harmful repetitions.
+    judges it a draw although `outcome`, the outcome of the current position, is a win. If the
+    position after `move` is no harmful repetition, the positions after all replies are tested, and
+    the largest number is returned; 0 without harmful repetitions.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

@@ -23,11 +23,11 @@ OCCURRENCES = 3
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Result of one move of the player: position, reply of the table, and result of the game.
+    """Result of one move of the player.
 
-    `reply` is the table's move, None if the player's move has ended the game. `position` is the one
-    after the reply, or after the player's move if there is no reply. `result` is the game's result
-    for the player, None while the game goes on.
+    `position` is the position after the table's `reply`. If the player's move has ended the game,
+    `reply` is None, and `position` is the one after that move. `result` is the game's result for
+    the player, None while the game goes on.
     """
 
     position: Position
@@ -43,10 +43,12 @@ class Step:
 class Environment:
     """A game from one position, in which the table answers every move of the player.
 
-    The player has `side`, by default the side to move at the start. A game without result after
-    `plies` plies is a draw. The constructor, `reset` and `step` raise the errors of
-    `GameTablebase.best_move`, such as `MissingTableError` if the player's capture leads to a
-    material without a table. The constructor also raises `InputError` for an unknown `side`.
+    side : the player's side; None for the side to move at the start
+    plies : maximum plies of the game, which is then a draw
+
+    The constructor, `reset` and `step` raise the errors of `GameTablebase.best_move`, such as
+    `MissingTableError` if the player's capture leads to a material without a table. The constructor
+    also raises `InputError` for an unknown `side`.
 
     >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
     >>> game.step("a0a8").result  # doctest: +SKIP
@@ -96,8 +98,7 @@ class Environment:
     def reset(self, start: Position | str | None = None) -> Position:
         """Start a new game, at `start` or again at the last start, and return its position.
 
-        If the table is to move at the start, and the game is not over there, the returned position
-        is the one after the table's move.
+        If the table is to move first, the returned position is the one after its move.
         """
         start = self._start if start is None else as_position(start)
         self._tables.probe(start)  # raises for an illegal position or a missing table
@@ -136,7 +137,7 @@ class Environment:
         return best.move
 
     def _judge(self, played: Sequence[Position]) -> Outcome | None:
-        """Return the player's result of the game `played` (positions); None while it goes on."""
+        """Return the player's result of the game `played`; None while it goes on."""
         last = played[-1]
         if is_terminal(last):
             return Outcome.LOSS if last.side == self.side else Outcome.WIN

@@ -3,10 +3,8 @@
     value of the position after a move  ->  worth of the move  ->  sort key, best first
 
 The *worth* of a move is its value for the side that makes it. The preference is that of Fang, Hsu &
-Hsu 2002, section 6.4 (docs/values.md, "Outcomes and distances"). Wins by mate or conversion (order
-0) come first, then wins by the repetition rules, the lowest order first; within an order, the
-shortest distance first. Losses rank the other way round: the highest order first, then the longest
-distance, order 0 last. A value that is unknown for lack of a table ranks between a draw and a loss.
+Hsu 2002, section 6.4 (docs/values.md, "Outcomes and distances"). A value that is unknown for lack
+of a table ranks between a draw and a loss.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ _RANKS = {Outcome.WIN: 0, Outcome.DRAW: 1, None: 2, Outcome.LOSS: 3}
 
 
 class Preference(NamedTuple):
-    """Sort key for values of the same side; the value that the side prefers has the smaller key.
+    """Sort key of a value; the value that the side to move prefers has the smaller key.
 
     `outcome` is 0 for a win, 1 for a draw, 2 if unknown, 3 for a loss. `order` and `plies` are
     those of the value, negated for a loss, and 0 for a draw or an unknown value.
@@ -35,7 +33,7 @@ class Preference(NamedTuple):
 
     @classmethod
     def of(cls, value: Value | None) -> Preference:
-        """Return the sort key of a value; `value` None stands for an unknown value."""
+        """Return the sort key of a value, None for an unknown one."""
         if value is None or value.outcome == Outcome.DRAW:
             return cls(_RANKS[value.outcome if value else None], 0, 0)
         sign = 1 if value.outcome == Outcome.WIN else -1
@@ -45,12 +43,12 @@ class Preference(NamedTuple):
 def worth_of_move(child: Value, converts: bool) -> Value:
     """Return the worth of a move to the side that makes it.
 
-    `child` is the opponent's value of the position after the move. The worth has the opposite
-    outcome, the same order, and one ply more; a draw has order 0 and 0 plies.
+    child : the opponent's value of the position after the move
+    converts : whether the move is a capture from a table that counts distances to conversion
 
-    With `converts`, the move is a capture, and the table of the position before it counts distances
-    to conversion. The capture is the conversion: a win is worth 1 ply and a loss 2, of order 0,
-    whatever the value after the capture (Fang, Hsu & Hsu 2002, section 6.3).
+    The worth has the opposite outcome, the order of `child`, and one ply more; that of a draw has
+    order 0 and 0 plies. If the move converts, a win is worth 1 ply and a loss 2, of order 0,
+    whatever the plies and order of `child` (Fang, Hsu & Hsu 2002, section 6.3).
     """
     outcome = Outcome(-child.outcome)
     if outcome == Outcome.DRAW:
@@ -67,8 +65,7 @@ class RootMove:
     `result` is the probe of that position (`after`), None if its table is missing; `missing` then
     names the material. `converts` is True if the move is a capture and the table of the position
     before it counts distances to conversion. `check`: the move gives check. `best` marks the best
-    moves (docs/values.md, "Best moves"). `best_move` plays one of them, or another winning move
-    where a repetition would be judged as no win.
+    moves (docs/values.md, "Best moves").
     """
 
     move: Move
@@ -102,7 +99,7 @@ class RootMove:
 
     @property
     def worth(self) -> Value | None:
-        """The value of the move for the side that makes it; None if unknown."""
+        """The value of the move to the side that makes it; None if unknown."""
         return None if self.result is None else worth_of_move(self.result.exact, self.converts)
 
     @property
@@ -141,7 +138,8 @@ class RootMove:
 
         Equally good moves are ordered by four criteria: moves that end the game first, then
         captures, then the better value of the position after the move, then the text of the move.
-        The third matters for captures that convert: their worth does not depend on that value.
+        The third matters for captures that convert, since their worth does not depend on that
+        value.
         """
         child = None if self.result is None else worth_of_move(self.result.exact, False)
         later = Preference.of(child)
@@ -149,13 +147,14 @@ class RootMove:
 
 
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
-    """Return the best moves, of equal worth (docs/values.md, "Best moves").
+    """Return the best moves, which have equal worth (docs/values.md, "Best moves").
 
-    `moves` are sorted, best first, and `root` is the value of the position. The best moves are the
-    known ones of the highest worth. But if some moves are unknown for lack of a table, and all
-    known ones are worth less than the position, an unknown move is best. A single unknown move is
-    returned; if there are several, the list is empty. In this comparison, a position that is a
-    direct win counts as a win in 2 plies.
+    root : value of the position; if it is a direct win, it counts here as a win in 2 plies
+    moves : moves, best first
+
+    The best moves are the known ones of the highest worth. But if some moves are unknown for lack
+    of a table, and all known ones are worth less than the position, an unknown move is best. It is
+    returned if it is the only unknown one; otherwise the list is empty.
     """
     known = [move for move in moves if move.result is not None]
     unknown = [move for move in moves if move.result is None]
@@ -166,8 +165,5 @@ def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]
 
 
 def is_direct_win(result: ProbeResult) -> bool:
-    """Return whether a value is a direct win: the opponent must check or chase for ever, and loses.
-
-    The number of a direct win is 255 (docs/values.md).
-    """
+    """Return whether a value is a direct win (docs/values.md), number 255."""
     return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0

@@ -1,9 +1,7 @@
 """Probing with the rules: values of legal positions, and of every move from them.
 
-    Position  ->  legal?  ->  tbgen.tables.Tablebase  ->  value
-              ->  legal moves, each probed  ->  sorted (`preference`)
-
-`choice` selects the move to play, and `mainline` follows whole lines; both probe here.
+Position  ->  legal?  ->  tbgen.tables.Tablebase  ->  value
+          ->  legal moves, each probed  ->  sorted (`preference`)
 """
 
 from __future__ import annotations
@@ -28,14 +26,14 @@ from tbgen.tables import (
 class Prober(Tablebase):
     """A `tbgen.tables.Tablebase` that rejects illegal positions and can probe all legal moves.
 
-    A position is illegal if the kings face each other, or the side not to move is in check. Every
-    method that takes a `Position` or FEN raises `IllegalPositionError` for it, besides the errors
-    of `Tablebase.probe`. Methods that take arrays of boards do not test legality. A position
-    without a legal move is lost in 0 plies, even without a table.
+    Every method that takes a `Position` or FEN raises `IllegalPositionError` for an illegal one:
+    the kings face each other, or the side not to move is in check. Methods that take arrays of
+    boards do not test this. A position without a legal move is lost in 0 plies, even without a
+    table.
     """
 
     def probe(self, position: Position | str) -> ProbeResult:
-        """Return the value of a position for the side to move."""
+        """Return the value of a position for the side to move; raises like `Tablebase.probe`."""
         return self._probe_legal(_legal(position))
 
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
@@ -53,10 +51,10 @@ class Prober(Tablebase):
     def probe_root(self, position: Position | str) -> list[RootMove]:
         """Return every legal move with the value of the position it leads to, best first.
 
-        If the table of a position after a move is missing, the outcome of that move is None, unless
-        it ends the game. Then it is possible that no move is marked as best (docs/values.md, "Best
-        moves"). The table of the position itself is required if it has a legal move. An empty list
-        means that the side to move has no legal move, and has lost. Raises like `probe`.
+        The outcome of a move is None if the table of the position after it is missing, unless the
+        move ends the game. Then perhaps no move is marked as best (docs/values.md, "Best moves").
+        The list is empty if the side to move has no legal move, and has lost. Otherwise the table
+        of the position itself is required. Raises like `probe`.
         """
         return self.probe_with_moves(position)[1]
 

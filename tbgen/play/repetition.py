@@ -1,7 +1,7 @@
 """Verdicts of the referee on repetitions in a game given by its positions.
 
-The value of a position in a table does not depend on the moves before it. In a game whose last
-position has occurred before, the moves of both sides since then decide the verdict.
+The value of a position in a table does not depend on the moves before it; the verdict on a
+repetition does.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from tbgen.tables import Rules, RuleSet
 def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement | None:
     """Return the referee's verdict on the last position of a game if it has occurred before.
 
-    `game` is the positions, oldest first. A gap is two successive positions that are not one legal
-    move apart. Only the positions after the last gap count. The judged game begins with the first
-    of them that equals the last position; the `span` of the judgement is counted from there.
-    Returns None without such an earlier position, without a repetition rule, and if the rules are
-    unknown.
+    `game` is the positions, oldest first. A *gap* is two successive positions that are not one
+    legal move apart. The judged game begins with the first position after the last gap that equals
+    the last position; the `span` of the judgement is counted from there. Returns None without such
+    an earlier position, without a repetition rule, and if the rules are unknown.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:
@@ -40,8 +39,8 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 class TrialMoves:
     """Verdicts of the referee on moves that are tried at the end of a game.
 
-    `game` is the positions, oldest first; moves before a gap (two positions that are not one legal
-    move apart) are left out. The game is replayed when the first verdict is requested.
+    `game` is the positions, oldest first; moves before a gap (`judge_repetition`) are left out. The
+    game is replayed when the first verdict is requested.
     """
 
     def __init__(self, game: Sequence[Position], rule_set: RuleSet) -> None:
@@ -57,8 +56,8 @@ class TrialMoves:
     def verdict(self, *moves: Move) -> Verdict:
         """Return the verdict after playing `moves` at the end of the game, which is then restored.
 
-        It is `UNDECIDED` if the last position is not a repetition. The moves must be legal, and the
-        rule set known (`RuleSet.known_rules`).
+        The verdict is `UNDECIDED` if the last position is not a repetition. The moves must be
+        legal, and the rule set known (`RuleSet.known_rules`).
         """
         for move in moves:
             self._game.push(move)
@@ -69,7 +68,7 @@ class TrialMoves:
 
 
 def _moves_since_gap(game: Sequence[Position]) -> list[Move]:
-    """Return the moves of a game since its last gap (see `TrialMoves`), oldest first."""
+    """Return the moves of a game since its last gap (`judge_repetition`), oldest first."""
     moves: list[Move] = []
     for after, before in pairwise(reversed(game)):
         move = move_between(before, after)
@@ -85,7 +84,7 @@ def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
 
 
 def move_between(before: Position, after: Position) -> Move | None:
-    """Return the move, legal or not, from one position to the next; None if no single move does."""
+    """Return the move, legal or not, from one position to the next; None if there is none."""
     changed = [s for s, code in enumerate(before.board) if code != after.board[s]]
     sources = [square for square in changed if after.board[square] == EMPTY]
     if len(changed) != 2 or len(sources) != 1 or after.side == before.side:

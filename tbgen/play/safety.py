@@ -1,30 +1,24 @@
 """Safety: moves by which a side avoids losing by its own perpetual check or chase.
 
-An *idle* move neither checks nor chases. A *streak* is a run of checks, or of chases of a common
-victim, by one side; an idle move or another offence breaks it (`tbgen.play.streaks`). If play goes
-on for ever, the side with the graver endless streak loses; check is graver than chase. The *own*
-side plays by this module, the *rival* is its opponent.
+The *own* side plays by this module, the *rival* is its opponent. An *idle* move neither checks nor
+chases. A *streak* is a run of checks, or of chases of a common victim, by one side; an idle move or
+another offence breaks it (`tbgen.play.streaks`). If play goes on for ever, the side with the graver
+endless streak loses; check is graver than chase. An idle move makes a side that draws safe: the
+position after it is drawn in the table, and earlier offences no longer count.
 
+    Aim     goal of the own side: idle moves, or another way not to lose; in a direct win, a streak
+            of the rival that goes on for ever and is graver than the own one
     Node    a position with the own side to move, the streaks of both sides, and the threats of the
             rival's last move
     Edge    a move of the own side and a reply, to the next node
-    Graph   reachable nodes, at most `MAX_NODES`; few, because in a drawn position an idle move,
-            which is safe, has no edge
+    Graph   reachable nodes, at most `MAX_NODES`; few, because in a drawn position an idle move has
+            no edge
     Rank    distance of a node from success if the rival defends best (`solve`)
 
-A side that draws is safe once it makes an idle move: the position after it is drawn in the table,
-and earlier offences no longer count. If the side cannot force an idle move, it may still be able to
-break its streak again and again by another offence, such as a check after chases. If it cannot
-force that either, the position is drawn because the rival must offend as gravely for ever. A side
-that wins by the rival's offence needs two things: the rival's streak goes on for ever, and the
-winner's own streak is less grave, or is broken again and again. `Aim` has a member for each of
-these four goals.
-
-One algorithm serves all four aims: a game on the graph, in which every edge is good, neutral or
-bad. The own side succeeds if it becomes safe, or if bad edges occur finitely often and good edges
-infinitely often. Ranks fall with every move until the next good edge, so that a side that always
-moves to the lowest rank visits no node twice on the way. Under `Aim.IDLE`, the first choice, each
-position has a single node, so no position is repeated.
+Each aim is a game on the graph, in which every edge is good, neutral or bad. The own side succeeds
+if it becomes safe, or if bad edges occur finitely often and good edges infinitely often. Ranks fall
+with every move until the next good edge, so that a side that always moves to the lowest rank visits
+no node twice on the way. Under `Aim.IDLE` each position has one node, so that none is repeated.
 """
 
 from __future__ import annotations
@@ -52,7 +46,7 @@ from tbgen.rules import legal_moves
 from tbgen.tables import MissingTableError, Outcome, ProbeResult
 
 MAX_NODES = 1000
-"""Maximum number of nodes in a graph, for one aim (about a second)."""
+"""Maximum number of nodes in the graph of one aim (about a second)."""
 
 
 class EdgeKind(Enum):
@@ -68,8 +62,8 @@ class Node:
     """A position with the own side to move, and the history that matters for the aim.
 
     `own` and `rival` are the streaks of both sides, empty if irrelevant to the aim. `threats` are
-    the check or the attacks of the rival's last move; None if that move is unknown or irrelevant to
-    the aim. Which of them are offences depends on the own side's next move.
+    those of the rival's last move; None if that move is unknown or irrelevant to the aim. The own
+    side's next move decides which of them are offences.
     """
 
     position: Position
@@ -88,7 +82,7 @@ class Edge(NamedTuple):
 class MoveOption(NamedTuple):
     """A move that keeps the value of its position, and the edges: one for each unsafe reply.
 
-    Replies after which the own side is safe have no edge; so a move without edges is safe.
+    A move without edges is safe.
     """
 
     move: RootMove
@@ -96,15 +90,15 @@ class MoveOption(NamedTuple):
 
 
 Graph = dict[Node, Sequence[MoveOption]]
-"""The options at each node of the graph. Edges may lead to nodes outside, which are no keys."""
+"""The options at each node. Edges may lead to nodes that are no keys: they are outside the graph.
+"""
 
 
 class Rank(NamedTuple):
-    """Distance of a node from success if the rival defends best.
+    """Distance of a node from success if the rival defends best; lower is better.
 
     `bad` is the number of bad edges still to come. `edges` is the number of own moves up to and
-    including the next safe move, good edge, or edge to a node of lower `bad`. Lower ranks are
-    better.
+    including the next safe move, good edge, or edge to a node of lower `bad`.
     """
 
     bad: int
@@ -112,7 +106,7 @@ class Rank(NamedTuple):
 
 
 SAFE = Rank(0, 0)
-"""Rank of a move without edges: the own side is safe after every reply."""
+"""Rank of a move without edges."""
 
 
 def solve(graph: Graph) -> dict[Node, Rank]:
@@ -120,7 +114,7 @@ def solve(graph: Graph) -> dict[Node, Rank]:
 
     Solves a parity game with three priorities by nested fixpoints. The outer one is least, over the
     number of bad edges; the middle one is greatest, over good edges; the inner one is least, over
-    the edges up to a good one. Nodes outside the graph and nodes without options count as failures.
+    the edges up to a good one. Nodes outside the graph and nodes without options are failures.
     """
     ranks: dict[Node, Rank] = {}
     for bad in range(len(graph)):
@@ -141,9 +135,8 @@ def _reach_good(
 ) -> dict[Node, Rank]:
     """Return the ranks of the nodes in `region` from which the own side can force an advance.
 
-    An advance is a node in `ranked`, a good edge to a node in `region`, or a safe reply, which has
-    no edge; neutral edges may come before it. `bad` is the number of bad edges in the returned
-    ranks.
+    An advance is a node in `ranked`, a good edge to a node in `region`, or a safe move; neutral
+    edges may come before it. `bad` is the number of bad edges in the returned ranks.
     """
     inside = set(region)
     reached: dict[Node, Rank] = {}
@@ -169,7 +162,7 @@ def _reach_good(
 
 
 def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
-    """Return the rank of a move by its worst edge; None if one leads to a node without rank."""
+    """Return the rank of a move by its worst edge; None if an edge leads to a node without rank."""
     worst = SAFE
     for edge in option.edges:
         rank = ranks.get(edge.next)
@@ -181,16 +174,20 @@ def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
 
 
 class Aim(Enum):
-    """Goal of the own side with regard to the streaks of both sides (`tbgen.play.streaks`)."""
+    """Goal of the own side with regard to the streaks of both sides."""
 
     IDLE = auto()
-    """Make an idle move; streaks do not matter."""
+    """In a draw: make an idle move; streaks do not matter."""
     BREAK = auto()
-    """Break the own streak, if only by another offence; the rival's streak does not matter."""
+    """In a draw: break the own streak, if only by another offence; the rival's streak does not
+    matter.
+    """
     OUTLAST = auto()
-    """Keep the rival in an endless streak that is at least as grave as the own one."""
+    """In a draw: keep the rival in an endless streak that is at least as grave as the own one."""
     WIN = auto()
-    """Keep the rival in a streak for ever; the own one is less grave, or broken again and again."""
+    """In a direct win: keep the rival in a streak for ever; the own one is less grave, or broken
+    again and again.
+    """
 
     @property
     def depends_on_rival(self) -> bool:
@@ -200,7 +197,7 @@ class Aim(Enum):
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> EdgeKind:
         """Return the kind of an edge (a move and its reply) under this aim.
 
-        own, rival : the victims of both sides' streaks after the edge
+        own, rival : the streaks of both sides after the edge
         breaks, rival_breaks : whether the edge breaks the own or the rival's streak
         """
         if not self.depends_on_rival:
@@ -216,8 +213,8 @@ class Aim(Enum):
 class StreakGraph:
     """Graph of the moves and replies that matter for an aim, and the ranks of moves in it.
 
-    All positions are draws, or under `Aim.WIN` direct wins of the order of the first one, whose
-    value is `root`.
+    All its positions are draws, or under `Aim.WIN` direct wins of the order of `root`, the value of
+    the first one.
     """
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
@@ -239,7 +236,7 @@ class StreakGraph:
         """Return the best moves in a game's last position (`equally_good`), each with its rank.
 
         The rank is None if the rival can prevent the aim, or if the graph is too large to decide.
-        Raises `MissingTableError` if the best moves are unknown, as after the removal of a table.
+        Raises `MissingTableError` if the best moves are unknown.
         """
         start = self.node(game)
         graph, ranks = self.explore(start)
@@ -257,8 +254,7 @@ class StreakGraph:
         """Build the graph of at most `MAX_NODES` nodes reachable from `start`, and rank its nodes.
 
         The graph grows by layers: one move and one reply at a time. If the aim ignores the rival's
-        streak, growth stops once `start` has a rank. That rank is then minimal, and the nodes after
-        the best move have lower ranks.
+        streak, growth stops once `start` has a rank, which is then minimal.
         """
         graph: Graph = {}
         ranks: dict[Node, Rank] = {}

@@ -8,9 +8,8 @@
 A streak is stored as the set of its shared victims; they are squares, updated when the victims
 move. The king is the victim `KING`, chased by checks. A streak is broken by an idle move (one
 without offence), which leaves it empty, and by an offence against none of its victims, which begins
-the next streak. A capture or a pawn's advance of either side ends the streaks of both, which are
-empty after it. A streak that goes on for ever is a perpetual check or chase. A side that breaks its
-streak again and again commits neither.
+the next streak. A capture or a pawn's advance of either side leaves the streaks of both empty. A
+streak that goes on for ever is a perpetual check or chase.
 """
 
 from __future__ import annotations
@@ -67,9 +66,11 @@ class Offences:
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
         """Return the victims of a move, as squares after the reply; `KING` for a check.
 
-        `threats` are those of the move, and `replied` is the position after `reply`. Under most
-        rules an attack is a chase only if the reply removes it (`is_answered`). Under rules with
-        `CHECK_VOIDS`, a reply that gives check voids all chases of the move.
+        threats : threats of the move
+        replied : position after `reply`
+
+        Under most rules an attack is a chase only if the reply removes it (`is_answered`). Under
+        rules with `CHECK_VOIDS`, a reply that gives check voids all chases of the move.
         """
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
@@ -113,7 +114,7 @@ def extend_streak(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
 
     The new streak has the victims (squares after the reply) that streak and offence share. If they
     share none, the streak is broken and restarts with the offence. An empty streak is broken only
-    by an idle move, which is an offence without victims.
+    by an idle move, an offence without victims.
     """
     common = streak & offence
     return (common or offence), not common and (bool(streak) or not offence)

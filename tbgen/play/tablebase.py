@@ -23,18 +23,20 @@ class GameTablebase(Prober):
     ) -> RootMove | None:
         """Return a move that keeps the outcome of the position; None if there is no legal move.
 
-        `history` is the positions of the game before this one, oldest first. The move depends on
-        the value:
+        history : positions of the game before this one, oldest first
 
-        A winner makes progress with every move: a lower order, the same order and a shorter
-        distance, or a conversion. Where the best such move leads to a repetition that is judged as
-        no win, the winner makes another winning move. If the opponent must already offend for ever
-        (a direct win), the move keeps the opponent in the repetition, without an offence as grave
-        by the winner. A loser takes the longest resistance. A side that draws avoids becoming the
-        greater offender. It makes an idle move (no check, no chase), or a move on the shortest way
-        to one, or breaks its run of offences (`tbgen.play.safety`). The run of offences so far is
-        found in `history`. Raises like `probe`, and `MissingTableError` if no move with a value is
-        best (docs/values.md, "Best moves") and several moves lead to missing tables.
+        - A winner makes progress with every move: a lower order, the same order and a shorter
+          distance, or a conversion. A move into a repetition that is judged as no win is replaced by
+          another winning move.
+        - In a direct win, the move keeps the opponent in the repetition, without an offence as grave
+          by the winner.
+        - A loser takes the longest resistance.
+        - A side that draws avoids becoming the greater offender (`tbgen.play.safety`): it makes an
+          idle move (no check, no chase), or a move on the shortest way to one, or breaks its run of
+          offences, which is found in `history`.
+
+        Raises like `probe`, and `MissingTableError` if no move with a value is best
+        (docs/values.md, "Best moves") and several moves lead to missing tables.
         """
         position = as_position(position)
         root, moves = self.probe_with_moves(position)
@@ -43,8 +45,7 @@ class GameTablebase(Prober):
     def mainline(self, position: Position | str, plies: int | None = None) -> Mainline:
         """Return best play of both sides to the end, or for at most `plies` plies.
 
-        Raises like `probe`; but a table that is missing after the first position ends the line
-        without an error.
+        Raises like `probe`; but a table that is missing after the first position ends the line.
         """
         return follow_best_moves(self, as_position(position), plies)
 
@@ -59,14 +60,20 @@ def open_tablebase(
     cache_bytes: int = DEFAULT_CACHE_BYTES,
     max_open: int = DEFAULT_MAX_OPEN,
 ) -> GameTablebase:
-    """Open the tables of a directory, by default $TBGEN_TABLES or `egtb`, for probing and play.
+    """Open the tables of a directory for probing and play.
 
-    `rules` ("none", "check", "wxf", ...), `orders` (the limit on orders; 0 for tables without a
-    limit) and `minor_chases` may be left out where the directory has one rule set. With
-    `minor_chases`, an advisor or elephant that attacks a protected rook, knight or cannon chases
-    it. `metric` ("dtm", "dtc") is the preferred one where a material has tables of both, and may be
-    left out where none has. A single table is used whatever its metric; results state it. Decoded
-    blocks take at most `cache_bytes`, and at most `max_open` files are open.
+    path : the directory; None for $TBGEN_TABLES or else `egtb`
+    rules : name of the rules ("none", "check", "wxf", ...)
+    orders : limit on orders, 0 for tables without a limit
+    minor_chases : whether an advisor or elephant that attacks a protected rook, knight or cannon
+        chases it
+    metric : "dtm" or "dtc", preferred where a material has tables of both
+    cache_bytes : maximum bytes of decoded blocks
+    max_open : maximum number of open files
+
+    `rules`, `orders` and `minor_chases` may be left out where the directory has one rule set,
+    `metric` where no material has tables of both metrics. A single table is used whatever its
+    metric.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs
