@@ -26,14 +26,14 @@ class GameTablebase(Prober):
         history : positions of the game before this one, oldest first
 
         - A winner makes progress with every move: a lower order, the same order and a shorter
-          distance, or a conversion. A move into a repetition that is judged as no win is replaced by
-          another winning move.
-        - In a direct win, the move keeps the opponent in the repetition, without an offence as grave
-          by the winner.
+          distance, or a conversion. A move into a repetition that is judged as no win is replaced
+          by another winning move.
+        - In a direct win, the move keeps the opponent in the repetition, without an offence as
+          grave by the winner.
         - A loser takes the longest resistance.
         - A side that draws avoids becoming the greater offender (`tbgen.play.safety`): it makes an
-          idle move (no check, no chase), or a move on the shortest way to one, or breaks its run of
-          offences, which is found in `history`.
+          idle move (no check, no chase), or a move on the shortest way to one, or breaks its run
+          of offences, which is found in `history`.
 
         Raises like `probe`, and `MissingTableError` if no move with a value is best
         (docs/values.md, "Best moves") and several moves lead to missing tables.

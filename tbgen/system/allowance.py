@@ -7,8 +7,7 @@
     RLIMIT_DATA       `ulimit -d`: private memory, without pages of files
     RLIMIT_AS         `ulimit -v`: address space, which includes arrays on disk
 
-`tbgen.retrograde.memory` computes the memory that a table needs. All limits are read on Linux. On
-macOS, total memory takes the place of free memory, and there are no control groups. On Windows,
+On macOS, total memory takes the place of free memory, and there are no control groups. On Windows,
 the only limit is free memory, or `--memory`.
 """
 
@@ -25,10 +24,9 @@ ROOT = Path("/")
 _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _GROUP_USAGES = ("memory.current", "memory.usage_in_bytes")
 _GROUP_FILES = ("total_inactive_file", "total_active_file"), ("inactive_file", "active_file")
-"""Names of the entries of a control group's `memory.stat` that count cached file pages.
-
-Pairs (inactive, active). The first pair exists only in version 1, where it includes nested
-groups; version 2 uses the second pair.
+"""Names of the entries (inactive, active) of a control group's `memory.stat` that count cached file
+pages. The first pair exists only in version 1, where it includes nested groups; version 2 uses the
+second pair.
 """
 
 
@@ -65,7 +63,7 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
 
 
 def _groups(root: Path) -> Iterator[Path]:
-    """Yield the folders of this process's control groups, of each hierarchy the innermost first.
+    """Yield the folders of this process's control groups, in each hierarchy the innermost first.
 
     The hierarchies are those of version 2, and of version 1 with the controller `memory`.
     """

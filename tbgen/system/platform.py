@@ -1,9 +1,8 @@
 """Functions of the operating system: files and locks, memory, processes, signals, imports.
 
 The functions exist on POSIX systems (Linux, macOS) and on Windows; a docstring says where the
-systems differ. Most code that depends on the system is here; a few other modules test `WINDOWS`,
-too. On Windows, a file cannot be renamed or removed while it is open, signals of other processes
-end a process at once, and processes inherit no file descriptors.
+systems differ. On Windows, a file cannot be renamed or removed while it is open, signals of other
+processes end a process at once, and processes inherit no file descriptors.
 """
 
 from __future__ import annotations
@@ -38,18 +37,18 @@ except ImportError:
     import msvcrt
 
 WINDOWS = fcntl is None
-"""Whether this system is Windows, rather than a POSIX system."""
+"""Whether this system is Windows, not a POSIX system."""
 
 _seeking = threading.Lock()
-"""Lock for seek and read, which must not be separated, on systems without `os.pread`."""
+"""Lock for seek and read, which belong together, on systems without `os.pread`."""
 
 _LOCKED_BYTE = (1 << 31) - 2
 """Offset of the byte that a lock covers on Windows, the largest that `msvcrt.locking` takes. Other
-processes cannot read a locked byte, but they do not read the files that are locked.
+processes cannot read a locked byte, so no content of a file may lie there.
 """
 
 _LOCK_SECONDS = 0.1
-"""Time between two attempts to get a lock, on Windows."""
+"""Seconds between two attempts to get a lock, on Windows."""
 
 _M_MMAP_THRESHOLD = -3
 """Constant of glibc's `mallopt`, which Python does not define."""
@@ -71,7 +70,7 @@ _WRITE_FLAGS = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
 
 
 def require_regular(descriptor: int, path: Path) -> int:
-    """Return the descriptor if it is that of a regular file; else close it and raise `OSError`."""
+    """Return the descriptor of a regular file; close any other one and raise `OSError`."""
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
@@ -81,8 +80,8 @@ def require_regular(descriptor: int, path: Path) -> int:
 def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
     """Open or create a file of this program, such as a lock file, to read and write.
 
-    `flags` are further flags of `os.open`. Raises `OSError`, also if `path` is something else than
-    a regular file, or a symbolic link (on systems with `O_NOFOLLOW`).
+    `flags` are further flags of `os.open`. Raises `OSError`, also for a path that is no regular
+    file, and for a symbolic link (on systems with `O_NOFOLLOW`).
     """
     try:
         descriptor = os.open(path, _WRITE_FLAGS | flags, 0o666)
@@ -124,7 +123,7 @@ def _lock_byte(descriptor: int) -> bool:
 
 
 def rename_and_close(file: BinaryIO, path: Path, to: Path) -> None:
-    """Rename an open file, replacing a file `to`, and close it; a lock lasts until then.
+    """Rename an open file to `to`, replacing a file there, and close it; a lock lasts until then.
 
     On Windows the file is closed first, which ends the lock. Raises `OSError`, on Windows also if
     `to` is open.
@@ -138,7 +137,8 @@ def rename_and_close(file: BinaryIO, path: Path, to: Path) -> None:
 def remove_and_close(file: BinaryIO, path: Path) -> None:
     """Remove an open file and close it; a lock lasts until then.
 
-    On Windows the file is closed first, which ends the lock, and stays if it is open elsewhere.
+    On Windows the file is closed first, which ends the lock; it is not removed if it is open
+    elsewhere.
     """
     if WINDOWS:
         file.close()
@@ -167,11 +167,11 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 
 
 def process_memory(root: Path = Path("/")) -> list[int]:
-    """Return the seven numbers of this process's `/proc/self/statm`, in bytes.
+    """Return the seven numbers of this process's `/proc/self/statm`, in bytes; 0 without this file.
 
     Number 0 is the address space, 1 the resident memory, 2 the part of 1 that is shared or belongs
-    to files, 5 the private and writable part of 0 with the stack, resident or not. All are 0 on
-    systems without this file. `root` is the folder that contains `proc`.
+    to files, 5 the private and writable part of 0 with the stack, resident or not. `root` is the
+    folder that contains `proc`.
     """
     try:
         pages = (root / "proc/self/statm").read_text("ascii").split()
@@ -230,7 +230,7 @@ def anonymous_pages(size: int) -> mmap.mmap:
 
 
 def allocate(descriptor: int, size: int) -> None:
-    """Give an empty file its size, with all its room on the disk where the system can reserve it.
+    """Give an empty file its size, and reserve its room on the disk where the system can.
 
     Raises `OSError` if the disk is full. Where no room can be reserved (macOS), a page that is
     written later to a full disk ends the process.
@@ -242,10 +242,10 @@ def allocate(descriptor: int, size: int) -> None:
 
 
 def release_pages(pages: mmap.mmap) -> None:
-    """Return mapped pages to the system, where possible.
+    """Return mapped pages to the system; does nothing on Windows.
 
     Pages of a file keep their contents. Anonymous pages become 0 on Linux, and may keep their
-    contents on macOS. On Windows nothing changes.
+    contents on macOS.
     """
     if not WINDOWS:
         pages.madvise(mmap.MADV_DONTNEED)
@@ -275,18 +275,18 @@ def resident_bytes() -> int:
 
 
 def stack_bytes() -> int:
-    """Return the stack size of a new thread in bytes, assuming 8 MiB if there is no limit."""
+    """Return the stack size of a new thread in bytes; 8 MiB without a limit."""
     limit = resource_limit("RLIMIT_STACK")
     return threading.stack_size() or (8 << 20 if limit == sys.maxsize else limit)
 
 
 def trim_process() -> None:
-    """Return idle memory to the system, where possible; call again after loading kernels.
+    """Return idle memory to the system, where possible; does nothing on Windows.
 
-    The code pages of numba's compiler, 30 MiB and more, are dropped; the system reads them again if
-    needed. After the call, with glibc, each array of a MiB or more that numpy allocates gets pages
-    of its own, which return to the system when the array is freed. By default, each freed array
-    may raise this minimum size, up to 32 MiB. Does nothing on Windows.
+    Drops the code pages of numba's compiler, 30 MiB and more, which are read again if needed: call
+    this after loading kernels. With glibc, each array of a MiB or more that numpy allocates from
+    now on gets pages of its own, which return to the system with the array. By default, each freed
+    array may raise this minimum size, up to 32 MiB.
     """
     if WINDOWS:
         return
@@ -321,7 +321,7 @@ OWN_GROUP: dict[str, Any] = (
 def inherit(connection: Connection) -> dict[str, Any]:
     """Return options of `subprocess.Popen` for a process that uses a connection (`inherited`).
 
-    On Windows, the handle of the connection becomes inheritable.
+    On Windows, makes the handle of the connection inheritable.
     """
     if not WINDOWS:
         return {"pass_fds": (connection.fileno(),)}
@@ -348,7 +348,7 @@ def inherited(number: int) -> Connection:
 
 
 def interrupt_self(number: signal.Signals) -> None:
-    """Raise a signal in the main thread of this process; called in another thread.
+    """Raise a signal in the main thread, from another thread.
 
     On Windows, the handler runs once the main thread executes Python code again.
     """
@@ -371,7 +371,7 @@ def safe_path() -> Iterator[None]:
     """Context manager: Python processes started inside import nothing from the current directory.
 
     For processes that a library starts; `python_command` does the same for our own. Sets the
-    environment variable `PYTHONSAFEPATH` of this process, and restores it at the end.
+    environment variable `PYTHONSAFEPATH`, and restores it at the end.
     """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
@@ -395,7 +395,7 @@ def import_permanently(name: str) -> ModuleType:
     """Import a large module, and exempt all objects that exist then from garbage collection.
 
     Garbage collection is off during the import: it would take a tenth of the time of starting the
-    program. A second call with the same name returns the module, and exempts nothing more.
+    program. A second call with the same name only returns the module.
     """
     collecting = gc.isenabled()
     gc.disable()

@@ -1,9 +1,9 @@
 """Scalar functions: one source, run as plain Python or compiled into kernels.
 
-A function marked `@scalar` takes integers, and arrays or `bytes` of integers. The mark leaves an
-ordinary Python function: importing it costs nothing, and probing from Python needs no compiler.
-Importing `tbgen.compiling.jit`, and numba with it, makes all marked functions callable from
-kernels. So the index and the rules have one definition each.
+A function marked `@scalar` takes integers, and arrays or `bytes` of integers. It remains an
+ordinary Python function, so that probing from Python needs no compiler. Importing
+`tbgen.compiling.jit`, and numba with it, makes all marked functions callable from kernels. So the
+index and the rules have one definition each.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _compilers: list[Callable[[Callable[..., Any]], Any]] = []
 
 
 def scalar(function: Function) -> Function:
-    """Mark a function of integers and arrays as callable from kernels, too; return it unchanged."""
+    """Mark a function as callable from kernels, too; return it unchanged."""
     _marked.append(function)
     for compiler in _compilers:
         compiler(function)
@@ -24,9 +24,9 @@ def scalar(function: Function) -> Function:
 
 
 def use_compiler(compiler: Callable[[Callable[..., Any]], Any]) -> None:
-    """Call `compiler`, which makes a function callable from kernels, for every marked function.
+    """Call `compiler` for every marked function, now and whenever one is marked later.
 
-    Functions that are marked later are passed to `compiler`, too.
+    `compiler` makes a function callable from kernels.
     """
     _compilers.append(compiler)
     for function in _marked:

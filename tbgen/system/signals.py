@@ -1,9 +1,9 @@
 """Signals that end the program, handled like Ctrl-C.
 
     SIGINT    Ctrl-C: KeyboardInterrupt, as usual in Python; exit status 130
-    SIGTERM   request to end, by a batch system or a container: handled like SIGINT
-    SIGHUP    the terminal was closed: handled like SIGINT
-    SIGBREAK  Ctrl-Break, or the window was closed, on Windows: handled like SIGINT
+    SIGTERM   request to end, by a batch system or a container
+    SIGHUP    the terminal was closed
+    SIGBREAK  Ctrl-Break, or the window was closed, on Windows
 
 Signals stay ignored if the program was started with them ignored (`nohup`).
 """
@@ -18,7 +18,7 @@ from types import FrameType
 
 _NAMES = "SIGTERM", "SIGHUP", "SIGBREAK"
 _STOPS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
-"""Signals of `_NAMES` that this system has; they are handled like Ctrl-C."""
+"""Signals of `_NAMES` that this system has."""
 
 _RETRY_SECONDS = 0.02
 
@@ -26,9 +26,9 @@ _RETRY_SECONDS = 0.02
 def take_signals() -> None:
     """Handle the signals of `_STOPS` like Ctrl-C, unless ignored; called also in worker processes.
 
-    Python drops an exception raised in a destructor or callback. A `KeyboardInterrupt` that was
-    dropped is raised again soon after (`_raise_later`): for this, `sys.unraisablehook` is replaced,
-    and the handler of SIGALRM. Must be called in the main thread.
+    Python drops an exception raised in a destructor or callback. To raise a dropped
+    `KeyboardInterrupt` again (`_raise_later`), replaces `sys.unraisablehook` and the handler of
+    SIGALRM. Must be called in the main thread.
     """
     sys.unraisablehook = _raise_later
     if hasattr(signal, "SIGALRM"):
@@ -41,8 +41,8 @@ def take_signals() -> None:
 def leave_signals() -> None:
     """Restore the default handlers before the exit, so that a further signal ends the process.
 
-    Signals that are ignored stay ignored. A dropped `KeyboardInterrupt` is not raised again, except
-    on Windows if its timer (`_raise_later`) has been started.
+    Signals that are ignored stay ignored. A dropped `KeyboardInterrupt` is no longer raised again,
+    except on Windows if its timer (`_raise_later`) has been started.
     """
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -68,8 +68,8 @@ def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
     """Report an exception that Python has dropped; raise a `KeyboardInterrupt` again.
 
     Python calls this hook (`sys.unraisablehook`) for exceptions in destructors, and in functions
-    called by the garbage collector or a compiled library. The exception is raised again after
-    `_RETRY_SECONDS`, by SIGALRM or, on Windows, by a thread.
+    called by the garbage collector or a compiled library. SIGALRM or, on Windows, a thread raises
+    the exception again after `_RETRY_SECONDS`.
     """
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(dropped)

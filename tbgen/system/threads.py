@@ -1,7 +1,7 @@
 """Thread pools, started only if the memory limits of the process leave enough for them.
 
 If a limit such as `ulimit -v` is reached while a thread starts, the thread ends without a signal,
-and the thread that started it waits forever (CPython 3.11). So the limits are checked first.
+and the thread that started it waits forever (CPython 3.11).
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from tbgen.system.platform import memory_left, stack_bytes
 
 _START_BYTES = 16 << 20
-"""Bytes that the limits must leave to a new pool, besides the stacks of its threads."""
+"""Least bytes of memory for a new pool, besides the stacks of its threads."""
 
 
 def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:
     """Return a pool of threads whose names begin with `name`.
 
-    Submit its first tasks at once, while the memory that was checked is still available. Raises
-    `MemoryError` if the process's limits leave too little memory.
+    Submit the first tasks at once, while the memory that was checked is still available. Raises
+    `MemoryError` if the limits of the process leave too little memory.
     """
     if min(memory_left()) < threads * stack_bytes() + _START_BYTES:
         raise MemoryError(f"no room for {threads} threads")
