@@ -11,8 +11,8 @@
     opponent   opponent on the board, played by the engine (`serve`)
 
 All other modules are commands, listed in `GROUPS`. A command reads options, calls the packages
-below, and prints. Answers about positions, messages and exit statuses are in `tbgen.answers`,
-shared with the board. `tbgen --help` prints `GROUPS` and imports no command.
+below, and prints. `tbgen.answers`, shared with the board, has answers about positions, messages and
+exit statuses.
 """
 
 from __future__ import annotations

@@ -32,11 +32,11 @@ from tbgen.tables.names import Metric
 from tbgen.tables.rule_sets import RuleSet
 
 _LONG_SECONDS = 24 * 3600
-"""Planned seconds of a build above which it needs `--yes`."""
+"""Planned seconds above which a build needs `--yes`."""
 _TOTALS_SECONDS = 60
-"""Planned seconds of a build above which its totals are printed first."""
+"""Planned seconds above which the totals of a build are printed first."""
 _MAX_NAMED = 8
-"""Most materials that a suggested command names."""
+"""Maximum number of materials in a suggested command."""
 
 
 @click.command(cls=Command)
@@ -150,15 +150,15 @@ def _check_first(
 ) -> None:
     """Raise `InputError` or `NotEnoughMemoryError` if the unfinished tables should not be built.
 
-    The reasons are too little disk, too little memory for one of several tables, and an estimate
-    above a day without `--yes`. Prints a note if the disk may become full, and the totals if the
-    estimate is above a minute.
-
     memory : bytes that the build may use, 0 for all free memory
     threads : number of threads of all tables together; with a cluster, of each table
     jobs : number of tables built at once
     here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length (`--yes`)
+
+    The reasons are too little disk, too little memory for one of several tables, and an estimate
+    above a day without `--yes`. Prints a note if the disk may become full, and the totals if the
+    estimate is above a minute.
     """
     if not collection.unfinished:
         return
@@ -188,7 +188,8 @@ def _on_this_machine(
 ) -> tuple[SetProgress, Outcome]:
     """Build the tables on this machine: in this process, or several at once in worker processes.
 
-    jobs : number of processes, 0 for `auto`; cores : number of threads of all tables together
+    jobs : number of processes, 0 for `auto`
+    cores : number of threads of all tables together
     memory : bytes for all tables together, 0 for free memory
     profile : whether to print the cost of each phase; only for builds in this process
     keep_going : whether to continue after a failure, with tables that do not need the failed one
@@ -265,7 +266,7 @@ def _on_cluster(
 
 
 def _suggest(built: list[Material]) -> None:
-    """Suggest commands to run next, on a terminal, with the tables just built as examples."""
+    """Suggest commands to run next, with the tables just built as examples."""
     names = " ".join(map(str, built)) if len(built) <= _MAX_NAMED else "MATERIAL..."
     show_next(
         (f"tbgen verify --closure {names}", "proves them from the rules"),

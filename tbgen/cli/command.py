@@ -1,6 +1,6 @@
 """Class of every command: answers on stdout, errors on stderr.
 
-An expected error is printed to stderr as one line of message, and a line of hint if it has one; it
+An expected error is printed to stderr as a line of message, and a line of hint if it has one; it
 decides the exit status. With `--json`, stdout also has `{"input","error","hint"}`.
 TBGEN_TRACEBACK=1 prints the traceback, too.
 """
@@ -26,8 +26,8 @@ HELP_NAMES = ["-h", "--help"]
 Answer = TypeVar("Answer")
 
 _TO_LOAD_NUMPY = 96 << 20
-"""Bytes of address space that numpy needs to load: numpy 2.4 could be loaded with this much
-beside the interpreter's 20 MiB (`python -m tests.faults.limits --only addresses`).
+"""Bytes of address space that numpy needs to load; measured with numpy 2.4 by `python -m
+tests.faults.limits --only addresses`.
 """
 
 
@@ -36,8 +36,8 @@ def describe(error: BaseException, tables_option: str = "") -> failures.Failure 
 
     Like `failures.describe`, but also for exceptions of click.
 
-    tables_option : text such as ` --tables DIR`, which is appended to the command in the hint for a
-        missing table
+    tables_option : text such as ` --tables DIR`, appended to the command that the hint for a
+        missing table suggests
     """
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
@@ -68,15 +68,15 @@ def answer_lines(
     show: Callable[[Answer], object],
     lines: Iterable[Line] | None = None,
 ) -> int:
-    """Answer every line of standard input, or of `lines`; return the worst exit status.
-
-    If a line cannot be answered, the failure is printed, and the next line is read. The worst
-    status is the largest number. A broken pipe, and an exception that is a bug, is raised; so is
-    `InputError` for standard input in UTF-16.
+    """Answer every line of standard input, or of `lines`; return the worst (largest) exit status.
 
     context : context of the command, whose parameter `as_json` decides the form of failures
     answer : returns the answer to the text of a line, or raises
     show : prints an answer, as a line or as JSON
+
+    If a line cannot be answered, the failure is printed, and the next line is read. Raises an
+    exception that is a bug, an error of a broken pipe, and `InputError` for standard input in
+    UTF-16.
     """
     worst = failures.OK
     for line in read_lines() if lines is None else lines:
@@ -104,7 +104,7 @@ def show_traceback() -> None:
 
 
 class _Reporting(click.Command):
-    """Base class of all commands and of their group: reports errors and sets the exit status."""
+    """Base class of the commands and their group: reports errors and sets the exit status."""
 
     def main(
         self,
@@ -116,9 +116,9 @@ class _Reporting(click.Command):
     ) -> Any:
         """Run the command line, and exit; overrides click's method.
 
-        Reports errors of the arguments, and errors while a command is loaded; bugs are raised. If
+        Reports errors of the arguments, and errors while a command is loaded; raises bugs. If
         `standalone_mode` is False, raises all these errors, and returns the command's result or
-        exit status. Closed standard streams of the process are replaced.
+        exit status.
         """
         _replace_closed_streams()
         never_fail_to_write()
@@ -134,7 +134,7 @@ class _Reporting(click.Command):
 
 
 class Group(_Reporting, click.Group):
-    """Base class of the click group `tbgen`, which loads and runs one of its commands."""
+    """Base class of the click group `tbgen`."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Load and run a command; overrides click's method.
@@ -165,8 +165,8 @@ class Command(_Reporting):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and report its errors; overrides click's method.
 
-        Usage errors, which `main` reports, and bugs are raised. A broken pipe is not reported, but
-        sets the exit status.
+        Raises bugs, and usage errors, which `main` reports. A broken pipe only sets the exit
+        status.
         """
         try:
             answer = super().invoke(ctx)
@@ -185,7 +185,7 @@ def _report(error: BaseException, ctx: click.Context | None, *, as_json: bool = 
     """Report an exception and return the exit status; raise the exception again if it is a bug.
 
     ctx : context of the command that failed; None if the error came before the command ran
-    as_json : whether to print the failure as JSON, too; `--json` in `ctx` also has this effect
+    as_json : whether to print the failure as JSON, too, even without `--json` in `ctx`
     """
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click treats it as Ctrl-D at a prompt
@@ -220,8 +220,9 @@ def _main_argument(ctx: click.Context) -> str:
 def _replace_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    Reading stdin and writing stdout then fail, and text for stderr is discarded. Otherwise a file
-    opened later could get the descriptor of a closed stream, and receive the stream's output.
+    Otherwise a file opened later could get the descriptor of a closed stream, and receive the
+    stream's output. Reading the new stdin and writing the new stdout fail; text for stderr is
+    discarded.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")

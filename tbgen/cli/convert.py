@@ -23,7 +23,7 @@ from tbgen.notation import (
 )
 
 _BOARD_LINES = 20
-"""More lines than a board may have; further ones are not read."""
+"""Maximum number of lines read for a board; no board has so many."""
 
 _SIDES = click.Choice([side.name.lower() for side in Side])
 

@@ -1,6 +1,6 @@
 """`tbgen doctor`: properties of the environment that matter to tables.
 
-Versions are read from package metadata: importing numba would take longer than everything else.
+Versions are read from package metadata, since importing numba would take long.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def _version(package: str) -> str | None:
 def _kernel_cache() -> dict[str, Any]:
     """Describe as JSON the folder for compiled kernels, with the fields of `_directory`.
 
-    The folder is that in which kernels are stored (`find_kernel_folder`). If there is none, the
-    usual folder (`usual_folder`) is described, or else the root directory; then `writable` is
-    False. `usual` is the path of the usual folder. It is None for a user without a home directory
-    if $NUMBA_CACHE_DIR and $XDG_CACHE_HOME are unset.
+    It is the folder in which kernels are stored (`find_kernel_folder`). If there is none,
+    `writable` is False, and the usual folder (`usual_folder`) is described, or else the root
+    directory. `usual` is the path of the usual folder; None for a user without a home directory if
+    $NUMBA_CACHE_DIR and $XDG_CACHE_HOME are unset.
     """
     found, usual = find_kernel_folder(), usual_folder()
     answer = _directory(found or usual or Path(os.sep))
@@ -88,8 +88,8 @@ def _directory(path: Path) -> dict[str, Any]:
     """Describe a directory as JSON: path, existence, writability and free bytes.
 
     The path is absolute unless the working directory has been removed. If nothing has this path,
-    writability and free bytes are those of the nearest parent that exists. If that or the path is a
-    file, `writable` is False.
+    writability and free bytes are those of the nearest parent that exists. A file counts as not
+    writable.
     """
     existing = path
     # Unlike `Path.exists`, `os.path.exists` raises no error in an unreadable folder.
@@ -131,7 +131,7 @@ def _try_numba() -> dict[str, Any]:
     """Import numba, compile and run a function; return JSON for the answer's member `numba`.
 
     `cache_folder` is the folder of kernels, `compiles` whether the function's result was right.
-    Errors of numba pass through.
+    Raises the errors of numba.
     """
     import numba
 

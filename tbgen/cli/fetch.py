@@ -114,11 +114,11 @@ def _fetch_one(
 ) -> tuple[str, failures.Failure | None]:
     """Fetch the file of an index entry unless it is present; `line` shows progress and errors.
 
+    label : beginning of the lines that report progress
+
     Returns ("fetched", None), ("present", None), or ("failed", failure). Failures are an error of
     the sources, another file of that name, and a locked table. Other errors, such as a full disk,
     pass through.
-
-    label : beginning of the lines that report progress
     """
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file

@@ -107,10 +107,7 @@ def find(
 
 
 def _write_csv(found: Search) -> None:
-    """Write a header line, and a CSV line for each position found, to stdout.
-
-    `side` is 0 Red, 1 Black; the outcome is 1, 0 or -1; the plies of a draw are 0.
-    """
+    """Write a header line, and a CSV line for each position found, to stdout (docs/values.md)."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     columns = COLUMNS if found.query.study else COLUMNS[:-1]
     writer.writerow(columns)
@@ -121,7 +118,7 @@ def _write_csv(found: Search) -> None:
 
 
 def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> bool:
-    """Write a PGN game for each position found, to stdout: best play from the position.
+    """Write a PGN game of best play from each position found, to stdout.
 
     Returns False if a table is missing for some line, which then ends with a comment.
     """
@@ -140,10 +137,10 @@ def _write_pgn(found: Search, tables: GameTablebase, notation: str) -> bool:
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
     """Write one JSON object to stdout: the positions of a search, or only their number.
 
+    found : the search, or the number of its positions
+
     Nothing is written before the search has ended. So after an error stdout has only the object of
     the error.
-
-    found : the search, or the number of its positions
     """
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}

@@ -142,10 +142,10 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
 
     If any line begins with a tag, a move number or a move, the text is split into games of several
     lines, and the result is a list. Otherwise each line is a game, and the result is an iterator.
-    Of standard input only the lines up to the first that is not just a comment are examined.
+    Of standard input only the lines up to the first that is not just a comment are tested.
 
-    Raises `OSError` for an unreadable file, `InputError` for a file without a game, for UTF-16, and
-    for an overlong line of a text that is split.
+    Raises `OSError` for an unreadable file, and `InputError` for a file without a game, for UTF-16,
+    and for an overlong line of a text that is split.
     """
     lines: Iterator[Line] = iter(())
     if name == "-":
@@ -172,7 +172,8 @@ def _show(found: _Answer, *, notation: str, as_json: bool, in_one_line: bool = F
 
     notation : notation of the plies
     as_json : whether to print JSON instead
-    in_one_line : whether to print only one line: verdict, reason, and a different earlier verdict
+    in_one_line : whether to print only verdict, reason, and a different earlier verdict, in one
+        line
     """
     if as_json:
         show_json(found.as_json())

@@ -58,8 +58,8 @@ def show_next(*steps: tuple[str, str]) -> None:
 
     steps : pairs of a command line and its purpose
 
-    The options on tables and rule set that the user has typed are appended to each command line,
-    except `--minor-chases`. The running command must have these options.
+    Appends `--tables`, `--rules`, `--orders` and `--no-minor-chases` to each command line, if the
+    user has typed them. The running command must have these options.
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
@@ -76,7 +76,7 @@ def show_next(*steps: tuple[str, str]) -> None:
 def typed_options(context: click.Context, *names: str) -> str:
     """Return text like ` --tables DIR` with those of the named options that the user has typed.
 
-    The text is empty if there are none. All of `names` are options with a value.
+    The text is empty if there are none. All of `names` must be options with a value.
     """
     return "".join(
         f" --{name} {shlex.quote(str(context.params[name]))}"

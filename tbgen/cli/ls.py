@@ -125,8 +125,8 @@ def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | 
 def _errors_in(entry: dict[str, Any], statuses: list[int], line: LiveLine) -> Iterator[None]:
     """Return a context that prints and suppresses an expected exception raised inside.
 
-    The exception's message and hint are added to `entry`, its exit status is appended to
-    `statuses`. `line` is cleared before the message is printed. Bugs are raised.
+    Adds the message and hint to `entry`, and the exit status to `statuses`; clears `line` before
+    printing. Bugs are raised.
     """
     try:
         yield

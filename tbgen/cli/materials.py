@@ -24,7 +24,7 @@ class MaterialChoice:
     """Materials that a user has selected: by words, and by greatest numbers of men and attackers.
 
     `men` or `attackers` is None if the user gave no such limit. `tbgen.building.sets` parses the
-    words (MATERIAL...), and matches them with the tables that are present.
+    words (MATERIAL...).
     """
 
     words: tuple[str, ...]
@@ -39,7 +39,7 @@ class MaterialChoice:
         """Return the selected materials: some of `present`, and any that a word names exactly.
 
         Without words and limits, all of `present` are selected. Raises `InputError` for an invalid
-        word, and if no material that the words name is within the limits. Raises `OSError` for an
+        word, and if no material that the words name is within the limits; `OSError` for an
         unreadable @FILE.
         """
         return materials_among(present, self.words, self.men, self.attackers)
@@ -47,7 +47,7 @@ class MaterialChoice:
     def required(self, present: Collection[Material], directory: Path) -> list[Material]:
         """Return the selected materials like `among`; raise `InputError` if there are none.
 
-        directory : that of the tables, for the message
+        directory : directory of the tables, for the message
         """
         chosen = self.among(present)
         if chosen:

@@ -2,8 +2,8 @@
 
     start, moves  ->  UCCI  ->  `tbgen engine`  ->  a move
 
-The process starts with the first request and ends with the server. If the process does not answer
-in time, it is killed, and the next request starts another one.
+The process starts with the first request and ends with the server. If it does not answer in time,
+it is killed, and the next request starts another one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REPLY_SECONDS = 8.0
 
 
 class Opponent:
-    """Thread-safe callable that returns the engine's move; keeps the process between two calls.
+    """Thread-safe callable that returns the engine's move.
 
     directory : directory of the engine's tables
     rules : name of the rules under which the engine plays

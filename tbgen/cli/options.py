@@ -1,7 +1,7 @@
 """Options that several commands share, as decorators, and the selected tables.
 
-A command that reads tables uses `table_options` and receives one `Selection`. A command that
-builds or judges needs a definite rule set, and has other options for it.
+A command that reads tables uses `table_options` and receives one `Selection`. A command that builds
+tables needs one definite rule set, and uses `rule_set_options`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DEFAULT_RULES = "wxf"
 """Default rules for building tables and judging games."""
 
 MAX_THREADS = 1024
-"""Most threads, and most processes, that a user may request."""
+"""Maximum of threads, and of processes, that a user may request."""
 
 _SIZE = re.compile(
     r"(\d{1,15}(?:\.\d{1,15})?(?:e\d{1,2})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE | re.ASCII
@@ -41,7 +41,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 def size(value: str | int) -> int:
     """Parse a number of bytes, at least 1 MiB: `900M`, `1.5GiB`, `1e9`; 1 K is 1024.
 
-    An integer (an option's default) is returned unchanged. Other text raises `click.BadParameter`.
+    Returns an integer (an option's default) unchanged. Raises `click.BadParameter` for other text.
     """
     if isinstance(value, int):
         return value
@@ -70,7 +70,7 @@ def directory(value: str | Path) -> Path:
 def jobs(value: str | int) -> int:
     """Return a number of processes, 1 to `MAX_THREADS`; 0 for `auto`, and for the integer 0.
 
-    Anything else, also the text `0`, raises `click.BadParameter`.
+    Raises `click.BadParameter` for anything else, also for the text `0`.
     """
     if value in ("auto", 0):
         return 0
@@ -114,7 +114,7 @@ tables_option = click.option(
     "--tables", type=directory, envvar="TBGEN_TABLES", default=_default_tables, metavar="DIR",
     help="The directory of the tables. Default: $TBGEN_TABLES, else ./egtb.",
 )  # fmt: skip
-"""Decorator that adds `--tables DIR`, as the parameter `tables` (a `Path`)."""
+"""Decorator that adds `--tables DIR`, as the parameter `tables`: a `Path`."""
 
 
 def rules_option(default: str | None = None, *, judges: bool = False) -> Callable[..., Any]:
@@ -172,7 +172,7 @@ threads_option = click.option(
     default=min(usable_cores(), MAX_THREADS),
     help="Number of threads. Default: all cores.",
 )  # fmt: skip
-"""Decorator that adds `--threads`, as `threads`; default: all cores, at most `MAX_THREADS`."""
+"""Decorator that adds `--threads`, as the parameter `threads`."""
 
 memory_option = click.option(
     "--memory", type=size, default=0, metavar="SIZE",
@@ -204,7 +204,7 @@ notation_option = click.option(
     "--notation", type=click.Choice(MOVE_NOTATIONS), default="iccs",
     help="Notation of moves. Default: iccs (h2e2).",
 )  # fmt: skip
-"""Decorator that adds `--notation`, as the parameter `notation`."""
+"""Decorator that adds `--notation`, as the parameter `notation`: a name."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class Selection:
     """Tables of `directory` that options select.
 
     `choice` admits rule sets. `metric` ("dtm", "dtc") is preferred if a material has tables of
-    both. If it is None, probing such a material raises `RulesMismatchError`.
+    both; without it, probing such a material raises `RulesMismatchError`.
     """
 
     directory: Path
@@ -233,12 +233,12 @@ class Selection:
         return opened
 
     def present(self, opened: GameTablebase, *, wdl: bool = False) -> list[Material]:
-        """Return the materials of the tables in `opened`, which is a result of `open`.
+        """Return the materials of the tables in `opened`, a result of `open`.
+
+        wdl : whether to return the materials of win-draw-loss files instead, which have no metric
 
         Only tables of the rule set of `opened` count, and only those of `metric` unless it is None.
         Raises `RulesMismatchError` if there are several rule sets.
-
-        wdl : whether to return the materials of win-draw-loss files instead, which have no metric
         """
         rule_set = opened.rule_set
         names = opened.available_wdl() if wdl else [

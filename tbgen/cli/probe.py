@@ -80,7 +80,7 @@ def probe(
 def _probe(opened: GameTablebase, notation: str, explain: bool, text: str) -> dict[str, Any]:
     """Return the JSON answer for the position in `text`; raises errors of parsing and probing.
 
-    explain : whether to name the offence by which the loser loses, if repetition rules decide
+    explain : if repetition rules decide, whether to name the offence by which the loser loses
     """
     position = parse_position(text)
     result, moves = opened.probe_with_moves(position)

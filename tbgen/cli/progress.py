@@ -1,9 +1,8 @@
 """Progress of a build on stderr: on a terminal a line that is overwritten, and lines that stay.
 
 A line stays for each table that was built, and for notes. Without a terminal, a line is also
-printed every ten seconds while a table is built. In a build of more than `LARGE_SET` tables, tables
-have no lines of their own; without a terminal, a line is printed every minute. The caller prints
-failures of tables.
+printed every ten seconds. In a build of more than `LARGE_SET` tables, tables have no lines of their
+own; without a terminal, a line is then printed every minute. The caller prints failures of tables.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ LARGE_SET_SECONDS = 60.0
 """Seconds between lines about a set of more than `LARGE_SET` tables, without a terminal."""
 
 _TIME_LEFT_SECONDS = 2.0
-"""Seconds after which the displayed estimate of the remaining time is computed again."""
+"""Seconds after which the displayed remaining time is estimated again."""
 
 _MAX_NAMED = 4
-"""Greatest number of running tables whose names are displayed."""
+"""Maximum number of running tables whose names are displayed."""
 
 
 class SetProgress(LiveLine, Progress, Observer):
@@ -70,9 +69,9 @@ class SetProgress(LiveLine, Progress, Observer):
     # -- of the table under construction in this process -------------------------------------
 
     def table(self, name: TableName, finished: bool) -> None:
-        """Begin a table, or if it is `finished`, show it as present; implements `Progress.table`.
+        """Begin a table; if it is `finished`, show it as present and add it to `tables`.
 
-        Adds a finished table to `tables`.
+        Implements `Progress.table`.
         """
         self._label = f"{self.counts.total() + 1}/{self._total} {name}"
         self._settled = 0
@@ -110,11 +109,11 @@ class SetProgress(LiveLine, Progress, Observer):
         show(f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}")
 
     def report_costs(self, costs: list[PhaseCost], threads: int) -> None:
-        """Print the costs of the table's phases, and their sum, and add them to `tables`.
+        """Print the costs of the phases of the last table in `tables`, and their sum.
 
-        They are the member `profile` of the table's object, the last one in `tables`.
+        Also adds them to the table's object as the member `profile`.
 
-        threads : number of threads that built it
+        threads : number of threads that built the table
         """
         whole = total(costs)
         self.tables[-1]["profile"] = [cost.to_json(threads) for cost in [*costs, whole]]
@@ -187,9 +186,9 @@ class SetProgress(LiveLine, Progress, Observer):
         return f"{counted(self._total, 'table')}: {said}; {format_bytes(built)} in {took}"
 
     def _show_at_intervals(self, text: str) -> None:
-        """Show a text and the remaining time on a terminal; else print both, if it is time.
+        """Show a text and the remaining time on a terminal; else print both at intervals.
 
-        It is time `QUIET_SECONDS`, or in a large set `LARGE_SET_SECONDS`, after the last text.
+        The interval is `QUIET_SECONDS`, in a large set `LARGE_SET_SECONDS`.
         """
         text += self._time_left()
         self.update(text)

@@ -37,7 +37,8 @@ def title(name: TableName) -> str:
 
 
 def show_report(name: TableName, report: VerifyReport, status: ProofStatus | None) -> None:
-    """Print the report of one table, and the certificate's `status` (unless None) if proven."""
+    """Print the report of one table, and the certificate's `status`, unless None, if it is proven.
+    """
     show_verdict(name, report)
     for side, totals in (("red", report.red_to_move), ("black", report.black_to_move)):
         click.echo(
@@ -105,7 +106,7 @@ class ClosureProgress(Observer):
     `entries` are the JSON entries of the tables, by job key; `worst` is the exit status so far.
 
     forecast : estimates the time left
-    line : shows the progress on stderr, where notes and errors are printed, too
+    line : shows the progress on stderr
     quiet : whether to print nothing on stdout
     """
 
@@ -128,9 +129,9 @@ class ClosureProgress(Observer):
         self.waiting("")
 
     def finished(self, start: Start, result: ProvenTable) -> None:
-        """Record and print a proven table, and print the notes on its certificate.
+        """Record and print a table that was proven now or has a valid certificate.
 
-        The table was proven now, or has a valid certificate. Overrides `Observer.finished`.
+        Also prints the notes on its certificate. Overrides `Observer.finished`.
         """
         self._remove_running(start)
         self._forecast.finished(start, result)
@@ -150,7 +151,7 @@ class ClosureProgress(Observer):
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Record and print a refuted table, or an error of a proof; raises an unexpected error.
+        """Record and print a refuted table, or an error of a proof; raise an unexpected error.
 
         Overrides `Observer.failed`.
         """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
 
 _LEAST_DESCRIPTORS = 8
-"""Least number of file descriptors to serve: for port, event loop, a table, a few readers."""
+"""Least number of file descriptors for serving: port, event loop, a table, a few readers."""
 
 _LISTEN_HINTS = {
     errno.EADDRINUSE: "choose another port with --port; --port 0 takes a free one",
@@ -133,9 +133,11 @@ def serve(
 def _shown(url: str, entry: str | None) -> Iterator[None]:
     """Context manager: opens a browser at the board; the server runs inside the context.
 
-    entry : secret address that allows the browser to build tables, opened instead of `url`; None
-        if pages may not build. Other users can read command lines, so the browser gets the name
-        of a file that redirects to it, in a private folder that is removed at the end
+    entry : secret address that allows the browser to build tables, opened instead of `url`; None if
+        pages may not build
+
+    Other users can read command lines. So instead of `entry` the browser gets the name of a file
+    that redirects to it, in a private folder that is removed at the end.
     """
     if entry is None:
         webbrowser.open(url)
@@ -151,15 +153,14 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return the selection restricted to one rule set, so that tables built later fit it.
 
-    The rule set is that of the tables present, unless `new` is True. If none are present, the rule
-    sets are restricted only if `needed` is True: to the requested one, else to the default one. If
-    a material has tables of both metrics and no metric is requested, DTM is selected.
+    new : whether tables of the requested rules, or of the default ones, will be built; these rules
+        are then chosen, whatever tables are present
+    needed : whether one rule set is needed even if no tables are present; it is then that of the
+        requested rules, or of the default ones
 
-    new : whether tables of the requested rules, or of the default ones, will be built; they are
-        then chosen, whatever tables are present
-    needed : whether one rule set is needed
-
-    Raises `RulesMismatchError` if `new` is False and tables of several admitted rule sets exist.
+    Otherwise the rule set of the tables present, if any, is chosen. If a material has tables of
+    both metrics and no metric is requested, DTM is selected. Raises `RulesMismatchError` if `new`
+    is False and tables of several admitted rule sets exist.
     """
     selection = replace(selection, metric=selection.metric or Metric.DTM)
     choice = selection.choice

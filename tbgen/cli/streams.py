@@ -2,17 +2,14 @@
 
 Input is decoded as UTF-8, with or without byte order mark. All lines that are not UTF-8 have one
 encoding: that of the locale, GB 18030 or Big5, whichever decodes them to the most characters of
-Chinese game records. For this choice a file is read whole. On a stream, where each line is answered
-before the next one is read, the choice follows from the first line for which GB 18030 and Big5 give
-different numbers of such characters. A line that is invalid in the chosen encoding is decoded by
-another one, or gets replacement characters.
+Chinese game records. For this choice a file is read whole; a stream, whose lines are answered one
+by one, is read up to the first line for which GB 18030 and Big5 give different numbers of such
+characters. A line that is invalid in the chosen encoding is decoded by another one, or gets
+replacement characters.
 
-Python decodes invalid bytes of arguments to lone surrogates, which JSON must not contain. A live
-line is overwritten on a terminal.
-
-Input with the byte order mark of UTF-16, and a text or line of more than `MAX_TEXT` bytes, are
-refused by `InputError`. In JSON a lone surrogate becomes U+FFFD, and all text is ASCII if stdout's
-encoding lacks a character.
+Input in UTF-16 with a byte order mark, and a text or line of more than `MAX_TEXT` bytes, are
+refused by `InputError`. In JSON a lone surrogate, to which Python decodes an invalid byte of an
+argument, becomes U+FFFD, and all text is ASCII if stdout's encoding lacks a character.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 MAX_TEXT = 1 << 20
-"""Most bytes of a text or line; a game of a thousand moves has a hundredth of that."""
+"""Maximum bytes of a text or line; a game of a thousand moves has a hundredth of that."""
 
 _BEGINNING = 80
 """Number of bytes of an overlong line that are kept as its text."""
@@ -47,7 +44,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class Line(NamedTuple):
     """A line of input; `number` counts from 1.
 
-    A line of more than `MAX_TEXT` bytes has `is_whole` False, and only its beginning as `text`.
+    If the line has more than `MAX_TEXT` bytes, `is_whole` is False and `text` only its beginning.
     """
 
     number: int
@@ -96,7 +93,7 @@ def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
 def _data_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
     """Yield (number, bytes, whether these are the whole line) for each line of a stream.
 
-    Of an overlong line only the beginning is yielded, before the rest of it is read. Raises
+    Yields only the beginning of an overlong line, before reading the rest of it. Raises
     `InputError` for UTF-16.
     """
     for number in itertools.count(1):
@@ -166,7 +163,7 @@ class _Decoder:
             self.encoding = max(counts, key=counts.__getitem__)
 
     def decode(self, data: bytes) -> str:
-        """Return the text of a line; choose the encoding by this line if there is none yet."""
+        """Return the text of a line; if no encoding is chosen yet, choose it by this line."""
         text = _decoded(data, "utf-8-sig")
         if text is not None and (not self.encoding or text.isascii()):
             return text
@@ -216,7 +213,7 @@ class LiveLine:
 
     @property
     def is_shown(self) -> bool:
-        """Return whether stderr is a terminal, so that the line is displayed."""
+        """Whether the line is displayed: stderr is a terminal."""
         return self._bar is not None
 
     def update(self, text: str) -> None:
@@ -225,7 +222,7 @@ class LiveLine:
             self._bar.set_description_str(text)
 
     def print(self, text: str) -> None:
-        """Print a permanent line on stderr, above the line that is overwritten if there is one."""
+        """Print a permanent line on stderr, above the live one if there is one."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:

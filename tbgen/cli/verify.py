@@ -38,7 +38,7 @@ _STANDINGS = {
     "differs": "with OTHER VALUES than listed",
     "unknown": "not listed",
 }
-"""Results of comparing a table with a list of digests (`publishing.known.Standing`), in words."""
+"""Texts for the members of `publishing.known.Standing`: a table compared with a list of digests."""
 
 
 @click.command(cls=Command)
@@ -140,7 +140,7 @@ def verify(
 def _require_kernels_memory(asked: int) -> None:
     """Raise an error if compiled kernels cannot be loaded within the memory.
 
-    `MemoryError` if the process may use too little, `InputError` if `--memory` is too small.
+    Raises `MemoryError` if the process may use too little, `InputError` if `--memory` is too small.
 
     asked : bytes of `--memory`, 0 if not given
     """
@@ -163,9 +163,10 @@ def _suggest(proven: list[Material]) -> None:
 
 
 def _progress_of(material: Material, line: LiveLine) -> Callable[[str, int, int], None]:
-    """Return a function that shows on `line` a proof's phase, and the part of it that is done.
+    """Return a function that shows a proof's phase on `line`, and the part of it that is done.
 
-    A permanent line tells that a refuted table is searched once more, which may take hours.
+    It also prints a permanent line when a refuted table is searched once more, which may take
+    hours.
     """
     from tbgen.verify.report import ALL_PATTERNS
 
@@ -182,11 +183,11 @@ def _prove_each(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables one by one; return the exit status and the entries of `--json`.
 
-    Writes and removes certificates unless `prover.certificates` is False, and prints the reports.
-    A refuted table is an entry; an error, such as a corrupt file, ends the proofs (`verify_file`).
-
     memory : bytes, 0 for free memory
     quiet : whether to print nothing on stdout
+
+    Prints the reports, and writes and removes certificates unless `prover.certificates` is False. A
+    refuted table is an entry; an error, such as a corrupt file, ends the proofs (`verify_file`).
     """
     from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file
@@ -219,10 +220,11 @@ def _prove_closure(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and their supporting tables; return exit status and entries of `--json`.
 
-    A table whose proof fails by an expected error is an entry, too, and so are the tables left out
-    since they rest on one that is not proven.
+    jobs : number of tables proven at once
+    memory, quiet : as in `_prove_each`
 
-    jobs : number of tables proven at once; other arguments as in `_prove_each`
+    Tables whose proofs fail by an expected error are entries, too, and so are tables left out
+    because they rest on one that is not proven.
     """
     from tbgen.scheduling.forecast import Forecast
     from tbgen.scheduling.processes import Processes
@@ -306,10 +308,10 @@ def _compare_digests(
 ) -> int:
     """Compare the digests of tables with a list; return the exit status, 1 if values differ.
 
-    Prints the tables that differ, and the totals. Raises the errors of reading list and tables.
-
     against : CSV file of the list; None for the project's own list
-    as_json : whether to print one JSON object instead
+    as_json : whether to print one JSON object, not the tables that differ and the totals
+
+    Raises the errors of reading list and tables.
     """
     from tbgen.building.packing import checked_digest
     from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing

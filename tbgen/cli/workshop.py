@@ -2,8 +2,8 @@
 
     materials  ->  Collection  ->  Processes  ->  BuildProgress, for the board
 
-One core of several is left to the server. If a build is cancelled, or its server ends or is killed,
-finished tables are kept, and the next build resumes.
+One core of several is left to the server. After a cancelled build, or the end of its server, the
+next build resumes with the finished tables.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ COMPARED = ("KRKN", RULES_MATERIAL)
 """Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Most tables that a material may need for a page to show its cost; to plan so many takes 1 s."""
+"""Maximum tables that a material may need for a page to show its cost; planning them takes 1 s."""
 
 _STOP_SECONDS = 15.0
-"""Seconds to wait for a build to end when the server ends. A worker process ends itself sooner:
-after `GRACE_SECONDS` of `tbgen.scheduling.processes`.
+"""Seconds to wait for a build to end when the server ends; more than `GRACE_SECONDS` of
+`tbgen.scheduling.processes`, after which worker processes end themselves.
 """
 
 
@@ -76,7 +76,7 @@ class Workshop:
         self._current: _Build | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building materials and supporting tables; finished ones cost nothing.
+        """Return the cost of building materials and their supporting tables, without finished ones.
 
         Returns None if planning would take long (`_MAX_PLANNED`), or fails with an `InputError` or
         a `LimitExceededError`. Other errors of planning pass through.
@@ -96,10 +96,7 @@ class Workshop:
         return None if build is None else build.progress()
 
     def start(self, materials: Sequence[Material]) -> bool:
-        """Start to build materials and their supporting tables, and return True.
-
-        If a build runs, return False and start nothing.
-        """
+        """Start to build materials and their supporting tables; return False if a build runs."""
         with self._lock:
             if self._current is not None and self._current.thread.is_alive():
                 return False
@@ -180,7 +177,7 @@ class _Build(Observer):
         return fsum(done) / whole if whole else 0.0
 
     def _run(self) -> None:
-        """Build the collections, and store the result, also of an error; the thread's function."""
+        """Build the collections, and store the result or the error; the thread's function."""
         try:
             outcome = self._build()
         except _CancelledError:
@@ -215,7 +212,7 @@ class _Build(Observer):
     def _message(self, error: BaseException) -> str:
         """Return the message of an error for a page.
 
-        If the error is a bug, return a general message, and print the traceback.
+        For a bug the message is a general one, and the traceback is printed.
         """
         if isinstance(error, LostError):
             return f"failed repeatedly: {error}"
@@ -226,7 +223,7 @@ class _Build(Observer):
         return "something went wrong; see the server's log"
 
     def _store_result(self, stage: Stage, problem: str = "") -> None:
-        """Store the progress of the ended build, which `progress` returns from now on.
+        """Store the final progress, which `progress` returns from now on.
 
         stage : `BUILT`, `CANCELLED` or `FAILED`
         problem : reason of a failure, else empty
