@@ -37,8 +37,7 @@ def title(name: TableName) -> str:
 
 
 def show_report(name: TableName, report: VerifyReport, status: ProofStatus | None) -> None:
-    """Print the report of one table, and the certificate's `status`, unless None, if it is proven.
-    """
+    """Print the report of one table; of a proven one also the certificate's `status`, if given."""
     show_verdict(name, report)
     for side, totals in (("red", report.red_to_move), ("black", report.black_to_move)):
         click.echo(

@@ -82,15 +82,14 @@ def _safest_move(
     game: Sequence[Position],
     aims: Sequence[Aim],
 ) -> RootMove:
-    """Return the move that reaches an aim fastest; the aim is the first reachable one of `aims`.
+    """Return the move of lowest rank (`safety.Rank`) for the first reachable aim of `aims`.
 
     root : value of the current position
     game : positions, oldest first; the last one is the current position
 
-    If no aim is reachable, it is the last one. The fastest move is the one of lowest rank
-    (`safety.Rank`). Moves without a rank come last, the least repeated first. Moves into a harmful
-    repetition (`_earlier_occurrences`) are avoided; if all moves lead into one, the least repeated
-    is taken.
+    If no aim is reachable, the last one is used. Moves without a rank come last, the least repeated
+    first. Moves into a harmful repetition (`_earlier_occurrences`) are avoided; if all moves lead
+    into one, the least repeated is returned.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:

@@ -1,13 +1,14 @@
-"""Best play of both sides, from a position to the end of the line. A line ends with one of these:
+"""Best play of both sides, from a position to the end of the line.
 
-mate or stalemate    the end of the game; on the way, captures may lead into tables of other
-                     materials
-loop                 the losing side must check or chase for ever; the loop is given once. Or a
-                     position has occurred more than `MAX_OCCURRENCES` times
-draw                 the last position is a draw: no line is forced from there
-unknown              the line enters a material without a table, or the best move cannot be found
-                     for lack of a table
-cut                  the line has the requested number of plies
+A line ends with one of these:
+
+    mate or stalemate    the end of the game; captures on the way may lead into other tables
+    loop                 the losing side must check or chase for ever; the loop is given once. Or a
+                         position has occurred more than `MAX_OCCURRENCES` times
+    draw                 the last position is a draw: no line is forced from there
+    unknown              the line enters a material without a table, or the best move cannot be
+                         found for lack of a table
+    cut                  the line has the requested number of plies
 """
 
 from __future__ import annotations

@@ -90,8 +90,7 @@ class MoveOption(NamedTuple):
 
 
 Graph = dict[Node, Sequence[MoveOption]]
-"""The options at each node. Edges may lead to nodes that are no keys: they are outside the graph.
-"""
+"""The options at each node. Edges may lead to nodes that are not keys, outside the graph."""
 
 
 class Rank(NamedTuple):

@@ -93,7 +93,7 @@ def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
 
 
 def lock(file: BinaryIO, *, wait: bool) -> None:
-    """Lock an open file until it is closed, against other processes and a second open of this one.
+    """Lock an open file until it is closed, also against a second open in this process.
 
     If the file is locked already, waits for its release, or raises `BlockingIOError` if `wait` is
     False. Raises `OSError` if the file system has no locks.
@@ -167,7 +167,8 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 
 
 def process_memory(root: Path = Path("/")) -> list[int]:
-    """Return the seven numbers of this process's `/proc/self/statm`, in bytes; 0 without this file.
+    """Return the seven numbers of this process's `/proc/self/statm`, in bytes; all 0 without the
+    file.
 
     Number 0 is the address space, 1 the resident memory, 2 the part of 1 that is shared or belongs
     to files, 5 the private and writable part of 0 with the stack, resident or not. `root` is the
@@ -220,7 +221,7 @@ def _memory_status() -> tuple[int, int]:
 
 
 def anonymous_pages(size: int) -> mmap.mmap:
-    """Return `size` bytes of zeros in pages of their own, at least one byte.
+    """Return a new memory mapping of `size` zero bytes, at least one.
 
     Raises `OSError` if there is too little memory.
     """
@@ -370,8 +371,8 @@ def lower_priority(niceness: int) -> None:
 def safe_path() -> Iterator[None]:
     """Context manager: Python processes started inside import nothing from the current directory.
 
-    For processes that a library starts; `python_command` does the same for our own. Sets the
-    environment variable `PYTHONSAFEPATH`, and restores it at the end.
+    It is for processes that a library starts; others use `python_command`. Sets the environment
+    variable `PYTHONSAFEPATH`, and restores it at the end.
     """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"

@@ -47,8 +47,8 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""Maximum number of descents without a leaf, besides a 64th of the number of expanded nodes, before
-`_settle_all` is called.
+"""Number of descents without a leaf after which `_settle_all` is called; a 64th of the number of
+expanded nodes is added.
 """
 _MAX_IDLE_ROUNDS = 8
 """Maximum number of successive calls of `_settle_all` without a leaf expanded in between; one more

@@ -38,13 +38,15 @@ from tbgen.tables.rule_sets import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""Half-width of the first aspiration window; half-width from which a failed bound is infinite."""
+"""Half-width of the first aspiration window; half-width from which the bound that failed is
+infinite.
+"""
 _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
 """Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _EVEN_SCORE = 25
-"""Largest absolute score without advantage for either side, and the largest loss of score accepted
-for an easier proof (`Searcher._easier_to_prove`).
+"""Largest absolute score of a line without advantage, and the largest loss of score accepted for an
+easier proof (`Searcher._easier_to_prove`).
 """
 _HISTORIES = ("history", "followups", "countermoves")
 """Fields of the search's record that are kept from search to search."""
@@ -55,8 +57,8 @@ _WXF = RuleSet(Rules.WXF)
 def _compiling(kernels: str) -> Iterator[None]:
     """Context that holds the lock of the kernel cache while the body compiles kernels.
 
-    kernels : name of the set of kernels. A set that was compiled before is loaded without the lock,
-    which another process may hold for minutes.
+    kernels : name of the set of kernels; a set that was compiled before is loaded without the lock,
+        which another process may hold for minutes
     """
     with compile_lock(held=is_compiled(kernels)):
         yield
@@ -170,7 +172,7 @@ class Searcher:
         nodes : maximum nodes of each thread; None for no limit
         lines : number of best lines (MultiPV)
         only : moves that may be played; None for all legal moves
-        full_width : switches reductions and pruning off
+        full_width : no reductions and no pruning
 
         Yields nothing if no legal move may be played. After a stop, by `stop` or by `nodes`, the
         lines of the unfinished iteration are yielded last, if there are any, and the stop flag is
@@ -213,12 +215,12 @@ class Searcher:
                 return
 
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
-        """Return a line, or its score with a root move that is easier to prove.
+        """Replace the moves of an even line by a move that is easier to prove and about as good.
 
-        If the score is above `_EVEN_SCORE` for either side, the line is returned. Otherwise the
-        root move with the smallest proof number is searched, and replaces the line if its own score
-        is at most `_EVEN_SCORE` lower. If the search is stopped meanwhile, the last choice is used
-        again.
+        A line is even if its score is within +-`_EVEN_SCORE`. The root move with the smallest proof
+        number replaces the moves if its own score, found by a search, is at most `_EVEN_SCORE`
+        lower; the line keeps its score. If the search is stopped meanwhile, the last such choice is
+        used.
         """
         if abs(line.score) > _EVEN_SCORE:
             return line
@@ -243,9 +245,7 @@ class Searcher:
     ) -> NDArray[np.void]:
         """Set up the records of all threads for a search; return them, an array (threads,).
 
-        Each record gets the last `GAME_PLIES` plies of the game, the rules, the largest number of
-        pieces of any table, and a new generation of hash entries. Histories and stop flag are those
-        of the first thread. All other fields are cleared.
+        Histories and stop flag are those of the first thread. Fields that are not set are cleared.
         """
         state = self._states[:1]
         for name in STATE.names or ():
