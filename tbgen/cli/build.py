@@ -207,7 +207,7 @@ def _on_this_machine(
     with SetProgress(len(collection.work), forecast, by_workers=by_workers) as progress:
         executor: Executor
         if by_workers:
-            # A single table needs no processes.
+            # late: a single table needs no processes
             from tbgen.scheduling.processes import Processes
 
             executor = Processes(collection.table_builder(cores), limits.jobs, limits.memory)

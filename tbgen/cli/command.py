@@ -26,8 +26,8 @@ HELP_NAMES = ["-h", "--help"]
 Answer = TypeVar("Answer")
 
 _TO_LOAD_NUMPY = 96 << 20
-"""Bytes of address space that numpy needs to load; measured with numpy 2.4 by `python -m
-tests.faults.limits --only addresses`.
+"""Bytes of address space that numpy 2.4 needs to load, measured by
+`python -m tests.faults.limits --only addresses`.
 """
 
 

@@ -90,8 +90,8 @@ class EngineTables:
     def leave_out(self, error: Exception) -> str:
         """Stop using the table that the error of a probe names; return a note to the user.
 
-        The error names a file or a material. Tables whose files have been removed are left out,
-        too. If it names neither the file of a known table nor a material, all tables are closed.
+        Tables whose files have been removed are left out, too. All tables are closed if the error
+        names neither the file of a known table nor a material.
         """
         failure = describe(error)
         reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"

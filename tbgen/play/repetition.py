@@ -22,8 +22,8 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 
     `game` is the positions, oldest first. A *gap* is two successive positions that are not one
     legal move apart. The judged game begins with the first position after the last gap that equals
-    the last position; the `span` of the judgement is counted from there. Returns None without such
-    an earlier position, without a repetition rule, and if the rules are unknown.
+    the last position; the `span` of the judgement is counted from there. Without such an earlier
+    position, with unknown rules, and under rules that judge no repetition, returns None.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:

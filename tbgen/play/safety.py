@@ -184,7 +184,7 @@ class Aim(Enum):
     OUTLAST = auto()
     """In a draw: keep the rival in an endless streak that is at least as grave as the own one."""
     WIN = auto()
-    """In a direct win: keep the rival in a streak for ever; the own one is less grave, or broken
+    """In a direct win: keep the rival in an endless streak; the own one is less grave, or broken
     again and again.
     """
 

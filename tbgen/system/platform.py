@@ -167,8 +167,7 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 
 
 def process_memory(root: Path = Path("/")) -> list[int]:
-    """Return the seven numbers of this process's `/proc/self/statm`, in bytes; all 0 without the
-    file.
+    """Return the seven numbers of this process's `/proc/self/statm`, in bytes; 0 without this file.
 
     Number 0 is the address space, 1 the resident memory, 2 the part of 1 that is shared or belongs
     to files, 5 the private and writable part of 0 with the stack, resident or not. `root` is the

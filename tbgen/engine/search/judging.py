@@ -37,10 +37,10 @@ CLEAN = 1 << 40
 def verdict_score(state, row, side, beta):
     """Return the score of a repetition by the referee's verdict.
 
-    `UNKNOWN` without a repetition, or if the verdict is ignored (module's docstring). Otherwise
-    `state.depends[ply]` is set to the first row of the loop. If a draw causes a cutoff (beta is at
-    most `DRAW`) and the side to move commits no offence, a draw is returned without computing the
-    opponent's chases (Tan & Watkinson Medina, section 5.2).
+    Returns `UNKNOWN` without a repetition, or if the verdict is ignored (module's docstring).
+    Otherwise sets `state.depends[ply]` to the first row of the loop. If a draw causes a cutoff
+    (beta is at most `DRAW`) and the side to move commits no offence, returns a draw without
+    computing the opponent's chases (Tan & Watkinson Medina, section 5.2).
     """
     start = record.find_span(state.boards, state.log, row, 2)
     if start == record.NO_SPAN:

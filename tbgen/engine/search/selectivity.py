@@ -56,7 +56,7 @@ def is_improving(state, ply):
 def is_reverse_futile(state, ply, depth, beta):
     """Return whether the estimate is so far above beta that it causes a cutoff (reverse futility).
 
-    False if the depth is large or beta decided.
+    Returns False if the depth is large or beta decided.
     """
     margin = _REVERSE_MARGIN * (depth - is_improving(state, ply))
     is_above = state.estimate[ply] - margin >= beta

@@ -143,7 +143,7 @@ def store_move(state, shared, row, move):
 def store(state, shared, row, ply, depth, bound, score, move):
     """Store the result of searching a node: depth, bound, score and best move.
 
-    With `move` 0, the move is kept if the bucket's first entry is of the same position.
+    If `move` is 0, an entry of the position in first place keeps its move.
     """
     if score > MAX_EVALUATION:
         score += ply
