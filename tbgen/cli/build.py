@@ -156,9 +156,9 @@ def _check_first(
     here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length (`--yes`)
 
-    The reasons are too little disk, too little memory for one of several tables, and an estimate
-    above a day without `--yes`. Prints a note if the disk may become full, and the totals if the
-    estimate is above a minute.
+    The reasons are too little disk, too little memory for one of several tables, and a planned time
+    above `_LONG_SECONDS`. Prints a note if the disk may become full, and the totals if the planned
+    time is above `_TOTALS_SECONDS`.
     """
     if not collection.unfinished:
         return

@@ -140,12 +140,12 @@ def _decided(judgement: Judgement) -> Judgement | None:
 def _read(name: str) -> list[Line] | Iterator[Line]:
     """Return the games in the file `name`, or in standard input if `name` is "-".
 
-    If any line begins with a tag, a move number or a move, the text is split into games of several
-    lines, and the result is a list. Otherwise each line is a game, and the result is an iterator.
-    Of standard input only the lines up to the first that is not just a comment are tested.
+    If any line begins with a tag, a move number or a move, the result is a list of games of several
+    lines. Otherwise each line is a game, and the result is an iterator. Of standard input only the
+    lines up to the first that is not just a comment are tested.
 
     Raises `OSError` for an unreadable file, and `InputError` for a file without a game, for UTF-16,
-    and for an overlong line of a text that is split.
+    and for an overlong line of a text that is split into games.
     """
     lines: Iterator[Line] = iter(())
     if name == "-":

@@ -1,8 +1,8 @@
 """Progress of a build on stderr: on a terminal a line that is overwritten, and lines that stay.
 
-A line stays for each table that was built, and for notes. Without a terminal, a line is also
-printed every ten seconds. In a build of more than `LARGE_SET` tables, tables have no lines of their
-own; without a terminal, a line is then printed every minute. The caller prints failures of tables.
+A line stays for each note, and for each table that was built unless there are more than
+`LARGE_SET`. Without a terminal, lines are printed at intervals (`QUIET_SECONDS`,
+`LARGE_SET_SECONDS`). The caller prints failures of tables.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ characters. A line that is invalid in the chosen encoding is decoded by another 
 replacement characters.
 
 Input in UTF-16 with a byte order mark, and a text or line of more than `MAX_TEXT` bytes, are
-refused by `InputError`. In JSON a lone surrogate, to which Python decodes an invalid byte of an
-argument, becomes U+FFFD, and all text is ASCII if stdout's encoding lacks a character.
+refused by `InputError`.
 """
 
 from __future__ import annotations
@@ -126,7 +125,7 @@ def pad(text: str, width: int) -> str:
 def json_text(answer: object) -> str:
     """Return JSON on one line; in ASCII if stdout's encoding lacks a character.
 
-    Lone surrogates become U+FFFD.
+    Lone surrogates, to which Python decodes invalid bytes of arguments, become U+FFFD.
     """
     text = _SURROGATE.sub("\ufffd", json.dumps(answer, ensure_ascii=False))
     try:

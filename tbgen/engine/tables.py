@@ -1,9 +1,8 @@
 """Moves and lines from tables, for positions that need no search.
 
-Tables are opened again when the options name other directories or rules. A table that cannot be
-read is left out; the others stay open if the error names it. After a new game or a `setoption`, all
-tables are also opened again if a directory has changed, as by a build, or if a table was left out,
-whose file may be complete now.
+A table that cannot be read is left out. Tables are opened again when the options name other
+directories or rules; after a new game or a `setoption` also if a directory has changed, as by a
+build, or if a table was left out, whose file may be complete now.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Choice of a move: progress for the winner, safety for the side that draws.
 
     value of the position      move to play
-    direct win                 a move that keeps the opponent in the pattern, without an offence as
-                               grave as the opponent's: `Aim.WIN`
+    direct win                 a move that keeps the opponent in the pattern (docs/values.md),
+                               without an offence as grave as the opponent's: `Aim.WIN`
     any other win              a move to a shorter distance or a lower order, unless the game makes
                                it a harmful repetition: then the next best winning move
     draw                       a move that keeps the draw and makes neither a check nor a new
@@ -12,9 +12,6 @@
 
 If the rules judge no repetition, or are unknown, the first of the best moves is played. For wins
 and draws the choice depends on the moves already made, which decide which side offends.
-
-A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
-the repetition rules (docs/values.md).
 """
 
 from __future__ import annotations

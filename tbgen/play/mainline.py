@@ -54,7 +54,7 @@ class LineMove:
 class Mainline:
     """A line of best play.
 
-    `result` is the value of its first position. `loop_start` is the index in `moves` of the first
+    `result` is the value of the first position. `loop_start` is the index in `moves` of the first
     move of the loop, which lasts to the end of the line, and `verdict` the referee's judgement of
     the loop; both are None without a loop. `missing` names the materials, separated by blanks,
     whose missing tables end the line.

@@ -63,9 +63,9 @@ class RootMove:
     """A legal move and the value of the position after it.
 
     `result` is the probe of that position (`after`), None if its table is missing; `missing` then
-    names the material. `converts` is True if the move is a capture and the table of the position
-    before it counts distances to conversion. `check`: the move gives check. `best` marks the best
-    moves (docs/values.md, "Best moves").
+    names the material. `converts`: the move is a capture from a table that counts distances to
+    conversion. `check`: the move gives check. `best` marks the best moves (docs/values.md, "Best
+    moves").
     """
 
     move: Move
@@ -138,8 +138,7 @@ class RootMove:
 
         Equally good moves are ordered by four criteria: moves that end the game first, then
         captures, then the better value of the position after the move, then the text of the move.
-        The third matters for captures that convert, since their worth does not depend on that
-        value.
+        The third matters only for captures that convert: their worth does not depend on that value.
         """
         child = None if self.result is None else worth_of_move(self.result.exact, False)
         later = Preference.of(child)

@@ -6,13 +6,11 @@ another offence breaks it (`tbgen.play.streaks`). If play goes on for ever, the 
 endless streak loses; check is graver than chase. An idle move makes a side that draws safe: the
 position after it is drawn in the table, and earlier offences no longer count.
 
-    Aim     goal of the own side: idle moves, or another way not to lose; in a direct win, a streak
-            of the rival that goes on for ever and is graver than the own one
+    Aim     goal of the own side in a draw or a direct win
     Node    a position with the own side to move, the streaks of both sides, and the threats of the
             rival's last move
     Edge    a move of the own side and a reply, to the next node
-    Graph   reachable nodes, at most `MAX_NODES`; few, because in a drawn position an idle move has
-            no edge
+    Graph   reachable nodes, at most `MAX_NODES`
     Rank    distance of a node from success if the rival defends best (`solve`)
 
 Each aim is a game on the graph, in which every edge is good, neutral or bad. The own side succeeds

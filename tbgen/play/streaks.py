@@ -8,8 +8,7 @@
 A streak is stored as the set of its shared victims; they are squares, updated when the victims
 move. The king is the victim `KING`, chased by checks. A streak is broken by an idle move (one
 without offence), which leaves it empty, and by an offence against none of its victims, which begins
-the next streak. A capture or a pawn's advance of either side leaves the streaks of both empty. A
-streak that goes on for ever is a perpetual check or chase.
+the next streak. A capture or a pawn's advance of either side leaves the streaks of both empty.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def _groups(root: Path) -> Iterator[Path]:
 
 
 def _membership(root: Path, controller: str) -> str:
-    """Return the path of this process's control group, as `/proc/self/cgroup` lists it.
+    """Return the path of this process's control group in `/proc/self/cgroup`.
 
     controller : "memory" for the group of version 1 with this controller; "" for that of version 2
 

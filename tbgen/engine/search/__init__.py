@@ -33,8 +33,7 @@ Parameters of kernels, unless a kernel says otherwise:
     alpha, beta : int64; the window: scores for the side to move
     may_pass : bool; whether a null move may be tried: not right after another one
     bound : int64; `UPPER`, `LOWER` or `EXACT` (`transposition`)
-    score : int64; a *decided* score, a win or loss by mate, table, verdict or proof, counts plies
-        from the root of the search (`scores`)
+    score : int64; a *decided* score counts plies from the root of the search (`scores`)
     move : int64; `source << 7 | target`, 0 for none
     source, target, square : int64; squares; a move goes from `source` to `target`
     code, taken : int64; a piece code; of the captured piece, 0 for none

@@ -1,9 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Graph of positions of a proof: outcomes, perpetual checks, proof numbers.
 
-    settle          with the attacker to move, a node is won if some move leads to a won node, and
-                    lost if every move leads to a lost one; with the defender to move, it is lost
-                    if some move leads to a lost node, and won if every move leads to a won one
+    settle          outcomes of nodes from those of their children
     find_patterns   perpetual checks by the defender: the greatest set of nodes in which every
                     move of the defender is a check that stays in the set or leads to a won node,
                     and the attacker has an answer that is no check and stays in the set, or a
@@ -19,8 +17,8 @@ loop and the attacker with none. Otherwise the move counts as lost on this path.
 
 The numbers of a node are *settled* if its proof or disproof number is 0. Settled numbers that
 follow from a loop hold only while the first node of the loop, stored as `basis`, is on the path.
-The numbers of a win also require that the moves from there to the node meet the condition on
-checks. Where settled numbers do not hold, both count as 1, as for a new node.
+For a win, the moves from there to the node must also meet the condition on checks. Where settled
+numbers do not hold, both count as 1, as for a new node.
 """
 
 from __future__ import annotations

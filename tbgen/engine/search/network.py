@@ -85,8 +85,8 @@ EMPTY_ACCUMULATOR = np.tile(np.array(WEIGHTS["biases"], np.int16), 4)
 """int16 (ACCUMULATOR_SIZE,): sums for an empty board, which are the biases."""
 
 OPENING, ENDING = np.tile(np.array(WEIGHTS["outputs"], np.int32), (1, 1, 2)).reshape(2, -1)
-"""int32 (ACCUMULATOR_SIZE,): output weights of the squared sums for opening (`OPENING`) and endgame
-(`ENDING`); the view of the side to move comes first.
+"""int32 (ACCUMULATOR_SIZE,) each: output weights of the squared sums for opening and endgame; the
+view of the side to move comes first.
 """
 OPENING_BASE, ENDING_BASE = WEIGHTS["output_bases"]
 

@@ -56,7 +56,7 @@ ends the proof as failed.
 """
 
 _LEAST_ROOM = 32 * MAX_MOVES
-"""Free nodes and edges required to expand a leaf: its moves, and up to 31 captures after each."""
+"""Least free nodes and edges for expanding a leaf: its moves, and up to 31 captures after each."""
 _PASSES = 2
 """Number of passes in which `_settle_all` recomputes the numbers of all expanded open nodes."""
 
@@ -89,7 +89,7 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 def _settle_by_capture(state, buffers, graph, row, number, winner):
     """Mark a new node as won or lost if one capture leads to a node that decides it.
 
-    Adds the nodes after legal captures, up to the deciding one, to the graph, without edges.
+    The nodes after legal captures, up to the deciding one, are added to the graph, without edges.
     """
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON if side == winner else LOST

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-calls
 """Driver of proofs that the side to move wins: start, continue, and use of a finished proof.
 
-Proofs are tried with few pieces on the board: there wins by the repetition rules are frequent and
-proofs are small. The graph of a successful proof gives the moves for the rest of the game, also in
-a winning loop, where a search would judge repetitions.
+Proofs are tried with few pieces on the board, where wins by the repetition rules are frequent and
+proofs small. A successful proof gives the moves for the rest of the game, also in a winning loop,
+where a search would judge repetitions.
 """
 
 from __future__ import annotations

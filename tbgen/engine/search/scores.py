@@ -9,9 +9,9 @@
     proof           PROVEN_WIN                  win proven by a graph (`proof_search`), any length
     evaluation      at most MAX_EVALUATION      estimate
 
-Values of tables are in the order of `tbgen.play.preference`; verdicts, proofs and evaluations
-follow. Plies are counted from the root of the search; a loss has the negative score of a win.
-A score is *decided* if it is a win or a loss of any band but the last.
+Plies are counted from the root of the search; a loss has the negative score of a win. A score is
+*decided* if it is a win or a loss of any band but the last. Values of tables are in the order of
+`tbgen.play.preference`.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@
                       principal variation, path dependence
     other fields      histories, counters, limits, the rules, the stop flag
 
-Moves are not unmade: a move writes the next position into the next row. Rows before `root` are the
-last plies of the game, at most `GAME_PLIES`; row `root` has the position that is searched.
+Moves are not unmade: a move writes the next position into the next row. Row `root` has the position
+that is searched; rows before it are the last plies of the game, at most `GAME_PLIES`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
 
 GAME_PLIES = 512
-"""Maximum number of the game's last plies that are kept in the record, to find repetitions."""
+"""Maximum number of the game's last plies in the record, to find repetitions."""
 MAX_PLY = 120
 """Maximum ply of the search."""
 PLIES = MAX_PLY + 2
