@@ -81,7 +81,7 @@ class _LazyGroup(Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin with `incomplete`.
 
-        A shell runs this at every Tab; it is fast, since no command is imported.
+        No command is imported, since a shell runs this at every Tab.
         """
         found = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)

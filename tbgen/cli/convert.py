@@ -103,7 +103,7 @@ def convert(
 
 
 def _is_position(line: str) -> bool:
-    """Return whether a line is a position, or a FEN with an error, and not part of a board."""
+    """Return whether a line is a position, or a FEN with an error, rather than part of a board."""
     if "/" in line:
         return True
     with contextlib.suppress(InputError):

@@ -113,8 +113,8 @@ def _read_outcomes(name: WdlName, path: Path, *, check: bool) -> dict[str, str]:
 def _read_table(name: TableName, path: Path, *, check: bool) -> dict[str, str | None]:
     """Return the members `digest`, from the header, and `values` of a table's JSON.
 
-    check : whether to read the table whole, and compare its contents with the digest; `values` is
-        then the digest of its values alone, else None
+    check : whether to read the table whole, and compare its contents with the digest; only then is
+        `values` the digest of the values alone, else None
     """
     with TableFile(path, name=name) as file:
         values = checked_digest(file, threads=usable_cores()).hex() if check else None

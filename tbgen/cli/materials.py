@@ -61,10 +61,11 @@ class MaterialChoice:
 def _arguments(
     function: Callable[..., Any], name: str, chosen: Callable[..., Any], meaning: str
 ) -> Callable[..., Any]:
-    """Add MATERIAL..., --men N and --attackers N to the command `function`, and return it.
+    """Add MATERIAL..., --men N and --attackers N to a command, and return it.
 
+    function : the command
     name : parameter of the command that receives `chosen(materials, men, attackers)`
-    meaning : end of the paragraph on MATERIAL, the second paragraph of the command's help
+    meaning : end of the paragraph on MATERIAL in the command's help
     """
 
     @wraps(function)

@@ -147,7 +147,7 @@ def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
 def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--tables`, as `tables`, and `--rules --minor-chases --orders`, as `rule_set`.
 
-    `rule_set` is a `RuleSet`, with the default rules if `--rules` is not given.
+    `rule_set` is a `RuleSet`.
     """
 
     @wraps(function)

@@ -45,7 +45,7 @@ class SetProgress(LiveLine, Progress, Observer):
     whether it was `built`, and if so `bytes_on_disk` and `build_seconds`.
 
     forecast : estimates the remaining time, from the jobs reported to it; None if none is shown
-    by_workers : whether other processes build the tables; then phases of a table are not reported
+    by_workers : whether other processes build the tables, which do not report phases
     """
 
     every = 1.0

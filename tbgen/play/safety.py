@@ -267,9 +267,9 @@ class StreakGraph:
     def _edges(self, node: Node, move: RootMove) -> Iterator[Edge]:
         """Yield the edges of a move: one for each reply that leaves the own side unsafe.
 
-        An irreversible move has no edges; nor have irreversible replies, and replies that give up
-        the value of the position. Unless the aim is `Aim.WIN`, a move without threats and a reply
-        that breaks the own streak have none either.
+        Irreversible moves and replies have no edges, nor have replies that give up the value of the
+        position. Unless the aim is `Aim.WIN`, moves without threats and replies that break the own
+        streak have none either.
         """
         offences, after = self._offences, move.after
         threats = offences.threats(node.position, move.move, after)

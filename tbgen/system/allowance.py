@@ -101,8 +101,9 @@ def _membership(root: Path, controller: str) -> str:
 def _room(group: Path) -> int | None:
     """Return the bytes that a control group may still allocate.
 
-    Cached file pages count as free, since the system can drop them. Negative if the group exceeds
-    `memory.high`; None if it has no limit, or its usage cannot be read.
+    Cached file pages count as free, since the system can drop them. The number is negative if the
+    group exceeds `memory.high`. Returns None if the group has no limit, or its usage cannot be
+    read.
     """
     limits = [number for name in _GROUP_LIMITS if (number := _number(group / name)) is not None]
     used = [number for name in _GROUP_USAGES if (number := _number(group / name)) is not None]

@@ -132,7 +132,7 @@ def _settle_at_once(state, buffers, graph, row, number, winner):
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
-    """Add the edges of all legal moves of a leaf, and new nodes for positions that have none.
+    """Add the edges of all legal moves of a leaf, and nodes for positions that have none.
 
     A new node is marked as won or lost if `_settle_at_once` can decide it.
     """

@@ -83,8 +83,9 @@ def score_of_value(outcome: int, order: int, plies: int, mates: bool) -> int:
     """Return the score of a position from its table value, with plies counted from that position.
 
     outcome : int; 1, 0 or -1
-    order, plies : int; of the value; above their maximum they count as the maximum
-    mates : bool; the metric is DTM, so plies of order 0 count to mate: the score is in band mate
+    order, plies : int; of the value; larger ones count as `MAX_ORDER`, `MAX_TABLE_PLIES` or
+        `MAX_RULE_PLIES`
+    mates : bool; whether plies of order 0 count to mate (DTM); the score is then in the band mate
     """
     if outcome == 0:
         return DRAW

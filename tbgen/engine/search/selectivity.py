@@ -102,8 +102,8 @@ def null_depth(state, row, side, depth, beta):
 def reduction(state, row, depth, searched, move, narrow):
     """Return the number of plies by which the first search of a late move is shortened.
 
-    Quiet moves and losing captures are late after the first two moves; others are not shortened.
-    The move has been made: row + 1 has the position after it.
+    Late are quiet moves and losing captures after the first two moves; for others, returns 0. The
+    move has been made: row + 1 has the position after it.
 
     narrow : bool; a null window: not on the principal variation
     """
