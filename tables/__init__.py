@@ -17,15 +17,14 @@
     build_records                  time that a table took to build, in a file beside it
     errors      errors of tables and probing
 
-A *slot* is the number of a position in the index. A *side* of a file has the codes of all slots
-with Red to move, or with Black to move. Each side is cut into *tiles*, and each tile into *blocks*
-(`tbgen.indexing.arrangement`); a side of one code has no blocks. A *table* has distances, a
-*win-draw-loss file* outcomes alone.
-
 Vocabulary
+    table        file of distances; a *win-draw-loss file* has outcomes only
+    slot         number of a position in the index
+    side         codes of all slots with Red (0) or Black (1) to move; a side is cut into *tiles*,
+                 and a tile into *blocks* (`tbgen.indexing.arrangement`); a side of one code has no
+                 blocks
     code         integer that encodes a value; 0 for a slot without a position (files replace it)
-    number       number of a code: its index in a list of the codes that occur (`palettes`)
-    order        0 for values by mate or conversion, 1, 2, ... by the repetition rules (`codes`)
+    number       index of a code in a list of the codes that occur (`palettes`)
     lead         placement of the kings, advisors and elephants; its slots are consecutive
     arrangement  order of the slots of a side in a file
     content      the bytes of a block before compression
@@ -33,9 +32,8 @@ Vocabulary
     supporting   supporting tables of a table: those that one capture leads to
     closure      a material and all that captures lead to
 
-The package imports `tbgen.indexing` and `tbgen.system` only, and never numba. It contains neither
-rules of movement nor the computation of values; legality and the values of moves are in
-`tbgen.play`.
+The package imports `tbgen.indexing` and `tbgen.system` only, and never numba. Rules of movement,
+legality and the values of moves are in `tbgen.play`.
 """
 
 from tbgen.indexing.rulesets import Rules

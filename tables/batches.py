@@ -29,14 +29,14 @@ def look_up(
 ) -> Iterator[tuple[NDArray[np.intp], File, Codes]]:
     """Yield (indices, file, codes) of groups of boards with one material and one side to move.
 
-    `indices` (n,) are those of the group's boards in `boards`, `codes` (n,) their codes in the open
-    file `file`. Boards of a material that needs no table are omitted: they are draws.
+    `indices` (n,) are those of the group's boards, `codes` (n,) their codes in `file`. Boards of a
+    material that needs no table are omitted: they are draws.
 
-    boards, sides : boards, and the side to move of each, 0 Red or 1 Black
+    sides : (boards,), 0 Red or 1 Black to move
     file_of : returns the open file of a material
 
-    Raises like `checked`, and `InputError` for boards that are no positions (`Position`), also of
-    materials without table. Errors of `file_of`, and of reading a file, pass through.
+    Raises like `checked`, `InputError` for boards that are no positions, and errors of `file_of`
+    and of reading.
     """
     boards, sides = checked(boards, sides)
     occupied = np.flatnonzero(boards != 0)  # numpy scans booleans faster than integers
@@ -65,9 +65,9 @@ def look_up(
 def checked(boards: NDArray[Any], sides: NDArray[Any]) -> tuple[Boards, NDArray[np.int64]]:
     """Return boards, uint8 (n, 90), and sides to move, int64 (n,), with contiguous memory.
 
-    Raises `InputError` for another number of sides than boards, and for sides other than 0 and 1.
-    Raises `PositionError` for codes that no byte holds: a conversion would wrap them round. Raises
-    `ValueError` if the number of squares is no multiple of 90.
+    Raises `InputError` for another number of sides than boards, and for sides other than 0 and 1;
+    `PositionError` for codes that no byte holds; `ValueError` if the number of squares is no
+    multiple of 90.
     """
     given, numbers = np.asarray(boards).reshape(-1, SQUARES), np.asarray(sides)
     with np.errstate(invalid="ignore"):  # NaN, too, is found below: it differs from every byte

@@ -3,11 +3,10 @@
     slot  ->  block, index in it  ->  cache, or read + checksum + zstd  ->  code
 
 `BlockFile` is the common part of tables of distances (`reader.py`) and win-draw-loss files
-(`wdl.py`), which interpret codes and metadata. A side, 0 with Red or 1 with Black to move, has no
-blocks if all slots have one code. A block's *content* is its bytes before compression.
+(`wdl.py`), which interpret codes and metadata.
 
-All claims of a file are checked before use: sizes against the size of the file and the index of
-its material, bytes against checksums, decompressed blocks against their size. A mismatch raises
+Files are untrusted. Sizes are checked against the size of the file and the index of its material,
+bytes against checksums, and decompressed blocks against their size. A mismatch raises
 `CorruptTableError`.
 """
 
@@ -54,8 +53,8 @@ READ_BYTES = 1 << 26
 class _Descriptor:
     """An open file, closed when the last reference to this object is dropped.
 
-    Each read holds a reference, so `BlockFile.close` in another thread does not close the file
-    during a read. Otherwise the system might give its number to another file.
+    A read holds a reference, so that `BlockFile.close` in another thread does not close the file
+    during the read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,11 +69,10 @@ class _Descriptor:
 class BlockFile(Generic[Spec]):
     """An open file of blocks; safe to use from several threads.
 
-    Opening reads and checks the header and the block table. It raises `OSError`,
-    `CorruptTableError` and `FormatVersionError`. Reading raises `OSError` and `CorruptTableError`,
-    `IndexError` for a number that is no slot, `ValueError` if bytes are needed after `close`, and
-    with several threads `MemoryError` (`thread_pool`). A pickled file opens the same path in
-    another process, with a cache of its own.
+    Opening checks the header and the block table. It raises `OSError`, `CorruptTableError` and
+    `FormatVersionError`. Reading raises `OSError`, `CorruptTableError`, `IndexError` for a number
+    that is no slot, `ValueError` after `close`, and with several threads `MemoryError`. A pickled
+    file opens the same path, with a cache of its own.
     """
 
     _kind: ClassVar[type]
@@ -87,8 +85,9 @@ class BlockFile(Generic[Spec]):
         *,
         name: TableName | WdlName | None = None,
     ) -> None:
-        """Open a file; decoded blocks are kept in `cache`, by default a cache for this file alone.
+        """Open a file.
 
+        cache : cache of decoded blocks; None for a cache of this file alone
         name : expected name; `CorruptTableError` is raised if the header has another one
         """
         self.path = Path(path)
@@ -130,7 +129,7 @@ class BlockFile(Generic[Spec]):
     def code(self, side: int, slot: int) -> int:
         """Return the code of a slot, side 0 (Red) or 1 (Black) to move.
 
-        The code is arbitrary if the slot is a hole of the index or its position is illegal.
+        The code is arbitrary if the slot has no legal position.
         """
         header = self.header
         if not 0 <= slot < header.slots:
@@ -141,10 +140,7 @@ class BlockFile(Generic[Spec]):
         return self._block(block + side * header.blocks[0]).code(index)
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the codes (n,) of a side's slots (n,), given in any order.
-
-        Each block that is not in the cache is read once.
-        """
+        """Return the codes (n,) of a side's slots (n,) in any order; reads a block once at most."""
         header = self.header
         slots = np.asarray(slots, np.int64)
         if slots.size == 0:
@@ -183,14 +179,13 @@ class BlockFile(Generic[Spec]):
     ) -> list[tuple[int, Codes]]:
         """Return the codes of tile `number` of a side as runs of n slots: (first slot, codes (n,)).
 
-        Tiles and leads are defined in `tbgen.tables`. The slots of a tile need not be consecutive.
-        Each run consists of whole leads.
+        The slots of a tile need not be consecutive. Each run consists of whole leads.
 
         numbers_of : maps the distinct codes of each block to the numbers that replace them
         digests : inout, SHA-256 of the content of each block of the file, b"" before its first read
 
-        The cache is neither used nor filled. Raises `CorruptTableError` also for a block whose
-        digest differs from its entry in `digests`: the file has changed since.
+        The cache is not used. Raises `CorruptTableError` also for a block that has changed since
+        its entry in `digests` was set.
         """
         header, block_map = self.header, self._maps[side]
         runs, none = block_map.runs(number), np.empty(0, self._dtype)
@@ -216,7 +211,7 @@ class BlockFile(Generic[Spec]):
         return [(first, part) for (first, _), part in zip(runs, parts, strict=True)]
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
-        """Return the codes of all slots with one side to move, in the order of slots: (slots,).
+        """Return the codes of all slots of a side, in the order of slots: (slots,).
 
         Slots without a position contain an arbitrary code, not 0. The cache is not used.
         """
@@ -239,11 +234,10 @@ class BlockFile(Generic[Spec]):
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
         """Verify the blocks without an entry in `digests`, and then the digest of the whole file.
 
-        digests : inout, SHA-256 of the content of each block, b"" for a block not yet read by
-            `tile`; missing entries are added
+        digests : inout, SHA-256 of the content of each block, b"" for a block that has not been
+            read
 
-        Blocks are verified in groups. If any block of a group has no entry, the whole group is
-        read, and all entries of the group are set. Raises `CorruptTableError` and `OSError`.
+        All entries are set afterwards. Raises `CorruptTableError` and `OSError`.
         """
 
         def verify(first: int) -> None:
@@ -262,7 +256,7 @@ class BlockFile(Generic[Spec]):
 
         digests : SHA-256 of the content of every block, in file order
 
-        Reads the metadata: raises `CorruptTableError` if they are damaged, and `OSError`.
+        Raises also `OSError`.
         """
         header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
@@ -279,7 +273,6 @@ class BlockFile(Generic[Spec]):
         Blocks are numbered in file order: Red's, then Black's.
         """
         while first < end:
-            # As many blocks as one read may take, but at least one.
             most = self._offsets[first] + READ_BYTES
             stop = int(self._offsets[: end + 1].searchsorted(most, "right")) - 1
             stop = max(first + 1, stop)
@@ -300,8 +293,8 @@ class BlockFile(Generic[Spec]):
     def place(self, position: Position) -> tuple[Side, int]:
         """Return side to move and slot of a position, in the colours of the file.
 
-        If `position.is_swapped`, colours are exchanged first. Raises `InputError` unless the
-        position has the file's material.
+        Colours are exchanged if `position.is_swapped`. Raises `InputError` unless the position has
+        the file's material.
         """
         if position.is_swapped:
             position = position.swapped()
@@ -339,7 +332,7 @@ class BlockFile(Generic[Spec]):
     def close(self) -> None:
         """Drop the file's blocks from the cache, and close the file once no thread reads it.
 
-        Blocks that another object for the same file has put into the cache are dropped, too.
+        Other objects for the same file then have to read their blocks again.
         """
         self._descriptor = None
         self._cache.drop(self._identity)
@@ -370,8 +363,7 @@ class BlockFile(Generic[Spec]):
         """Return the content of block `number`, whose bytes in the file are `data`.
 
         A block of one code has no bytes: its entry in the block table states the code. Raises
-        `CorruptTableError` if this code is impossible, for a wrong checksum or size, for data that
-        cannot be unpacked, and for a block of one outcome with bytes. `_decode` finds other faults.
+        `CorruptTableError` for faults that show without decoding the content (`_decode`).
         """
         length, check = self._entries[number].tolist()
         codec, slots = self._codec, self._slots_in(number)
@@ -394,8 +386,7 @@ class BlockFile(Generic[Spec]):
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
         """Decompress a block, or the metadata (`number` None), to at most `limit` bytes.
 
-        Raises `CorruptTableError`. A larger result is rejected by its stated size, before
-        allocation.
+        Raises `CorruptTableError`. The stated size is checked before memory is allocated.
         """
         try:
             # `content_size` is what `decompress` allocates; it is the largest integer if the frame
@@ -430,9 +421,9 @@ class BlockFile(Generic[Spec]):
 
 
 def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> None:
-    """Call `task(number)` for every number in `threads` threads; return after the last call.
+    """Call `task(number)` for every number, in `threads` threads; return after the last call.
 
-    The first error of a call passes through. Raises `MemoryError` like `thread_pool`.
+    The first error of a call passes through. Raises also `MemoryError` (`thread_pool`).
     """
     with thread_pool(threads) if threads > 1 else contextlib.nullcontext() as pool:
         for _ in (pool.map if pool else map)(task, numbers):

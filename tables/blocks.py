@@ -7,10 +7,9 @@
 
 Slots without a position (code 0) are filled before encoding: no block contains code 0.
 
-Contents are compressed with zstd, with these parameters: `FAST` when a table is built, `DENSE` when
-it is published, `SMALLEST` for win-draw-loss files (unless they are stored uncompressed),
-`COMPARING` to compare samples. No digest depends on the parameters. A zstd frame states the size of
-its content. Checksums are in the block table, not in frames (docs/format.md, decision 14).
+zstd compresses contents with parameters `FAST` when a table is built, `DENSE` when it is published,
+`SMALLEST` for win-draw-loss files, `COMPARING` for samples. A zstd frame states the size of its
+content. Checksums are in the block table, not in frames (docs/format.md, decision 14).
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
 
 Encode = Callable[[Codes, int], bytes]
-"""Function `encode(codes, otherwise)` that returns the content of a block of `codes`, 0 for slots
-without a position. `otherwise` is the code that fills a block without any position. Called from
-any thread.
+"""Function `encode(codes, otherwise)` that returns the content of a block of `codes`.
+
+`otherwise` is the code that fills a block without any position (`fill`). Called from any thread.
 """
 
 NumbersOf = Callable[[Codes], Codes]
@@ -53,8 +52,8 @@ class BlockError(Exception):
 def fill(codes: Codes, otherwise: int) -> Codes:
     """Return codes in which each 0 is replaced by the last other code before it.
 
-    Leading zeros become the first other code. If all codes are 0, all become `otherwise`. Long runs
-    of one code compress to almost nothing, and the palette needs no code for empty slots.
+    Leading zeros become the first other code. If all codes are 0, all become `otherwise`. This
+    makes long runs of one code, which compress well.
     """
     held = codes != 0
     first = int(held.argmax())
@@ -82,10 +81,7 @@ def encode_block(codes: Codes) -> bytes:
 
 
 def encode_filled(codes: Codes, otherwise: int) -> bytes:
-    """Return the content of a block of codes, in which `fill` replaces each 0 before encoding.
-
-    otherwise : code of all slots if every code is 0
-    """
+    """Return the content of a block of codes, in which `fill(codes, otherwise)` replaces each 0."""
     return encode_block(fill(codes, otherwise))
 
 
@@ -112,11 +108,7 @@ def safe_slots(width: int) -> int:
 
 
 class Block:
-    """A decoded block of codes; `nbytes` is its approximate size in memory.
-
-    A block with a palette keeps the palette and an index for each slot, both as views of its
-    content. A block of planes keeps the array of its codes.
-    """
+    """A decoded block of codes; `nbytes` is its approximate size in memory."""
 
     __slots__ = ("_content", "_indices", "_values", "constant", "nbytes")
 
@@ -157,7 +149,7 @@ class Block:
         """uint8 (bytes,): the block as the compiled reader `tbgen.probing.kernels` needs it.
 
         For a block with a palette this is its content. For a block of planes it is 0 (2 bytes), and
-        then the codes of all slots, `width` bytes each.
+        then the codes of all slots, each with its bytes together.
         """
         if self._indices is not None:
             return np.frombuffer(self._content, np.uint8)
@@ -198,7 +190,7 @@ class DistanceCodec(CodeSpace):
     max_slots: ClassVar[int] = MAX_BLOCK_BYTES
     """Most slots of a block."""
     may_be_plain: ClassVar[bool] = False
-    """Whether blocks may be stored uncompressed; they then have `max_content` bytes."""
+    """True if blocks may be stored uncompressed; they then have `max_content` bytes."""
 
     def max_content(self, slots: int) -> int:
         """Return the largest possible size of the content of a block of `slots` slots, in bytes."""
@@ -231,8 +223,7 @@ FAST: Parameters = Parameters(
     **_COMMON, hash_log=15, chain_log=16, search_log=4, min_match=5, target_length=64,
     strategy=zstandard.STRATEGY_LAZY2,
 )  # fmt: skip
-"""Parameters of a lazy parse: a quarter of the time of the fastest optimal parse of zstd, and 7 %
-more bytes.
+"""Parameters of a lazy parse: a quarter of the time of the fastest optimal parse, 7 % more bytes.
 """
 
 DENSE: Parameters = Parameters(

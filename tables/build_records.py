@@ -28,7 +28,7 @@ def build_record_path(table: Path) -> Path:
 
 
 def write_build_record(table: Path, record: dict[str, float]) -> None:
-    """Write `record`, which has the `RECORD_FIELDS`, as the build record of the file `table`.
+    """Write the `RECORD_FIELDS` in `record` as the build record of the file `table`.
 
     Raises `OSError`.
     """
@@ -37,10 +37,7 @@ def write_build_record(table: Path, record: dict[str, float]) -> None:
 
 
 def read_build_record(table: Path) -> dict[str, float]:
-    """Return the `RECORD_FIELDS` of a table's build record, without missing and invalid ones.
-
-    The result is empty if there is no record, or if it cannot be read.
-    """
+    """Return the valid `RECORD_FIELDS` of a table's build record; empty if it cannot be read."""
     try:
         path = build_record_path(table)
         with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:

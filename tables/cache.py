@@ -11,9 +11,7 @@ from tbgen.tables.outcomes import AnyBlock
 DEFAULT_CACHE_BYTES = 64 << 20
 
 FileIdentity = tuple[int, int, int, int]
-"""Device, inode, size in bytes, and time of modification in ns: equal if a file is reopened and has
-not been written since.
-"""
+"""Device, inode, size in bytes, and time of modification in ns; changed by writing to the file."""
 
 Key = tuple[FileIdentity, int]
 """Identity of a file, and number of the block in it."""
@@ -56,7 +54,7 @@ class BlockCache:
     def put(self, key: Key, block: AnyBlock) -> None:
         """Add a block, unless it is there or alone exceeds the budget.
 
-        Then evicts the least recently used blocks until the others fit the budget.
+        Blocks beyond the budget are evicted, the least recently used first.
         """
         with self._lock:
             # Two threads may have decoded the same block.

@@ -16,9 +16,9 @@ from tbgen.tables.rule_sets import RuleChoice, RuleSet
 class Catalogue:
     """Paths of table and win-draw-loss files by name, of any rules.
 
-    `choice` restricts the rule sets that `rule_set`, `table_name` and `wdl_name` choose among.
-    `metric` chooses between two tables of one material; None if the user has not chosen. Raises
-    `InputError` for a choice that no rule set satisfies.
+    `choice` restricts the rule sets to choose among. `metric` chooses between two tables of one
+    material; None if the user has not chosen. Raises `InputError` for a choice that no rule set
+    satisfies.
     """
 
     def __init__(self, choice: RuleChoice, metric: Metric | None) -> None:
@@ -26,7 +26,7 @@ class Catalogue:
         self.paths: dict[TableName | WdlName, Path] = {}
         self._requested = choice.rule_set
         self._present: set[RuleSet] = set()
-        """Rule sets of the files, as far as the choice admits them."""
+        """Admitted rule sets of the files."""
         self._chosen: dict[Material, TableName] = {}
         """Results of `table_name`."""
 
@@ -51,8 +51,8 @@ class Catalogue:
     def rule_set(self, material: Material | None = None) -> RuleSet:
         """Return the one rule set of the admitted files; without such files, `choice.rule_set`.
 
-        Raises `RulesMismatchError` if the files have several rule sets. The message names all these
-        rule sets, and, if `material` is given, those under which it has files.
+        Raises `RulesMismatchError` for files of several rule sets; its message lists them, and
+        those of `material`.
         """
         if len(self._present) > 1:
             own = {name.rule_set for name in self.paths if name.material == material}
@@ -65,8 +65,8 @@ class Catalogue:
         """Return the name of a material's table under the rule set; None if there is none.
 
         Of tables of both metrics, that of `metric` is taken; a single table is taken whatever its
-        metric. Raises `RulesMismatchError` as `rule_set` does, and for tables of both metrics if
-        `metric` is None.
+        metric. Raises `RulesMismatchError` for files of several rule sets, and for tables of both
+        metrics if `metric` is None.
         """
         if material in self._chosen:
             return self._chosen[material]
@@ -87,7 +87,7 @@ class Catalogue:
     def wdl_name(self, material: Material) -> WdlName | None:
         """Return the name of a material's win-draw-loss file under the rule set; None without one.
 
-        Raises `RulesMismatchError` as `rule_set` does.
+        Raises `RulesMismatchError` for files of several rule sets.
         """
         rule_set = self.rule_set(material)
         if rule_set.rules is None:

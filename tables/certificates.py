@@ -4,11 +4,10 @@
     KRNKR.wxf.dtm.proof.json   its certificate: a proof that the table is right, if the supporting
                                tables named in it are
 
-A certificate identifies contents by digests and tables by names, not paths. So it also holds in a
-copy of the directory. The certificate's file gets the modification time of the table: equal times
-are a cheap sign that the table has not been written since. `proofs` follows chains of certificates,
-and `tbgen.verify` proves tables. Certificates are not signed: anyone who can change a table can
-forge one.
+A certificate identifies contents by digests and tables by names, not paths, so it also holds in a
+copy of the directory. Its file gets the modification time of the table: equal times are a cheap
+sign that the table has not been written since. Certificates are not signed: anyone who can change a
+table can forge one.
 """
 
 from __future__ import annotations
@@ -66,9 +65,8 @@ class Certificate:
     """Statement that a table's contents follow from the rules and its supporting tables.
 
     `digest` identifies the contents, in hex. `supporting` has one premise, in the order of names,
-    for each material that a capture leads to and that needs a table. `method` names the method of
-    proof, `tbgen` the version of the program, and `seconds` the wall time; these three are
-    informative only.
+    for each material that a capture leads to and that needs a table. The other fields are
+    informative: method of proof, version of the program, wall time in seconds.
     """
 
     table: Annotated[TableName, _table]
@@ -90,10 +88,8 @@ class Certificate:
     def from_text(cls, text: str) -> Certificate:
         """Parse the JSON text of a certificate; unknown members are ignored.
 
-        Raises `SchemaError` for a text that is too long or no JSON object, for another `FORM`, for
-        missing values and those of another type or range, and unless `supporting` has one table, of
-        the same rule set and a sufficient metric, for each material that a capture leads to and
-        that needs a table.
+        Raises `SchemaError` for a text that is too long, for another `FORM`, for missing or invalid
+        values, and for other supporting tables than those that the proof needs (`_are_premises`).
         """
         if len(text) > MAX_CERTIFICATE:
             raise checked_json.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
@@ -125,11 +121,9 @@ def read_certificate(table: Path) -> Certificate | None:
 
 
 def write_certificate(table: Path, certificate: Certificate, modified: int) -> None:
-    """Write the certificate of a table file, whole or not at all, and set its modification time.
+    """Write the certificate of a table file, whole or not at all; raises `OSError`.
 
     modified : the table's time of modification in ns, read before its bytes were checked
-
-    Raises `OSError`.
     """
     with replacing(certificate_path(table)) as file:
         file.write(certificate.to_text().encode("ascii"))
@@ -139,8 +133,8 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
 def is_unmodified(table: Path) -> bool:
     """Return whether a table file has the modification time of its certificate.
 
-    If so, it has not been written since its bytes were checked, unless its time was set by hand.
-    False if one of the two files is missing.
+    Equal times are a sign that the file has not been written since its bytes were checked. False if
+    one of the files is missing.
     """
     with contextlib.suppress(OSError):
         return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns
@@ -148,7 +142,7 @@ def is_unmodified(table: Path) -> bool:
 
 
 def set_certificate_time(table: Path, modified: int) -> None:
-    """Set a certificate's modification time to that of its rechecked table; raises `OSError`.
+    """Set the modification time of a table's certificate; raises `OSError`.
 
     modified : the table's time of modification in ns, read before its bytes were checked
     """
@@ -158,8 +152,11 @@ def set_certificate_time(table: Path, modified: int) -> None:
 def metric_suffices(above: Metric, below: Metric) -> bool:
     """Return whether the proof of a table may rest on a supporting table, by their metrics.
 
-    `above` is the metric of the proven table, `below` that of the table after a capture. A DTM
-    table needs DTM tables. A DTC table counts no further than a capture, so it may use either.
+    above : metric of the proven table
+    below : metric of the supporting table
+
+    A DTM table needs DTM tables. A DTC table counts no further than a capture, so it may use
+    either.
     """
     return above == Metric.DTC or below == Metric.DTM
 
@@ -167,7 +164,7 @@ def metric_suffices(above: Metric, below: Metric) -> bool:
 def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
     """Return whether `premises` are one usable table for each material that a capture leads to.
 
-    Usable are tables with the rule set of `name`, and with a metric that suffices.
+    Usable are tables with the rule set of `name` and with a metric that suffices.
     """
     needed = sorted(child.name for child in name.material.supporting())
     return needed == sorted(premise.table.material.name for premise in premises) and all(

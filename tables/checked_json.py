@@ -4,8 +4,8 @@
     text   ->  `parse_object`  ->  {name: unchecked value, name: (checked entry, ...)}
     value  ->  `Check`         ->  the checked value, or `SchemaError`
 
-Values are decoded one by one, each of at most `MAX_VALUE` characters, and entries of lists are
-checked one by one. So even a malicious text takes little memory before it is rejected.
+Values, and entries of lists, are decoded and checked one by one, so even a malicious text takes
+little memory before it is rejected.
 """
 
 from __future__ import annotations
@@ -98,9 +98,8 @@ DIGEST = text(r"[0-9a-f]{32}", "digest")
 def record(kind: type) -> Check:
     """Return a check that converts JSON objects to objects of the dataclass `kind`.
 
-    The type of each field of `kind` is a dataclass, or has the field's check, as in
-    `Annotated[int, integer(1)]`; no field is a tuple. Fields with a default may be missing. Members
-    that are no fields are errors.
+    The type of each field is a dataclass, or has the field's check, as in `Annotated[int,
+    integer(1)]`. Fields with a default may be missing. Members that are no fields are errors.
     """
 
     def check(value: object) -> Any:
@@ -135,8 +134,10 @@ def _new_record(kind: type[Record], fields: dict[str, Any]) -> Record:
 def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
     """Parse the text of a JSON object into an object of the dataclass `kind` (see `record`).
 
-    A field that is a tuple of dataclasses is a list in the text. `versions` are members that are no
-    fields, with their required values. Other members are ignored. Raises `SchemaError`.
+    versions : members that are no fields, with their required values
+
+    A field that is a tuple of dataclasses is a list in the text. Other members are ignored. Raises
+    `SchemaError`.
     """
     checks, lists = _checks(kind)  # type: ignore[arg-type]
     found = parse_object(text, lists)
@@ -152,7 +153,7 @@ def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
 
     lists : for each member that is a list, the check of its entries; the result has a tuple
 
-    All other members are returned unchecked; of members with one name, the last one. Raises
+    Other members are returned unchecked; of members with one name, the last one. Raises
     `SchemaError`, also for more than `MAX_MEMBERS` members.
     """
     reader = _Reader(text)

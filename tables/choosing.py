@@ -1,19 +1,16 @@
 """Choice of the arrangement in which a sample of a side's blocks compresses best.
 
-An *arrangement* is an order of the slots of one side (`tbgen.indexing.arrangement`). It has two
-parts: the order of the leads (placements of the defenders), which determines the leads of each
-tile, and the order of the axes within a tile. Two rounds compare arrangements. A round is skipped
-if all arrangements that it would compare remain anyway:
+An *arrangement* is an order of the slots of one side (`tbgen.indexing.arrangement`): an order of
+the leads (placements of the defenders), which determines the leads of each tile, and an order of
+the axes within a tile. Two rounds compare arrangements:
 
     a few blocks    of each possible arrangement
     more blocks     of the best few arrangements
 
-The sample is spread over the tiles, and over the places in a tile. Arrangements with the same order
-of leads have the same leads in each tile, and are compared on the same tiles. Under the other order
-of leads, tiles contain other leads, which may be easier to compress. So if both orders compete, and
-the sample does not have all blocks, the size of each sample is divided by the size of its leads.
-This is the sum of the compressed sizes of all leads in the sampled tiles; of each lead, the slots
-up to one block are compressed by themselves.
+The sampled blocks are spread over the tiles, and over the places in a tile. Unless all blocks are
+sampled, the two orders of leads have different leads in the sampled tiles, which may be easier to
+compress. If both orders then compete, the size of each sample is divided by the size of its leads:
+the sum of the compressed sizes of all leads in the sampled tiles, of each lead at most one block.
 
 The calling thread does all work, since handing over a block takes about as long as compressing it.
 """
@@ -48,13 +45,12 @@ def choose_arrangement(
 ) -> Arrangement:
     """Return the arrangement (order of the slots) with which one side of a table compresses best.
 
-    All possible arrangements are compared by the compressed size of a sample of blocks. Errors of
-    `read` and `encode` pass through.
-
     read : returns the codes of a tile, in the order of `BlockMap.runs`
     encode : returns the content of a block, the bytes before compression
     block_slots : slots per block
     tile_slots : most slots per tile (`possible_arrangements`)
+
+    Errors of `read` and `encode` pass through.
     """
     compressor = Compressor(COMPARING)
 
@@ -78,8 +74,8 @@ def _compare(
 ) -> dict[Arrangement, float]:
     """Return a measure of the compressed size of a sample of `blocks` blocks, by arrangement.
 
-    The measure is the size in bytes. If both orders of leads compete and have different leads in
-    their samples, the size is divided by that of the sampled leads (module's docstring).
+    The measure is the size in bytes, or this divided by the size of the sampled leads (module's
+    docstring).
 
     maps : one for each arrangement to compare
     read : returns the codes of a tile, in the order of `BlockMap.runs`
@@ -111,7 +107,7 @@ def _compare(
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
     """Choose `blocks` blocks of a side, or all if it has no more; one may be chosen twice.
 
-    Returns, for each tile, the numbers of its chosen blocks, counted from 0 in the tile.
+    Returns by tile the numbers of its chosen blocks, from 0 in the tile.
     """
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:

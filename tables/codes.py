@@ -1,10 +1,8 @@
 """Values, and the integer codes that encode them.
 
-A `Value` is the value of a position for the side to move: outcome, *order* and plies. Values of
-order 0 are decided by mate or conversion. Orders 1, 2, ... are decided by the repetition rules;
-each of them builds on the values of lower orders (docs/values.md). Planes of values in memory and
-in files hold *codes*. Codes are ordered by preference of the side to move (Fang, Hsu & Hsu 2002,
-section 6.4), so that the best of several values is the largest code:
+A `Value` is the value of a position for the side to move: outcome, *order* and plies
+(docs/values.md). Tables hold *codes*, ordered by preference of the side to move (Fang, Hsu & Hsu
+2002, section 6.4), so that the best of several values is the largest code:
 
     0        no position: illegal, or a hole of the index
     1 ...    losses    order 0 first, the longer the better; then order 1, 2, ...: a loser
@@ -37,11 +35,10 @@ LONG_SPAN = 16383
 """Number of distances per order in tables with distances that `BYTE_SPAN` excludes."""
 
 DIRECT_WIN = 255
-"""Printed number (`Value.number`) of a direct win: a win in 0 plies by the repetition
-rules, at any order. Fang, Hsu & Hsu 2002, section 6.1, call it
-*WinByDirectCheckingIndefinitely*. A position one ply before it has 254, their
-*LossByDirectCheckingIndefinitely*. One is subtracted for each further ply: this is their
-*distance-to-check*.
+"""Printed number (`Value.number`) of a direct win, at any order.
+
+Fang, Hsu & Hsu 2002, section 6.1, call it *WinByDirectCheckingIndefinitely*. Each ply of distance
+subtracts one: 254 is their *LossByDirectCheckingIndefinitely*.
 """
 
 
@@ -61,10 +58,9 @@ class LimitExceededError(Exception):
 class Value:
     """Value of a position for the side to move.
 
-    Order 0 has the draws, and the wins and losses in `plies` plies to mate or conversion. A win or
-    loss of order 1 or more is decided by the repetition rules: `plies` is the distance to a *direct
-    win*, a position in which the opponent must repeat an offence forever. For the direct win
-    itself, `plies` is 0. For a draw, which has no distance, `plies` is 0, too.
+    At order 0, `plies` is the distance to mate or conversion. At order 1 and above it is the
+    distance to a *direct win*, a position in which the opponent must repeat an offence forever. A
+    draw has order 0 and 0 plies.
     """
 
     outcome: Outcome
@@ -115,11 +111,10 @@ class CodeSpace:
         return (self.draw - 1) // self.span - 1
 
     def encode(self, value: Value) -> int:
-        """Return the code of a value.
+        """Return the code of a value; order and plies of a draw are ignored.
 
         Raises `LimitExceededError` if the value has no code here, and `ValueError` for an
-        impossible value such as an order 0 win in an even number of plies. Order and plies of a
-        draw are ignored.
+        impossible value such as an order 0 win in an even number of plies.
         """
         if value.outcome == Outcome.DRAW:
             return self.draw
@@ -137,8 +132,7 @@ class CodeSpace:
     def decode(self, code: int) -> Value:
         """Return the value of a code; raises `ValueError` for 0 and for codes above `top`.
 
-        Codes near that of a draw, which `encode` never returns, are decoded to an order above
-        `max_order`.
+        Codes near that of a draw, which `encode` never returns, get an order above `max_order`.
         """
         if not 0 < code <= self.top:
             raise ValueError(f"{code} is no code of {self.width} bytes")

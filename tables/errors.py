@@ -23,10 +23,10 @@ class TablebaseError(Exception):
 class MissingTableError(TablebaseError, KeyError):
     """A table, or with `wdl` a win-draw-loss file, of this material and rule set is missing.
 
-    Also a `KeyError`, so that a tablebase may be used like a mapping. `material` has several names,
-    with blanks between them, if several files are missing. `directories` are those searched.
-    `command` is the shell command that makes the missing files. `message` and `command` name no
-    directory, so that answers over HTTP may contain them; `str` of the error names directories.
+    Also a `KeyError`, so that a tablebase may be used like a mapping. `material` has the names of
+    all missing files, separated by blanks. `directories` are those searched. `command` is the shell
+    command that makes the files. `message` and `command` name no directory, so that answers over
+    HTTP may contain them; `str` of the error names directories.
     """
 
     def __init__(
@@ -93,10 +93,9 @@ class UnsupportedMaterialError(TablebaseError):
 
 
 class CorruptTableError(TablebaseError):
-    """A table file that is damaged, or that holds another table than its name says.
+    """A damaged table file, or one that holds another table than its name says.
 
-    `file` is its path. `block` is the number of the damaged block, Red's first; None for other
-    damage.
+    `block` is the number of the damaged block, Red's first; None for other damage.
     """
 
     def __init__(self, file: Path, reason: str, block: int | None = None) -> None:

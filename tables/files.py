@@ -1,9 +1,8 @@
 """Files: safe opening of untrusted files; writing that leaves no incomplete file under its name.
 
-Names in a directory of tables can be guessed, and another user with write access can create a link
-or a pipe with such a name. So only regular files are read, also through a link. Writing follows no
-link, on systems with O_NOFOLLOW (not on Windows), except for outputs that the user names
-(`writing`).
+Another user with write access to a directory of tables can create a link or a pipe with the name of
+a table. So only regular files are read, also through a link. Writing follows no link, on systems
+with O_NOFOLLOW (not on Windows), except for outputs that the user names (`writing`).
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def open_to_read(path: Path, *, links: bool = True) -> int:
     """Open a regular file, or with `links` a symbolic link to one, and return its file descriptor.
 
-    The caller closes the descriptor. Raises `OSError`, also for a pipe, a device or a directory,
-    none of which it waits for. A system without O_NOFOLLOW follows links in any case.
+    Raises `OSError`, also for a pipe, a device or a directory, without waiting. A system without
+    O_NOFOLLOW follows links in any case.
     """
     return require_regular(os.open(path, _READ_FLAGS if links else _READ_FLAGS | _NO_LINK), path)
 
@@ -57,8 +56,8 @@ def is_full_disk(error: OSError) -> bool:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock on the file `path`, against other processes, and remove the file afterwards.
 
-    The lock file of a killed process is taken over. Raises `OSError`, which names `path`, also if
-    the file system has no locks; and `BlockingIOError` if the lock is held, even by this process.
+    The lock file of a killed process is taken over. Raises `OSError`, also if the file system has
+    no locks, and `BlockingIOError` if the lock is held, even by this process; both name `path`.
     """
     while True:
         file = open_to_write(path)
@@ -86,9 +85,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file, which replaces `path` when the `with` block ends, complete and synced.
 
     A link at `path` is replaced, too. On any error the new file is removed, and an existing file
-    stays unchanged. Temporary files of killed processes for the same `path` are removed. Raises
-    `OSError`, which names `path` if the disk is full or the folder is missing; errors in the `with`
-    block pass through.
+    stays unchanged. Leftovers of killed processes for `path` are removed. Raises `OSError`, which
+    names `path` if the disk is full or the folder is missing; errors in the `with` block pass
+    through.
     """
     remove_leftovers(path.parent, (path.name,))
     file, temporary = _locked_temporary(path)
@@ -109,8 +108,8 @@ def writing(path: Path) -> Iterator[BinaryIO]:
     """Yield a file for an output that the user names; it may be a stream that cannot seek.
 
     A pipe, a device, and the file of the standard output are written to, also through a link. Any
-    other file, or link to one, is replaced at the end (`replacing`). Raises `OSError`; errors in
-    the `with` block pass through.
+    other file is replaced at the end (`replacing`). Raises `OSError`; errors in the `with` block
+    pass through.
     """
     with _open_stream(path) or replacing(path) as file:
         yield file
@@ -130,10 +129,10 @@ def _open_stream(path: Path) -> BinaryIO | None:
 
 
 def _locked_temporary(path: Path) -> tuple[BinaryIO, Path]:
-    """Create a temporary file for `path`, and lock it, which marks it as being written.
+    """Create and lock a temporary file for `path`; return the open file and its path.
 
-    The file is not locked if the file system has no locks. Returns the open file and its path.
-    Raises `OSError`, which names `path`.
+    The lock marks it as being written. Without locks in the file system it stays unlocked. Raises
+    `OSError`, which names `path`.
     """
     while True:
         temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
@@ -189,9 +188,9 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
 
     The file is open to read and write, at its beginning. On any error it stays as `.NAME.part` for
     the next attempt, unless it is empty. A `.part` file that belongs to another user or has a
-    second name is replaced by a new one. The caller holds a lock (`locked`), since nothing else
-    excludes a second writer. Raises `OSError`, which names `path` if the disk is full; errors in
-    the `with` block pass through.
+    second name is replaced by a new one. The caller holds a lock (`locked`) against other writers.
+    Raises `OSError`, which names `path` if the disk is full; errors in the `with` block pass
+    through.
     """
     part = _part_of(path)
     with contextlib.suppress(FileNotFoundError):

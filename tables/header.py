@@ -6,9 +6,7 @@
     metadata_offset  statistics, JSON, compressed, to the end of the file
 
 A *side* is the part with Red, or with Black, to move; it has no blocks if all slots have one code.
-
-Every offset follows from the lengths before it. All offsets and lengths are checked before any
-memory is allocated: a file that passes `Header.unpack` has exactly the sum of its parts' sizes.
+`Header.unpack` checks all offsets and lengths against the file's size before memory is allocated.
 """
 
 from __future__ import annotations
@@ -78,9 +76,9 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 class _Spec:
     """Base of `TableSpec` and `WdlSpec`: the facts of a file known before its blocks are written.
 
-    Each has `version`, the format version, and `codec`, the conversion between codes and the
-    content of blocks. `fields` has three fields of the header: bytes per code, metric, distances
-    per order. `of_fields` returns the specification with these fields.
+    Each has `version`, the format version, and `codec`, which encodes blocks. `fields` are three
+    header fields: bytes per code, metric, distances per order. `of_fields` returns the
+    specification with these fields.
     """
 
     __slots__ = ()
@@ -116,10 +114,7 @@ class TableSpec(_Spec):
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the specification with these three `fields`.
-
-        Raises `ValueError` or `IndexError` for impossible ones.
-        """
+        """Return the specification with these `fields`; raises `ValueError` or `IndexError`."""
         codes = CodeSpace(width, span)
         if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
             raise ValueError(f"no codes of {width} bytes and span {span}")
@@ -152,12 +147,11 @@ Spec = TypeVar("Spec", TableSpec, WdlSpec)
 
 @dataclass(frozen=True)
 class Header(Generic[Spec]):
-    """Header of one file. Fields that are pairs have Red's entry first, then Black's.
+    """Header of one file. Pairs have Red's entry first, then Black's. Lengths are in bytes.
 
-    `slots` is the number of slots of one side, `block_slots` the number of slots per block.
-    `blocks` has each side's number of blocks, 0 if all slots of the side have one code.
-    `constants` has this code, and 0 for a side with blocks. Offsets and lengths are in bytes. Tiles
-    of both sides have the same size. `digest` is the result of `content_digest`.
+    `slots` is the number of slots of one side, `block_slots` that of one block. `blocks` has each
+    side's number of blocks, 0 for a side of one code. `constants` has this code, and 0 for a side
+    with blocks. `digest` is the result of `content_digest`.
     """
 
     spec: Spec
@@ -206,8 +200,8 @@ class Header(Generic[Spec]):
     def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
         """Return 16 bytes that identify a file's contents, however compressed (docs/format.md).
 
-        digests : two lists, Red's and Black's: SHA-256 of the content (bytes before compression) of
-            every block; a side of one code counts as one block
+        digests : two lists, Red's and Black's: SHA-256 of every block's content; a side of one code
+            counts as one block
         text : JSON of the metadata
         """
         name, (width, _, span) = self.spec.name, self.spec.fields
@@ -225,8 +219,10 @@ class Header(Generic[Spec]):
     def unpack(cls, data: bytes, file_size: int, path: Path, kind: type[Spec]) -> Header[Spec]:
         """Parse the header in the first bytes `data` of a file, and check it against `file_size`.
 
-        A file of another kind than `kind` is rejected. The checksum is not verified: it needs the
-        block table. Raises `CorruptTableError` and `FormatVersionError`.
+        kind : kind of file; another kind is rejected
+
+        The checksum is not verified: it needs the block table. Raises `CorruptTableError` and
+        `FormatVersionError`.
         """
         if len(data) < HEADER_BYTES:
             raise CorruptTableError(path, "shorter than a header")

@@ -1,11 +1,11 @@
-"""Names of tables and of their files.
+"""Names of tables and of their files, all of which may be in one directory.
 
     KRNKR.none.dtm.xqt           a table: material, rule set, metric
     KRNKR.check-o1.dtm.xqt       orders limited to one
     KRNKR.wxf-nominor.dtm.xqt    minor pieces do not chase protected ones
     KRNKR.wxf.wdl.xqt            a win-draw-loss file, derived from a table of either metric
 
-One directory may contain files of all kinds.
+A *rule set* is that of `rule_sets`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ SUFFIX = ".xqt"
 
 
 class Metric(StrEnum):
-    """Metric of distances (docs/values.md, "Outcomes and distances").
+    """Metric of distances (docs/values.md): to mate (`dtm`), or to mate or conversion (`dtc`).
 
-    Distances count to mate (`dtm`), or to mate or conversion (`dtc`). Files store a member's index:
-    only append members.
+    Files store a member's index: only append members.
     """
 
     DTM = "dtm"
@@ -98,7 +97,7 @@ class _Name:
 class TableName(_Name):
     """Name of a table: material, rule set and metric.
 
-    Raises `InputError` if the rules of the rule set are unknown.
+    Raises `InputError` if the rules are unknown.
     """
 
     metric: Metric
@@ -131,7 +130,7 @@ class TableName(_Name):
 class WdlName(_Name):
     """Name of a win-draw-loss file: material and rule set.
 
-    Raises `InputError` if the rules of the rule set are unknown.
+    Raises `InputError` if the rules are unknown.
     """
 
     @classmethod
@@ -151,7 +150,7 @@ def tables_directory() -> Path:
 def parse_name(filename: str) -> TableName | WdlName | None:
     """Return the `TableName` or `WdlName` of a file name; None for names of other files.
 
-    The name must be in canonical spelling: None for `KRKRN.none.dtm.xqt`, whose material is KRNKR.
+    Also None for a noncanonical spelling: `KRKRN.none.dtm.xqt`, whose material is KRNKR.
     """
     match = _NAME.fullmatch(filename)
     if match is None:

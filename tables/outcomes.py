@@ -3,9 +3,9 @@
     loss 1, draw 2, win 3      codes, ordered by preference like those of distances
     byte = sum of (code - 1) * 3^k, k = 0 to 4       k is the slot's index among the five
 
-A row, of slots that differ in one attacker's square alone, has 90 or 55 slots: multiples of five.
-So a row whose slots are neighbours in the file begins at a byte, and equal rows have equal bytes.
-After zstd, files have half the size that they would have with two bits per slot.
+A row (slots that differ in one attacker's square alone) has 90 or 55 slots, multiples of five. So
+equal rows have equal bytes if their slots are neighbours in the file. After zstd, files have half
+the size that they would have with two bits per slot.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ def outcomes_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint8]:
 def encode_outcomes(codes: Codes, otherwise: int) -> bytes:
     """Return the content of a block of outcome codes, uint8 (slots,), 0 for no position.
 
-    `fill` replaces each 0, as in a table: by a neighbour's outcome, or by `otherwise` if the block
-    has no position.
+    `fill(codes, otherwise)` replaces each 0 first.
     """
     filled = fill(codes, otherwise)
     first = int(filled[0])

@@ -4,10 +4,9 @@
     numbers    0   1   2       3       4       5      of one
 
 A *plane* is an array with a code, or its number, for each slot of one side to move. Numbers keep
-the order of codes: the best of several values is also the largest number. A table with repetition
-rules usually has codes of two bytes, and fewer than 256 different ones. Files store codes. Each
-block of a file has a palette of its own (`blocks`). So a block of numbers, once encoded, becomes a
-block of codes if the entries of this palette are replaced.
+the order of codes: the best of several values is also the largest number. Most tables with
+repetition rules have codes of two bytes, but fewer than 256 different ones. Files store codes: a
+block of numbers is encoded, and then the entries of its palette (`blocks`) are replaced by codes.
 """
 
 from __future__ import annotations
@@ -63,8 +62,8 @@ class Palette:
     def encoder(self, encode: Encode) -> Encode:
         """Return an encoder of numbers: its result is that of `encode` for their codes.
 
-        `encode` must be `encode_filled` or an equivalent. The parameter `otherwise` of the returned
-        function is a code, not a number.
+        `encode` must be `encode_filled` or an equivalent. The returned encoder's `otherwise` is a
+        code.
         """
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:

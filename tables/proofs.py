@@ -8,9 +8,8 @@ A certificate has the digest of the proven table, and of each supporting table (
                      direct or indirect, are unproven, changed, damaged or missing
     unproven         no certificate, one of other contents, or an invalid one
 
-The digest in the header identifies contents, as reliably as the checksums of blocks. A file whose
-time of modification differs from its certificate's may have been written since, and is read
-completely. The status of other files costs no more than opening them.
+Contents are compared by the digest in the header. A file whose time of modification differs from
+its certificate's may have been written since, and is read completely. Other files are only opened.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class ProofState(StrEnum):
 
 
 class Fault(StrEnum):
-    """Fault of a supporting table, because of which a proof cannot use it."""
+    """Reason why a proof cannot use a supporting table."""
 
     UNPROVEN = "unproven"
     CHANGED = "changed"
@@ -69,11 +68,11 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class ProofStatus:
-    """State of a table's proof, with its gaps.
+    """State of a table's proof.
 
-    `certificate` is the table's certificate if it is valid for the table's contents, else None.
-    `gaps` are sorted by number of pieces and name. `reason` says why an existing certificate is not
-    valid; it is None without a certificate, and if it is valid.
+    `certificate` is None unless the table has one that is valid for its contents. `gaps` are sorted
+    by number of pieces and name. `reason` says why an existing certificate is not valid, else it is
+    None.
     """
 
     certificate: Certificate | None
@@ -105,10 +104,7 @@ class ProofStatus:
 
 
 class Proofs:
-    """Proof statuses of tables, kept once found: create a new object after files have changed.
-
-    find : returns the path of a table, or None
-    """
+    """Proof statuses of tables, kept once found: create a new object after files have changed."""
 
     def __init__(self, find: Find) -> None:
         self._find = find
@@ -118,7 +114,7 @@ class Proofs:
     def status(self, name: TableName) -> ProofStatus:
         """Return the status of a table's proof.
 
-        Raises `CorruptTableError`, `FormatVersionError` and `OSError` if its file cannot be read,
+        Raises `CorruptTableError`, `FormatVersionError` and `OSError` if the file cannot be read,
         `FileNotFoundError` if it is missing. Like a status, the error is kept.
         """
         own = self._digest_and_status(name)
@@ -130,10 +126,7 @@ class Proofs:
         return replace(own[1], gaps=tuple(gaps))
 
     def status_so_far(self, name: TableName) -> ProofStatus | None:
-        """Return the status of a table's proof if that surely reads no whole file, else None.
-
-        A file modified since its proof is read whole (`status`). Raises like `status`.
-        """
+        """Return `status` if that surely reads no whole file, else None; raises like `status`."""
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:
@@ -177,10 +170,7 @@ class Proofs:
     def _digest_and_status(
         self, name: TableName
     ) -> tuple[str, ProofStatus] | TablebaseError | OSError:
-        """Return a table's digest in hex and its status without gaps, or the error of reading it.
-
-        The result is kept for later calls.
-        """
+        """Return a table's digest in hex and its status without gaps, or the reading error."""
         if name not in self._own:
             try:
                 self._own[name] = self._read(name)
@@ -189,9 +179,9 @@ class Proofs:
         return self._own[name]
 
     def _read(self, name: TableName) -> tuple[str, ProofStatus]:
-        """Return a table's digest in hex and its status without gaps, read from its files.
+        """Read a table's digest in hex and its status without gaps from its files.
 
-        Raises `TablebaseError` or `OSError` if the table is missing, unreadable or damaged.
+        Raises `TablebaseError` or `OSError`.
         """
         path = self._find(name)
         if path is None:

@@ -63,11 +63,10 @@ class TableFile(BlockFile[TableSpec]):
 class ProbeResult:
     """Value of a position in a table, for the side to move.
 
-    `value` is the number printed by Fang, Hsu & Hsu (`Value.number`): 0 for a draw, plies at order
-    0, 255 - plies at higher orders. `plies` is None for a draw. `rule_set` and `metric` are the
-    table's. Two results need no table: a draw for lack of attackers, and, with `tbgen.play`, the
-    loss in 0 plies of a side without a legal move. Then `metric` is None, and `rule_set` is that of
-    the tablebase, with rules None if unknown.
+    `value` is the printed number (`Value.number`). `plies` is None for a draw. `rule_set` and
+    `metric` are the table's. Two results need no table: a draw for lack of attackers, and, with
+    `tbgen.play`, a side without a legal move. Then `metric` is None, and `rule_set` is the
+    tablebase's.
     """
 
     outcome: Outcome
@@ -80,7 +79,7 @@ class ProbeResult:
 
     @property
     def rules(self) -> Rules | None:
-        """Rules alone, without the other parts of `rule_set`; None if unknown."""
+        """Rules of the `rule_set`; None if unknown."""
         return self.rule_set.rules
 
     def _repr_html_(self) -> str:
@@ -95,7 +94,7 @@ class ProbeResult:
 
     @property
     def exact(self) -> Value:
-        """Outcome, order and plies as a `Value`, which `CodeSpace.encode` accepts."""
+        """Outcome, order and plies as a `Value`; 0 plies for a draw."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 

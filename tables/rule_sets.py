@@ -1,7 +1,7 @@
 """Rule sets of tables: repetition rules, a limit on orders, and chases by minor pieces.
 
 *Orders* number the values by the repetition rules (`codes`). *Minor pieces* are advisors and
-elephants; a piece is *protected* if it can be recaptured. Tables of different rule sets never mix.
+elephants; a piece is *protected* if it can be recaptured.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ MAX_ORDERS = 2**32 - 1
 class RuleSet:
     """Rules under which a table's values hold; tables of different rule sets never mix.
 
-    `rules` is None if unknown. `orders` limits the number of orders; None is no limit.
-    `minor_chases` is whether an advisor or elephant chases a protected rook, knight or cannon that
-    it attacks. Only `wxf` leaves this choice; under other known rules `minor_chases` must be True,
-    and has no effect. Raises `InputError` if it is False there, for unknown names of rules, and for
-    a limit that no file can store.
+    `rules` is None if unknown. `orders` is the limit on orders, None without one. `minor_chases` is
+    whether an advisor or elephant chases a protected rook, knight or cannon that it attacks. Only
+    `wxf` leaves this choice; under other known rules `minor_chases` must be True, and has no
+    effect. Raises `InputError` if it is False there, for unknown names of rules, and for an
+    impossible limit.
     """
 
     rules: Rules | None
@@ -61,10 +61,7 @@ class RuleSet:
 
     @property
     def chase_rules(self) -> int:
-        """Definition of a chase as bits (`Chases.word`).
-
-        It is that of `wxf` if the rules are unknown, or if no chase loses under them.
-        """
+        """Definition of a chase as bits (`Chases.word`); that of `wxf` if the rules are unknown."""
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
@@ -110,8 +107,7 @@ class RuleChoice:
     def rule_set(self) -> RuleSet:
         """Rule set to assume before any table of an admitted rule set is known.
 
-        Parts of the choice that are None become: unknown rules, no limit on orders, minor chases
-        count. Raises `InputError` for an impossible limit, and for `minor_chases` False under
-        rules that leave no choice.
+        Parts that are None become unknown rules, no limit, and minor chases. Raises `InputError`
+        like `RuleSet`.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)

@@ -60,9 +60,9 @@ class SideCounts:
 class OrderCounts:
     """Number of `positions` that the repetition rules decide at one order, both sides to move.
 
-    `max_distance` is the largest distance to a direct win, in plies. In a direct win the opponent
-    must check forever, or chase one piece forever: `check_patterns` and `chase_patterns` are the
-    numbers of these two kinds of direct wins, both None if not recorded.
+    `max_distance` is the largest distance to a direct win, in plies. `check_patterns` and
+    `chase_patterns` count the direct wins by perpetual check and by perpetual chase, both None if
+    not recorded.
     """
 
     order: Annotated[int, _ORDER]
@@ -101,7 +101,7 @@ class HistogramLine:
 
     @property
     def exact(self) -> Value:
-        """Outcome, order and plies as a `Value`, which `CodeSpace.encode` accepts."""
+        """Outcome, order and plies as a `Value`; 0 plies for a draw."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 
@@ -110,7 +110,7 @@ class FileStatistics:
     """Statistics in a table or a win-draw-loss file.
 
     `metric` is `wdl` for a win-draw-loss file. `index_size` is the number of slots for each side to
-    move, `orders_limit` the limit on orders, None without one.
+    move. `orders_limit` is None without a limit.
     """
 
     material: Annotated[str, checked_json.text(r"K[A-Z]{1,31}", "material")]
@@ -126,7 +126,7 @@ class FileStatistics:
         """Parse the JSON text of a `to_json` object; members that are no fields are ignored.
 
         Raises `checked_json.SchemaError`, a `ValueError`, for values of another type or range, and
-        for inconsistent counts. `tbgen.verify` checks whether the counts are true.
+        for inconsistent counts.
         """
         found = checked_json.parse_record(text, cls)
         for counts in (found.red_to_move, found.black_to_move):
@@ -143,12 +143,11 @@ class FileStatistics:
 
 @dataclass(frozen=True)
 class TableStatistics(FileStatistics):
-    """Statistics of one table.
+    """Statistics of one table; distances are in plies.
 
-    `max_distance` is the largest distance of order 0 in plies, and 0 if order 0 has draws only.
-    `max_rule_distance` is the largest distance of orders 1 and above, of wins and losses, in plies;
-    None without such orders. `orders` lists orders from 1 on. `longest` has at most one position
-    per order and side to move.
+    `max_distance` is the largest distance of order 0, and 0 if order 0 has draws only.
+    `max_rule_distance` is that of orders 1 and above, None without them. `orders` lists orders from
+    1 on. `longest` has at most one position per order and side to move.
     """
 
     max_distance: Annotated[int, _PLIES]
@@ -192,12 +191,11 @@ class TableStatistics(FileStatistics):
     ) -> TableStatistics:
         """Compute the statistics from two histograms: with Red to move, and with Black to move.
 
-        codes : encoding of the codes in the histograms
         index_size : number of slots for each side to move
-        longest_fens : FEN of a position with the longest distance of an order (see
-            `longest_codes`), by (order, side to move); `longest` has no entry for a missing one
-        chase_patterns : number of direct wins by perpetual chase of each order, 0 for an order left
-            out; None if these numbers are unknown
+        longest_fens : FEN of a position with the longest distance (`longest_codes`), by (order,
+            side to move); may be incomplete
+        chase_patterns : number of direct wins by perpetual chase, by order, 0 if left out; None if
+            unknown
         """
         lines = [
             _line(side, codes.decode(code), positions)
@@ -264,8 +262,7 @@ class TableStatistics(FileStatistics):
 def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
     """Return the code of the longest distance of each order in a histogram, by order.
 
-    Draws have no distance. Wins and losses of one order have plies of different parity, so the code
-    is unique.
+    Wins and losses of one order have plies of different parity, so the code is unique.
     """
     longest: dict[int, tuple[int, int]] = {}
     for code, positions in histogram.items():

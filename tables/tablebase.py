@@ -55,19 +55,16 @@ Name = TypeVar("Name", TableName, WdlName)
 class Tablebase:
     """Table files of one rule set, opened on first use.
 
-    `rules`, `orders` (a limit on orders; 0 for tables without one) and `minor_chases` choose the
-    rule set (`RuleSet`). Parts that are None admit any: if several rule sets are present, probing
-    raises `RulesMismatchError`. `InputError` is raised for unknown names, for an impossible limit,
-    and for `minor_chases` False under rules without this choice. `metric` chooses between two
-    tables of the same material; a single table is used whatever its metric, which
-    `ProbeResult.metric` states. Probes of outcomes alone (`probe_wdl`) read win-draw-loss files, or
-    the table of a material without such a file.
+    `rules`, `orders` (a limit; 0 for tables without one) and `minor_chases` choose the rule set
+    (`RuleSet`); None admits any. If several rule sets remain, probing raises `RulesMismatchError`.
+    `metric` chooses between two tables of one material; a single table is used whatever its metric.
+    `InputError` is raised for unknown names, for an impossible limit, and for `minor_chases` False
+    under rules without this choice.
 
-    All methods may be called from several threads at once. At most `max_open` files are open (one
-    at least), beside those that `hold_wdl` keeps in memory or a caller still uses; each takes a
-    file descriptor. To open a file again takes 0.25 ms, ten times as long as a probe. Blocks in the
-    cache take about `cache_bytes` at most. A pickled tablebase opens the same files in another
-    process, with an empty cache.
+    All methods are thread-safe. At most `max_open` files are open, beside those held by `hold_wdl`
+    or used by a caller. Opening a file again takes 0.25 ms, ten times as long as a probe. Cached
+    blocks take about `cache_bytes` at most. A pickled tablebase opens the same files, with an empty
+    cache.
     """
 
     def __init__(
@@ -93,8 +90,10 @@ class Tablebase:
         self.directories: list[Path] = []
         """Directories whose tables were added."""
         self.checkpoint: Callable[[], None] = lambda: None
-        """Function called in the probing thread before each use of a table. It may raise an
-        exception to cancel long work, such as following a line, that is no longer needed."""
+        """Function called in the probing thread before each use of a table.
+
+        It may raise an exception to cancel long work.
+        """
 
     @classmethod
     def open(cls, path: Path | str | None = None, **options: Unpack[Options]) -> Self:
@@ -127,9 +126,9 @@ class Tablebase:
     def add_directory(self, path: Path | str) -> int:
         """Add the tables and win-draw-loss files of a directory, and return the number of new ones.
 
-        Files are recognised by name (`names.py`) and opened later. If two directories have a file
-        of the same name, only the one added first is used. Subdirectories are ignored. Raises
-        `OSError` if there is no such directory, and `ValueError` after `close`.
+        Files are recognised by name (`names.py`). A name that was added before keeps its first
+        file. Subdirectories are ignored. Raises `OSError` if there is no such directory, and
+        `ValueError` after `close`.
         """
         added, files = 0, sorted(Path(path).iterdir())
         if Path(path) not in self.directories:
@@ -141,9 +140,9 @@ class Tablebase:
         return added
 
     def forget_removed(self, *damaged: Path) -> None:
-        """Forget files that are gone, or whose paths are in `damaged`.
+        """Forget files that are gone or whose paths are in `damaged`.
 
-        If the path of an open file now leads to another file, this other file is opened when used.
+        Replaced files are opened anew.
         """
         with self._lock:
             for name, path in list(self._catalogue.paths.items()):
@@ -156,7 +155,8 @@ class Tablebase:
     def add_file(self, path: Path | str) -> None:
         """Add one file, unless another of its name was added before.
 
-        Raises `ValueError` unless it is named as a table or win-draw-loss file, and after `close`.
+        Raises `ValueError` if its name is no name of a table or win-draw-loss file, and after
+        `close`.
         """
         path = Path(path)
         name = parse_name(path.name)
@@ -265,8 +265,8 @@ class Tablebase:
     def _opened(self, name: TableName | WdlName) -> TableFile | WdlFile:
         """Return a file that has been added, opened if necessary; the caller holds the lock.
 
-        If the file has been removed since, forgets it, and raises `MissingTableError`. Raises also
-        the errors of opening.
+        Raises `MissingTableError` if the file is gone, after forgetting it, and the errors of
+        opening.
         """
         file = self._open.get(name)
         if file is not None:
@@ -292,9 +292,7 @@ class Tablebase:
     def probe(self, position: Position | str) -> ProbeResult:
         """Return the value of a legal position, given as `Position` or FEN.
 
-        Raises `PositionError` for an invalid FEN. Raises `MissingTableError`,
-        `UnsupportedMaterialError`, `RulesMismatchError`, `CorruptTableError`, `FormatVersionError`
-        and `OSError` if the table cannot be read, and `ValueError` after `close`.
+        Raises `PositionError` for an invalid FEN, and the errors of `table`.
         """
         position = as_position(position)
         material = position.material
@@ -306,17 +304,17 @@ class Tablebase:
     def get(
         self, position: Position | str, default: Default | None = None
     ) -> ProbeResult | Default | None:
-        """Return the result of `probe`, or `default` if the table is missing.
-
-        Raises the other errors of `probe`.
-        """
+        """Return the result of `probe`, or `default` if the table is missing."""
         try:
             return self.probe(position)
         except MissingTableError:
             return default
 
     def probe_wdl(self, position: Position | str) -> Outcome:
-        """Return the outcome of a legal position, from either kind of file; raises like `probe`."""
+        """Return the outcome of a legal position, from a win-draw-loss file or else from a table.
+
+        Raises like `probe`.
+        """
         position = as_position(position)
         material = position.material
         if not material.needs_table:
@@ -329,10 +327,7 @@ class Tablebase:
     def get_wdl(
         self, position: Position | str, default: Default | None = None
     ) -> Outcome | Default | None:
-        """Return the result of `probe_wdl`, or `default` if neither file is present.
-
-        Raises the other errors of `probe_wdl`.
-        """
+        """Return the result of `probe_wdl`, or `default` if neither file is present."""
         try:
             return self.probe_wdl(position)
         except MissingTableError:
@@ -341,8 +336,8 @@ class Tablebase:
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
         """Return the values of legal positions, in their order; raises like `probe`.
 
-        A block that is not in the cache is read once for all positions of one material, colouring
-        and side to move.
+        Each block is read at most once for the positions of one material, colouring and side to
+        move.
         """
         parsed = list(map(as_position, positions))
         boards = np.frombuffer(b"".join(position.board for position in parsed), np.uint8)
@@ -363,8 +358,8 @@ class Tablebase:
         boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
 
-        Raises like `probe`, `InputError` for boards that are no positions and for another number or
-        other values of sides, and `ValueError` if the number of squares is no multiple of 90.
+        Raises like `probe`, `InputError` for boards that are no positions, and like
+        `batches.checked`.
         """
         outcomes = np.zeros(np.size(sides), np.int8)
         for numbers, file, codes in look_up(
@@ -399,13 +394,14 @@ class Tablebase:
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
     ) -> tuple[Material, ...]:
-        """Keep win-draw-loss files of `materials`, by default all, in memory, decompressed.
+        """Keep win-draw-loss files, decompressed, in memory for `probe_wdl_boards`.
 
-        `probe_wdl_boards` then reads no block of them. Such a file takes at most 0.4 bytes a slot,
-        rounded up to whole blocks. `max_bytes` limits the files of this call, also those that are
-        in memory already. A file that is missing, or does not fit into the rest of `max_bytes`, is
-        skipped. Returns the materials that were not skipped. Raises like `wdl_file`, and errors of
-        reading.
+        materials : all that have such a file, if none is given
+        max_bytes : limit on the files of this call, including those held already
+
+        A file takes at most 0.4 bytes a slot. A missing file, and one that does not fit into the
+        rest of `max_bytes`, is skipped. Returns the materials that were not skipped. Raises like
+        `wdl_file`, and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

@@ -1,8 +1,4 @@
-"""Reader of win-draw-loss files, whose blocks contain outcomes.
-
-The metadata of such a file name the table that it was derived from. `PACKED` and `PLAIN` are the
-settings with which these files are written.
-"""
+"""Reader of win-draw-loss files, whose blocks contain outcomes; settings to write such files."""
 
 from __future__ import annotations
 
@@ -30,9 +26,7 @@ WDL_BLOCK_SLOTS = 81_000
 PACKED = Packing(
     block_slots=WDL_BLOCK_SLOTS, tile_slots=256 * WDL_BLOCK_SLOTS, compression=SMALLEST
 )
-"""Settings of compressed files; in large tiles, similar leads (placements of the defenders) can be
-neighbours.
-"""
+"""Settings of compressed files; large tiles make similar leads neighbours."""
 
 PLAIN = replace(PACKED, uncompressed=True)
 """Settings for a win-draw-loss file that is stored uncompressed."""
@@ -55,7 +49,7 @@ class SourceTable:
 
 @dataclass(frozen=True)
 class WdlStatistics(FileStatistics):
-    """Metadata of a win-draw-loss file; counts are of legal positions, mirror images once."""
+    """Metadata of a win-draw-loss file: counts, and the table that it was derived from."""
 
     metric: Annotated[str, checked_json.one_of(["wdl"])]
     source: SourceTable
@@ -82,7 +76,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that `hold` takes: whole blocks, five slots a byte; 0 for sides of one outcome."""
+        """Bytes that `hold` takes: whole blocks, five slots a byte."""
         return sum(self.header.blocks) * self._block_bytes
 
     @property
@@ -100,9 +94,9 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """Return `count` blocks from number `first` on, as uint8 (bytes,); None if `count` is 0.
+        """Return `count` blocks from number `first` on, five outcomes per byte, as uint8 (bytes,).
 
-        Each block takes `_block_bytes`: zstd is undone, but five outcomes stay in one byte.
+        Each block takes `_block_bytes`. None if `count` is 0.
         """
         if not count:
             return None
@@ -114,10 +108,7 @@ class WdlFile(BlockFile[WdlSpec]):
         return data.ravel()
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the outcome codes (n,) of slots (n,): 1 loss, 2 draw, 3 win.
-
-        After `hold` they are taken from memory.
-        """
+        """Return the outcome codes (n,) of slots (n,): 1 loss, 2 draw, 3 win."""
         held = None if self._held is None else self._held[side]
         slots = np.asarray(slots, np.int64)
         if held is None or slots.size == 0:
@@ -133,9 +124,9 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = None
 
     def outcome(self, side: int, slot: int) -> Outcome:
-        """Return the outcome of a slot, side 0 (Red) or 1 (Black) to move, for that side.
+        """Return the outcome for the side to move, 0 (Red) or 1 (Black), of a slot.
 
-        The outcome is arbitrary if the slot is a hole of the index or its position is illegal.
+        The outcome is arbitrary if the slot has no legal position.
         """
         return Outcome(self.code(side, slot) - DRAW)
 

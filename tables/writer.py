@@ -3,11 +3,10 @@
     source(side, first, count)  ->  tile, arranged  ->  fill  ->  block  ->  zstd  ->  file
     reading thread                                      worker threads             calling thread
 
-A *tile*, the slots of some leads, is read at once and cut into blocks. Each side gets the best
-arrangement (order) of its slots (`choosing.py`). `fill` replaces code 0 (no position) by the code
-of a neighbouring slot. The file is renamed to its final name after it has been written and synced
-(`files.py`), so a table file is always complete. Memory holds two tiles and a few blocks per
-thread. The bytes do not depend on the number of threads.
+Each side gets its best arrangement (`choosing.py`). `fill` replaces code 0 (no position) by the
+code of a neighbouring slot. The file gets its name after it has been written and synced
+(`files.py`). Memory holds two tiles and a few blocks per thread. The bytes do not depend on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -53,11 +52,11 @@ from tbgen.tables.statistics import FileStatistics
 
 CodeSource = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
-(Black) to move. The dtype is that of the table's codes, or of their numbers in a palette; 0 marks
-slots without a position. Called by one thread at a time, for runs of whole leads. One side is read
-after the other; Black may come first. The slots of a sample, by which a side's arrangement is
-chosen (unless it is given), are read first; then all slots in the order of the arrangement. If a
-block is too large, both sides are read again.
+(Black) to move, 0 for a slot without a position; or numbers of these codes in a palette.
+
+Called by one thread at a time, for runs of whole leads. A side is read as a sample first, to choose
+its arrangement, and then whole. Black may come first. If a block is too large, both sides are read
+again.
 """
 
 _BLOCKS_AT_ONCE = 4
@@ -77,14 +76,14 @@ class Packing:
     """Most slots per tile, unless a single lead (one placement of the defenders) has more."""
     compression: Parameters = FAST
     uncompressed: bool = False
-    """Whether blocks are stored uncompressed; ignored by codecs without `may_be_plain`."""
+    """True to store blocks uncompressed; ignored by codecs without `may_be_plain`."""
 
 
 class PackedBlock(NamedTuple):
     """A block ready to be written.
 
-    `data` are its bytes in the file. If all slots share a code, `constant` is this code and `data`
-    is b""; else `constant` is None. `digest` is the SHA-256 of the content, before compression.
+    `data` are its bytes in the file, b"" for a block of one code; `constant` is this code, else
+    None. `digest` is the SHA-256 of the content.
     """
 
     data: bytes
@@ -107,10 +106,7 @@ class PackedBlock(NamedTuple):
 
 
 class _BlockTooLargeError(Exception):
-    """Raised for a content longer than `MAX_BLOCK_BYTES`: too many different codes for a palette.
-
-    The file is then written again with smaller blocks.
-    """
+    """Raised for a content longer than `MAX_BLOCK_BYTES`: too many codes for a palette."""
 
 
 TABLES = Packing()
@@ -133,8 +129,7 @@ def write_table(
 
     path : usually `directory / spec.name.filename`
     statistics : called after all codes have been read; returns the metadata
-    packing : block size and compression; other settings than `TABLES` or those of `wdl` are for
-        experiments
+    packing : block size and compression
     arrangements : Red's and Black's order of slots, for experiments; None for the best
     palettes : Red's and Black's lists of occurring codes, if `source` returns numbers (indices in
         these lists) in place of codes; the file is the same
@@ -142,9 +137,8 @@ def write_table(
         `encode_outcomes`
 
     Raises `ValueError` if `source` returns another dtype or shape, for impossible `block_slots`,
-    and for statistics above `MAX_METADATA`; `OSError`; and `MemoryError` like `thread_pool`. Errors
-    of the functions that are parameters pass through. On any error nothing is left behind, and an
-    existing file stays unchanged.
+    and for statistics above `MAX_METADATA`; `OSError`; and `MemoryError` (`thread_pool`). Errors of
+    the functions that are parameters pass through. On any error an existing file stays unchanged.
     """
     if not 1 <= packing.block_slots <= spec.codec.max_slots:
         raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.codec.max_slots}")
@@ -172,8 +166,7 @@ def write_table(
 class _WrittenSide(NamedTuple):
     """A side whose blocks have been written: arrangement, block table entries and digests.
 
-    If all slots have one code, `constant` is this code and `entries` is empty; else `constant` is
-    0.
+    `entries` is empty if all slots have the code `constant`; else `constant` is 0.
     """
 
     arrangement: Arrangement
@@ -186,8 +179,8 @@ class _WrittenSide(NamedTuple):
 class _Writer(Generic[Spec]):
     """Writer of one file; most fields are parameters of `write_table`.
 
-    `dtypes` are those of the arrays that `source` returns, `encoders` the functions that encode
-    blocks: Red's and Black's.
+    `dtypes` are the dtypes of Red's and Black's codes from `source`; `encoders` encode their
+    blocks.
     """
 
     spec: Spec
@@ -199,17 +192,16 @@ class _Writer(Generic[Spec]):
     statistics: Callable[[], FileStatistics]
     threads: int
     spool_directory: Path | None
-    """Folder for a temporary file of Black's blocks; None if Red's blocks are packed first.
+    """Folder for a temporary file of Black's blocks, to pack them first; None to pack Red's first.
 
-    It is given if Black's side has more different codes than a block's palette can hold. A block of
-    Black's may then exceed 64 KiB, so that all blocks must be packed again with fewer slots. To
-    detect this early, Black's blocks are packed first.
+    It is given if Black's side has more codes than a palette holds. A block of Black's may then
+    exceed 64 KiB, so that all blocks are packed again. Packing Black's first detects this early.
     """
 
     def write(self, file: BinaryIO) -> Header[Spec]:
         """Write a whole file into the empty `file`, and return its header.
 
-        The header is written last. Raises `_BlockTooLargeError`; the file is then incomplete.
+        Raises `_BlockTooLargeError`; the file is then incomplete.
         """
         file.write(bytes(HEADER_BYTES))
         if self.spool_directory is not None:
@@ -267,9 +259,10 @@ class _Writer(Generic[Spec]):
         return _WrittenSide(arrangement, entries, digests, 0)
 
     def _packed_blocks(self, block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
-        """Yield the blocks of one side, in order; worker threads pack a few in advance.
+        """Yield the blocks of one side, in order.
 
-        Meanwhile another thread reads and arranges the next tile.
+        Worker threads pack a few blocks in advance, while another thread reads and arranges the
+        next tile.
         """
         compressor = Compressor(self.packing.compression)
         pending: deque[Future[list[PackedBlock]]] = deque()
@@ -328,8 +321,8 @@ class _Writer(Generic[Spec]):
     def _shorter(self, compressor: Compressor, plain: int, content: bytes) -> bytes:
         """Return the bytes to store for a content: its compressed bytes, or the content itself.
 
-        The content is stored if `Packing.uncompressed` is set, or if it compresses to no fewer than
-        `plain` bytes, the size by which readers recognise uncompressed blocks.
+        The content is stored if `Packing.uncompressed` is set, or if its compressed bytes are no
+        fewer than `plain`, the size by which readers recognise uncompressed blocks.
         """
         data = content if self.packing.uncompressed else compressor.compress(content)
         return data if len(data) < plain else content
@@ -338,10 +331,11 @@ class _Writer(Generic[Spec]):
 def complete_file(
     file: BinaryIO, header: Header[Spec], entries: list[tuple[int, int]], metadata: bytes
 ) -> None:
-    """Write the block table and the compressed metadata; then the header, at the file's beginning.
+    """Write the block table and the metadata, and then the header at the file's beginning.
 
     file : positioned behind the blocks
     entries : those of the block table (`PackedBlock.entry`)
+    metadata : compressed
     """
     block_table = np.array(entries, "<u4").tobytes()
     file.write(block_table)
@@ -355,13 +349,12 @@ def pack_densely(
 ) -> int:
     """Replace a table's file by one with denser compression, and return its size in bytes.
 
-    threads : number of blocks packed at once; the bytes do not depend on it
     report : called as report(blocks done, all blocks)
 
-    `file` is closed before it is replaced, since Windows replaces no open file. The new file has
-    another modification time than the certificate, so `proofs` reads it whole. Raises
-    `CorruptTableError` for a damaged table, `OSError`, and `MemoryError` like `thread_pool`; the
-    file on disk is then unchanged.
+    The bytes do not depend on `threads`. `file` is closed before it is replaced, since Windows
+    replaces no open file. The new file has another modification time than its certificate, so
+    `proofs` reads it whole. Raises `CorruptTableError`, `OSError` and `MemoryError`
+    (`thread_pool`); the file on disk is then unchanged.
     """
     header = file.header
     with replacing(file.path) as out:
