@@ -12,8 +12,7 @@
     placement_count   number of placements in an index
     errors            errors that a user can correct, with hints
 
-The package has neither values nor files nor rules of movement. It does not import numba. Apart
-from `tbgen.system` it imports other packages only to draw a position in a notebook (`Position`).
+The package has neither values nor files nor rules of movement, and does not import numba.
 
 Vocabulary
     defenders    king, advisors and elephants

@@ -5,11 +5,10 @@
                or of Black's                                                          last may be
                                                                                       shorter
 
-A slot consists of a *lead* (placement of the defenders), a rank in each *mid group* of attackers,
-and the place of the *inner piece* (`layout`). These are the axes of a tile, which may be stored in
-any order. Blocks are compressed one by one, and neighbours with similar values compress well. Which
-slots have similar values differs between materials and sides to move, so each side of a file has
-its own order. No block crosses the end of a tile: tables are written and read tile by tile.
+The axes of a tile are the *lead* (placement of the defenders), the rank in each *mid group* of
+attackers, and the *inner piece* (`layout`). Blocks compress well if neighbours have similar values.
+Which slots have similar values differs between materials and sides to move, so each side of a file
+has its own order. No block crosses the end of a tile: tables are written and read tile by tile.
 
 `block_of_slot` reads a descriptor, its parameter `d`, of 64-bit integers:
 
@@ -34,9 +33,7 @@ from tbgen.indexing.slots import Integers
 from tbgen.system.scalar import scalar
 
 MAX_AXES = 11
-"""Bytes reserved in a file's header for the order of a tile's axes, one for each axis. A tile has
-at most ten: the lead, eight groups and the inner piece.
-"""
+"""Most axes of a tile that a file's header can hold; no tile has more than ten."""
 
 TILE_LEADS, LEAD_SLOTS, AXES, LEAD_NUMBERS = range(4)
 LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS, LEAD_STRIDE = range(4, 8)
@@ -52,9 +49,10 @@ LEAD_STRIDE : distance in a file, in slots, between two leads that follow each o
 
 FIRST_AXIS = 9
 AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = range(3)
-"""Indices of words within the part of one axis in the descriptor: divisor, size, and stride in a
-full tile. The coordinate on the axis is (slot within its lead) // divisor % size. The word after
-the stride is the stride in the last tile.
+"""Indices of words within the part of one axis in the descriptor: divisor, size, stride.
+
+The coordinate on the axis is (slot within its lead) // divisor % size. The stride is that of a full
+tile; the next word is that of the last tile.
 """
 AXIS_WORDS = 4
 
@@ -83,9 +81,9 @@ class Arrangement:
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """List the arrangements for tiles of at most `tile_slots` slots; the index order comes first.
 
-    A tile has at least one lead, even if a lead has more slots than that. If it has exactly one,
-    the order of leads does not change the blocks, so only arrangements with leads in index order
-    and as slowest axis are listed.
+    A tile has at least one lead, even if a lead has more slots than that. Tiles of one lead have
+    the same blocks in every order of leads, so only arrangements with leads in index order and as
+    slowest axis are listed.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
@@ -167,7 +165,7 @@ class BlockMap:
         return list(map(int, self.descriptor))
 
     def _leads_in(self, tile: int) -> int:
-        """Return the number of leads in a tile; the last tile may have fewer than the others."""
+        """Return the number of leads in a tile."""
         tile_leads = self.arrangement.tile_leads
         return min(tile_leads, self.layout.leads - tile * tile_leads)
 
@@ -229,8 +227,7 @@ class BlockMap:
     def block_in_file_order(self, tile: int, codes: NDArray[Any], number: int) -> NDArray[Any]:
         """Return the codes of block `number` of a tile, counted from 0 in the tile.
 
-        The result is a part of `to_file_order(tile, codes)`, computed without reordering the whole
-        tile. `codes` are those of the whole tile, in the order of `runs`.
+        The result is a part of `to_file_order(tile, codes)`, without reordering the whole tile.
         """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)

@@ -12,14 +12,14 @@
     red pawns       ab cd ef gh ij      five coordinate numbers
     black pawns     ab cd ef gh ij      likewise
 
-A *case* is one way to place the pieces of one type of a side; case 1 is "absent" (`CASES`). These
-six rows are the six integers, with three digits moved so that each is below 2**31: the last digit
-of the defenders stands at the end of the rooks, that of the red pawns at the end of the knights,
-and that of the black pawns at the end of the cannons. Missing pieces of a type are leading zeros;
-the coordinate numbers of the others ascend. The code does not contain the side to move.
+A *case* is one way to place the pieces of one type of a side; case 1 is "absent" (`CASES`). Missing
+pieces of a type are leading zeros; the coordinate numbers of the others ascend. These six rows are
+the six integers, with three digits moved so that each is below 2**31: the last digit of the
+defenders stands at the end of the rooks, that of the red pawns at the end of the knights, and that
+of the black pawns at the end of the cannons.
 
-The paper's text and lists contradict its worked example in places. This module follows the
-example; `docs/notations.md` lists every correction.
+The paper's text contradicts its worked example in places. This module follows the example;
+`docs/notations.md` lists every correction.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ _BLACK_POINTS = {
     PieceType.ADVISOR: (4, 6, 15, 24, 26),
     PieceType.ELEPHANT: (3, 7, 21, 25, 29, 43, 47),
 }
-"""Coordinate numbers (the paper's *points*) where Black's king, advisors and elephants may stand,
-in the paper's order. Red's are the same in row 9 - row.
+"""Coordinate numbers (the paper's *points*) where each of Black's defenders may stand.
+
+They are in the paper's order. Red's are the same in row 9 - row.
 """
 
 
@@ -70,8 +71,9 @@ def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
 
 
 CASES = {(side, kind): _cases(side, kind) for side in Side for kind in _BLACK_POINTS}
-"""The paper's six lists (B_KING, ..., R_ELEPHANT), by side and type. Entry n - 1 is case n: a tuple
-of the coordinate numbers where the pieces stand.
+"""The paper's six lists (B_KING, ..., R_ELEPHANT), by side and type; entry n - 1 is case n.
+
+A case is a tuple of the coordinate numbers where the pieces stand.
 """
 
 _CASE_NUMBERS = {
@@ -111,9 +113,8 @@ def encode(position: Position) -> tuple[int, ...]:
 def decode(code: Sequence[int]) -> bytes:
     """Return the board (90 piece codes) that six integers encode; kings may be absent.
 
-    The coordinate numbers of a type may have any order. Raises `PositionError` unless `code` has
-    six integers of at most nine digits, none negative; for invalid case and coordinate numbers; and
-    for two pieces on one square. Whether attackers are in their areas is not checked.
+    The coordinate numbers of a type may have any order. Raises `PositionError` for numbers out of
+    range and for two pieces on one square. Whether attackers are in their areas is not checked.
     """
     if len(code) != _INTEGERS:
         raise PositionError(f"the board code has {len(code)} integers", _RANGE_HINT)

@@ -1,9 +1,7 @@
 """Errors that a user can correct; functions that raise them, or quote text in their messages.
 
-An `InputError` is about invalid text, options or numbers, a missing extra, or too little space.
-Three subclasses are for text that names a material, a position or a move. `message` is one line
-that states the fault. `hint` is the remedy, or empty; `str` of an error has both. The command line
-prints one below the other and exits with status 2.
+`message` is one line that states the fault. `hint` is the remedy, or empty; `str` of an error has
+both. The command line prints one below the other and exits with status 2.
 """
 
 from enum import Enum
@@ -44,9 +42,9 @@ def printable(text: str) -> str:
 def excerpt(text: str, length: int = 40) -> str:
     """Return `text` in quotes, on one line, for error messages.
 
-    Each run of blanks and line breaks becomes one blank, and is removed at both ends. Of a text of
-    blanks alone, the first is quoted. Other characters are escaped as by `printable`. A result of
-    more than `length` characters, without its quotes, is cut to `length`, and ends in `...`.
+    Runs of blanks and line breaks become one blank; at both ends they are removed, unless the text
+    has nothing else. Other characters are escaped as by `printable`. A longer result than `length`
+    characters is cut, and ends in `...`.
     """
     line = printable((" ".join(text.split()) or text[:1])[: length + 1])
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
@@ -61,8 +59,7 @@ def require_text(value: object, noun: str, error: type[InputError], hint: str) -
 def enum_member(kind: type[Named], name: str | int) -> Named:
     """Return the member of `kind` whose value, or whose name in lower case, is `name`.
 
-    For example, the member RED of `Side` is returned for 0 and for `red`. Synonyms that `kind`
-    accepts as values count, too. Raises `InputError`, which lists the members, if there is none.
+    Synonyms that `kind` accepts as values count, too. Raises `InputError`, which lists the members.
     """
     try:
         return kind(name)

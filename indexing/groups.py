@@ -1,17 +1,17 @@
 """Placements of pieces that are ranked together, and their ranks.
 
 A *group* is n identical pieces of one side. The slot of a piece is the index of its square in
-`squares.area`. A placement is the set of the pieces' slots s1 < s2 < ... < sn, and its rank in the
-combinatorial number system is
+`squares.area`. The rank of a placement with the slots s1 < s2 < ... < sn is, in the combinatorial
+number system,
 
     rank = C(s1, 1) + C(s2, 2) + ... + C(sn, n)
 
-Without its j-th piece, a placement has n - 1 pieces left, the *companions* of that piece.
-`Group.companions` has their rank, and `Group.extend` the rank after a piece is added to them on
-another square. So the rank after a move of one piece takes two look-ups.
+The *companions* of a piece are the placement without it. The rank after a move of one piece takes
+two look-ups: `Group.companions` has the rank of its companions, and `Group.extend` the rank after a
+piece is added to them.
 
-The *defenders* of one side (king, advisors, elephants) are ranked together, because they share few
-squares and exclude each other there.
+The *defenders* of one side (king, advisors, elephants) are ranked together, since they exclude each
+other on few squares.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Group:
 
     @cached_property
     def area(self) -> tuple[int, ...]:
-        """Squares where each piece may stand; a piece's slot is the index of its square here."""
+        """Squares where each piece may stand."""
         return area(self.side, self.kind)
 
     @property
@@ -99,7 +99,7 @@ class Group:
 class Defenders:
     """All placements of the king, advisors and elephants of one side, on different squares.
 
-    Their ranks, 0 to size - 1, ascend by king slot, then advisor rank, then elephant rank.
+    Their ranks ascend by king slot, then advisor rank, then elephant rank.
     """
 
     side: int
@@ -162,4 +162,4 @@ class Defenders:
 
 
 defenders_of = cache(Defenders)
-"""`Defenders(side, advisors, elephants)` from a cache: 2 x 3 x 3 objects serve all materials."""
+"""`Defenders(side, advisors, elephants)` from a cache."""

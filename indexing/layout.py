@@ -9,16 +9,14 @@
     inner   slot of the one attacker left, the inner piece: 0 to 89, or 0 to 54 for a pawn; 0 if
             there is no attacker
 
-A *row* is a (lead, mid): all positions that differ in the inner piece alone. Retrograde kernels
-work on rows. One slot number serves both sides to move; Red is the side that the material names
-first. *Holes* are slots without a canonical placement, for one of three reasons: pieces overlap;
-the lead is self-mirrored and another slot holds the mirror image; or the inner piece has a twin
-(a piece of its side and type) and another slot holds the exchanged pair.
+A *row* is a (lead, mid): all positions that differ in the inner piece alone. One slot number serves
+both sides to move. *Holes* are slots without a canonical placement: pieces overlap, or another slot
+holds the mirror image (of a self-mirrored lead) or the exchanged twins (the inner piece and another
+of its side and type).
 
-The mirror rule: let w and b be the ranks of Red's and Black's defenders, and w', b' those of their
-mirror images. The whole placement is replaced by its mirror image if (w', b') < (w, b). If the two
-pairs are equal, the attackers are mirrored if that gives the smaller slot. With this rule a lead is
-the sum of two look-ups, so a reader needs no table of pairs (w, b).
+The mirror rule: w and b are the ranks of Red's and Black's defenders, w' and b' those of their
+mirror images. A placement is replaced by its mirror image if (w', b') < (w, b), or if the pairs are
+equal and its slot becomes smaller. So a lead is the sum of two look-ups (docs/format.md).
 """
 
 from __future__ import annotations
@@ -55,9 +53,8 @@ _COLOURS = "Red has the army that the material names first; see `Position.swappe
 def choose_inner(armies: tuple[Army, Army]) -> Group | None:
     """Return the inner piece for two armies, as a group of one; None without attackers.
 
-    Preferred are, in this order: a piece without a twin (another of its side and type), since twins
-    leave holes; knight, rook, cannon, then pawn, since a row has 55 slots for a pawn but ninety for
-    the others; Red's piece before Black's.
+    Preferred are, in this order: a piece without a twin, since twins leave holes; knight, rook,
+    cannon, then pawn, since a pawn's rows are shorter; Red's piece.
     """
     preferred = (PieceType.KNIGHT, PieceType.ROOK, PieceType.CANNON, PieceType.PAWN)
     found = [(side, kind) for kind in preferred for side in Side if armies[side].count(kind)]
@@ -71,8 +68,8 @@ class Layout:
     """The index of two armies (Red's first): slots of positions, and positions of slots.
 
     `inner` is the inner piece as a group of one, or None. `reduced` is True if of two mirror images
-    of the defenders only one has a lead. `Layout.of` makes the layout of a table; the solver also
-    uses layouts of the positions after a capture (`views`).
+    of the defenders only one has a lead. `Layout.of` makes the layout of a table, `views` those of
+    the solver for positions after a capture.
     """
 
     armies: tuple[Army, Army]
@@ -87,10 +84,9 @@ class Layout:
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
         """List the layouts in which the solver looks up captures of a piece of `side` and `kind`.
 
-        The layout of the table after the capture may exchange the colours and choose another inner
-        piece. A view keeps the colours, the inner piece and the order of the mid groups of this
-        layout. So one row of a view has the results of one capture for all squares of the inner
-        piece.
+        The table after the capture may exchange the colours and have another inner piece. A view
+        keeps colours, inner piece and mid groups in this layout's order. So one row of a view has
+        the results of one capture for all squares of the inner piece.
 
         In the view for captures of the inner piece, `inner` is None. There are two views if both
         the inner piece and a twin can be captured, else one. In the view for captures of a
@@ -170,10 +166,9 @@ class Layout:
     def lead_offset(self) -> NDArray[np.int64]:
         """int64 (Black's placements,): index of each among the canonical ones, -1 for the others.
 
-        A placement is canonical here if its mirror image has no smaller rank. If `reduced`, only
-        canonical placements of Black have a lead beside a self-mirrored placement of Red: the
-        latter's `lead_base` plus this index. In all other cases a lead is `lead_base` plus the rank
-        of Black's placement.
+        A placement is canonical here if its mirror image has no smaller rank. If `reduced`, beside
+        a self-mirrored placement of Red only these have a lead: `lead_base` plus this index. In all
+        other cases a lead is `lead_base` plus the rank of Black's placement.
         """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror
@@ -211,7 +206,7 @@ class Layout:
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the leads of placements, int64 (n,), and `mirrored`, bool (n,).
 
-        `mirrored` is True where the mirror image has the lead, and not the placement itself.
+        `mirrored` is True where the lead is that of the mirror image.
 
         red_ranks, black_ranks : int64 (n,), ranks of Red's and Black's defenders
         """
@@ -402,8 +397,8 @@ class Layout:
     def position(self, slot: int, side: Side) -> Position | None:
         """Return the position of a slot with `side` to move; None if two pieces share a square.
 
-        For any other hole, the result is a position for which `slot` returns another number. Raises
-        `IndexError` for a number that is no slot.
+        For any other hole, the position has another slot. Raises `IndexError` for a number that is
+        no slot.
         """
         if not 0 <= slot < self.slots:
             raise IndexError(f"slot {slot} of {self.slots}")
@@ -419,7 +414,7 @@ class Layout:
 
 @lru_cache(maxsize=1024)  # bounded: servers get requests for any material
 def _layout_of(material: Material) -> Layout:
-    """Return `Layout.of(material)`; the 1024 layouts used last are kept."""
+    """Return `Layout.of(material)` from a cache."""
     layout = Layout(material.armies, choose_inner(material.armies))
     if layout.slots > MAX_SLOTS:
         raise MaterialError(

@@ -2,10 +2,8 @@
 
     KRNKRAA  =  first side K R N, second side K R A A
 
-A `Material` is always canonical: the side named first has more rooks; if equal, more knights, then
-cannons, pawns, advisors, elephants. Each capture removes a piece, so materials form a directed
-acyclic graph. `Material.closure` lists the part of it below one material, bottom-up, without
-materials that need no table.
+A `Material` is canonical: the side named first has more rooks; if equal, more knights, then
+cannons, pawns, advisors, elephants.
 """
 
 from __future__ import annotations
@@ -59,14 +57,11 @@ class Army:
 
     @property
     def attackers(self) -> int:
-        """Number of pieces that can cross the river; a side without such pieces is *armless*."""
+        """Number of pieces that can cross the river."""
         return self.rooks + self.knights + self.cannons + self.pawns
 
     def without(self, kind: int) -> Army:
-        """Return the army after the loss of one piece of a `PieceType`.
-
-        kind : int, the type of a piece that the army has, not the king
-        """
+        """Return the army after the loss of one piece of a `PieceType`, not the king."""
         counts = [self.count(k) for k in PieceType]
         counts[kind] -= 1
         return Army(*counts[1:])
@@ -152,8 +147,8 @@ class Material:
         """Return whether both sides have attackers; otherwise the solver searches for no loops.
 
         If only one side has attackers, no perpetual check decides a position (a lemma cited in
-        section 5 of Fang, Hsu & Hsu 2002). For chases nothing is proven in general: `tbgen verify`
-        searches for them (docs/proof.md).
+        section 5 of Fang, Hsu & Hsu 2002). For chases this is not proven: `tbgen verify` searches
+        for them (docs/proof.md).
         """
         return self.first.attackers > 0 and self.second.attackers > 0
 
@@ -171,10 +166,7 @@ class Material:
         return list(dict.fromkeys(m for m in self.captures().values() if m.needs_table))
 
     def closure(self) -> list[Material]:
-        """List this material and all that captures lead to, bottom-up, as `needed_materials` does.
-
-        Materials that need no table are left out, even this one.
-        """
+        """List this material and all that captures lead to, like `needed_materials`."""
         return needed_materials([self])
 
 

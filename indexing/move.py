@@ -12,13 +12,11 @@ SEPARATOR = "[-x]?"
 """Pattern of the sign that may stand between the two squares of a move."""
 
 ICCS = re.compile(rf"([a-i][0-9]){SEPARATOR}([a-i][0-9])", re.IGNORECASE | re.ASCII)
-"""Pattern of a move in ICCS. re.ASCII excludes other letters with an ASCII lower case, such as the
-dotted capital I.
-"""
+"""Pattern of a move in ICCS; re.ASCII excludes the dotted capital I and the like."""
 
 
 class Move(NamedTuple):
-    """Source and target square of a move. The pieces on them are known only from the position."""
+    """Source and target square of a move."""
 
     source: int
     target: int

@@ -2,10 +2,9 @@
 
     mirror classes = (placements + self-mirrored placements) / 2
 
-Both terms are counted without enumerating the index. Kings, advisors and elephants are placed in
-all ways. Of the attackers, only pawns are restricted to part of the board, so the board is divided
-into four regions: squares of red pawns only, of black pawns only, of both, and of neither. Rooks,
-knights and cannons may stand on any square left free.
+Both terms are counted without enumerating the index. All placements of the defenders are
+enumerated. Of the attackers, only pawns are restricted to part of the board, so the board is
+divided into four regions: squares of red pawns only, of black pawns only, of both, and of neither.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from tbgen.indexing.squares import SQUARES, PieceType, Side, area, mirror_square
 
 Counts = tuple[int, ...]
 """Eight numbers: single squares in each of the four regions, then mirror pairs of squares in each.
-The regions are squares of red pawns only, of black pawns only, of both, and of neither.
 """
 _REGIONS, _BOTH = 4, 2
 
 Groups = tuple[tuple[int, int | None], ...]
-"""For each group of identical attackers: number of pieces, and the region that only pawns of its
-side may enter. The region is None for other attackers, which follow the pawns.
+"""For each group of identical attackers: number of pieces, and the region of its side's pawns only.
+
+The region is None for other attackers, which follow the pawns.
 """
 
 
@@ -63,7 +62,7 @@ def _count_ways(free: Counts, groups: Groups) -> int:
     """Count the ways to place groups of identical attackers on free squares.
 
     If `free` has mirror pairs, only self-mirrored placements are counted: each group occupies
-    single squares and whole pairs. If all squares of `free` are single, all placements are counted.
+    single squares and whole pairs.
     """
     if not groups:
         return 1

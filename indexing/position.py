@@ -1,9 +1,8 @@
 """A position: a board with a side to move, and its FEN.
 
-Packages that handle single positions share `Position`. It has ninety square contents and the side
-to move, one king a side, at most the pieces of a xiangqi set, and each piece in its area. It need
-not be legal: `tbgen.rules` checks that the kings do not face each other, and that the side not to
-move is not in check.
+A `Position` has one king a side, at most the pieces of a xiangqi set, and each piece in its area.
+It need not be legal: `tbgen.rules` checks that the kings do not face each other, and that the side
+not to move is not in check.
 """
 
 from __future__ import annotations
@@ -56,10 +55,9 @@ class Position:
     side: Side
 
     def __post_init__(self) -> None:
-        """Convert `board` to bytes and `side` to a `Side`, and check them; raises `PositionError`.
+        """Convert `board` to bytes and `side` to a `Side`, and check them.
 
-        A board needs 90 known codes, one king a side, at most the pieces of a set, and each piece
-        in its area. For a code that no byte holds, `bytes` raises `ValueError`.
+        Raises `PositionError`, and `ValueError` for a code that no byte holds.
         """
         if type(self.board) is not bytes:
             object.__setattr__(self, "board", bytes(self.board))
@@ -110,9 +108,9 @@ class Position:
     def from_fen(cls, fen: str) -> Self:
         """Parse a FEN of two, four or six fields; raises `PositionError` with a hint.
 
-        Also accepts the letters e for elephants, h for knights and s for pawns, r or 红 for Red to
-        move, 黑 for Black, and `_` or `+` in place of blanks. The third and the fourth field must
-        be dashes, so that moves after the side to move are an error and not ignored.
+        Also accepts e for elephants, h for knights and s for pawns, r or 红 for Red to move, 黑 for
+        Black, and `_` or `+` in place of blanks. The third and the fourth field must be dashes:
+        moves after the side to move are an error.
         """
         require_text(fen, "FEN", PositionError, f"give text, as in '{START_FEN}'")
         fields = fen.replace("_", " ").replace("+", " ").split()
@@ -159,7 +157,7 @@ class Position:
 
     @cached_property
     def armies(self) -> tuple[Army, Army]:
-        """Red's and Black's pieces, in this order; the material may name Black's first."""
+        """Red's and Black's pieces, in this order."""
         counts = [[0] * len(PieceType) for _ in Side]
         for code, _ in self.pieces():
             counts[piece_side(code)][piece_kind(code)] += 1

@@ -13,14 +13,12 @@
                                                                      only
 
 A piece is *protected* if it has a *root*: a piece of its side that can legally recapture on its
-square. *Minor pieces* are advisors and elephants.
+square. *Minor pieces* are advisors and elephants. *Point 1* and so on are points of
+docs/referee.md, section 2; the source is WXF 2018.
 
-Each rule set is one `Terms`: its `Chases` and its names. Solver, proof, referee, engine and the C
-reader use the number of offences that lose (`Rules.offences`) and the bits of `Chases.word`. They
-compare no name of a set, except with `none`. A new set is a member of `Rules` with its terms
-(docs/architecture.md, "How to add a rule set").
-
-Source: WXF 2018. *Point 1* and so on are points of docs/referee.md, section 2.
+Each rule set is one `Terms`. Solver, proof, referee, engine and the C reader use the number of
+offences that lose (`Rules.offences`) and the bits of `Chases.word`. To add a set, see
+docs/architecture.md, "How to add a rule set".
 """
 
 from __future__ import annotations
@@ -127,9 +125,9 @@ class Terms:
     """Names of a rule set, and its definition of a chase.
 
     `meaning` and `in_chinese` state the result of a repetition in a few words. `option` is the
-    value of the engine option `Repetition Rule` by which GUIs choose this set. `chases` defines a
-    chase; None if perpetual chase is no offence. Some rules leave open whether minor pieces chase
-    protected pieces; `without_minor_chases` is then the definition in which they do not, else None.
+    value of the engine option `Repetition Rule`. `chases` is None if perpetual chase is no offence.
+    `without_minor_chases` is the definition in which minor pieces do not chase protected pieces, if
+    the rules leave this open, else None.
     """
 
     meaning: str
@@ -151,10 +149,7 @@ class Rules(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Rules:
-        """Return the set with a synonym such as `asian`; `Rules(value)` calls this.
-
-        Raises `InputError`, which lists all names.
-        """
+        """Return the set of a synonym such as `asian`; raises `InputError`, which lists names."""
         if str(value) in SYNONYMS:
             return SYNONYMS[str(value)]
         names = ", ".join([*cls, *SYNONYMS])
@@ -192,13 +187,13 @@ class Rules(StrEnum):
 
     @property
     def leaves_minor_chases_open(self) -> bool:
-        """True if there is a choice whether minor pieces chase protected pieces."""
+        """True if the rules leave open whether minor pieces chase protected pieces."""
         return self.terms.without_minor_chases is not None
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:
         """Return the definition of a chase as bits (`Chases.word`).
 
-        The sets under which no chase loses, `none` and `check`, return that of `wxf`.
+        If no chase loses, that of `wxf` is returned.
 
         minor_chases : whether minor pieces chase protected pieces, if the rules leave this open
         """

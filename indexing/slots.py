@@ -2,7 +2,7 @@
 
 The scalar functions below read a *descriptor*, their parameter `d`: a flat integer array that
 describes a layout completely (`Layout.descriptor`). So plain Python and compiled kernels share one
-definition. A piece's *slot* is the index of its square in its area.
+definition.
 
     0                  the words named below: sizes, and the offsets of tables
     FIRST_GROUP        `GROUP_WORDS` for each mid group, `MAX_GROUPS` of them
@@ -10,9 +10,8 @@ definition. A piece's *slot* is the index of its square in its area.
     CHOOSE             binomial coefficients (n < 91, k < 6)
     ...                tables of this layout, concatenated
 
-A *mid group* is a group of identical attackers (`groups`), without the inner piece. Squares are in
-the order of `Layout.piece_codes`; identical pieces may be in any order. If the parameter `mirrored`
-is True, the left-right mirror image of the squares is ranked.
+A *mid group* is a group of identical attackers (`groups`), without the inner piece. Identical
+pieces may be in any order.
 """
 
 from __future__ import annotations
@@ -35,9 +34,12 @@ TWIN : number of the mid group with the inner piece's side and kind, -1 if there
 RED : first word of Red's part
 """
 ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR, SIDE_WORDS = range(7)
-"""Indices of words within the part of one side in the descriptor, and their number SIDE_WORDS:
-number of advisors, of elephants, of placements of the advisors alone and of the elephants alone,
-and the offsets of `Defenders.ranks` and `Defenders.mirror` in the descriptor.
+"""Indices of words within the part of one side in the descriptor.
+
+ADVISORS, ELEPHANTS : number of advisors, and of elephants
+ADVISOR_RANKS, ELEPHANT_RANKS : number of placements of each of these types alone
+RANKS, MIRROR : offsets in the descriptor of `Defenders.ranks` and `Defenders.mirror`
+SIDE_WORDS : number of these words
 """
 BLACK = RED + SIDE_WORDS
 RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED + MIRROR
@@ -45,26 +47,30 @@ BLACK_ADVISORS, BLACK_ELEPHANTS, BLACK_MIRROR = BLACK + ADVISORS, BLACK + ELEPHA
 
 _REST = BLACK + SIDE_WORDS
 LEAD_BASE, LEAD_OFFSET, RED_SQUARES, BLACK_SQUARES = range(_REST, _REST + 4)
-"""Indices of words in the descriptor: the offsets in it of `Layout.lead_base` and `lead_offset`,
-and of each side's `Defenders.squares`.
+"""Indices of words in the descriptor: offsets of tables.
+
+The tables are `Layout.lead_base`, `Layout.lead_offset`, and each side's `Defenders.squares`.
 """
 INNER_AREA, INNER_SIDE, INNER_KIND = range(_REST + 4, _REST + 7)
-"""Indices of words in the descriptor for the inner piece: the offset in it of the squares where the
-piece may stand (its area), its side and its `PieceType`.
+"""Indices of words in the descriptor for the inner piece.
+
+They are the offset of its area's squares, its side, and its `PieceType`.
 """
 
 FIRST_GROUP = 32
 GROUP_SIDE, GROUP_KIND, GROUP_COUNT, GROUP_SIZE, GROUP_STRIDE, GROUP_AREA, GROUP_WORDS = range(7)
-"""Indices of words within the part of one mid group in the descriptor, and their number
-GROUP_WORDS: side, `PieceType`, number of pieces, number of placements, stride of its rank in the
-mid, and offset of its area's squares.
+"""Indices of words within the part of one mid group in the descriptor.
+
+GROUP_SIDE, GROUP_KIND, GROUP_COUNT : side, `PieceType`, number of pieces
+GROUP_SIZE, GROUP_STRIDE : number of placements, stride of the group's rank in the mid
+GROUP_AREA : offset in the descriptor of the squares of the group's area
+GROUP_WORDS : number of these words
 """
 MAX_GROUPS = 8
 
 KINDS = len(PieceType)
 _ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
-"""Piece types as plain integers: if they were members of `PieceType`, numba would compile
-`group_rank` once more for that type.
+"""Piece types as plain integers: for `PieceType` members, numba would compile `group_rank` again.
 """
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
@@ -79,7 +85,7 @@ def group_rank(
 ) -> int:  # fmt: skip
     """Return the rank of a group's placement: its pieces are on squares[first : first + count].
 
-    The squares may be in any order: counting the smaller slots gives a piece's place among them.
+    The squares may be in any order.
 
     count : int, number of pieces
     vacated, taken : int, the piece on `vacated` counts as standing on `taken`, both squares after
@@ -163,13 +169,12 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 
 @scalar
 def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
-    """Return the lead (the number of a placement of all defenders), and two bools.
+    """Return the lead of the defenders' placement, and two bools.
 
-    If leads are reduced, only one of a placement and its mirror image has a lead (mirror rule,
-    `layout`), and that lead is returned for both. The first bool is True if it belongs to the
-    mirror image: the attackers must then be mirrored, too. The second is True if the placement is
-    its own mirror image, so that mirroring the attackers alone gives an equal position. If leads
-    are not reduced, each placement has its own lead, and both bools are False.
+    If leads are reduced, a placement and its mirror image have one lead (mirror rule, `layout`).
+    The first bool is True if it belongs to the mirror image: the attackers must then be mirrored,
+    too. The second is True if the placement is its own mirror image: mirroring the attackers alone
+    then gives an equal position. If leads are not reduced, both are False.
 
     w, b : int, ranks of Red's and Black's defenders; or int64 (n,) in plain Python, where the
         results are arrays, too
@@ -209,8 +214,7 @@ def slot_of_squares(squares: Integers, d: Integers) -> int:
 def squares_of_slot(slot: int, d: Integers, squares: Integers) -> None:
     """Write the squares of a slot into `squares`, in the order of `Layout.piece_codes`.
 
-    Holes get squares, too: if two squares are equal, the slot is a hole. For the squares of other
-    holes, `slot_of_squares` returns another slot.
+    A slot is a hole if two squares are equal, or if `slot_of_squares` returns another slot.
 
     squares : Integers (pieces,), out
     """

@@ -5,8 +5,7 @@
     rank 0   0  1  2  3  4  5  6  7  8     Red's back rank
     file     a  b  c  d  e  f  g  h  i     square = 9 * rank + file
 
-This module defines the numbering and names of squares, the two symmetries of the board, the codes
-of pieces, and their *areas* (squares where a piece can ever stand). Moves are in `tbgen.rules`.
+The *area* of a piece has the squares where it can ever stand. Moves are in `tbgen.rules`.
 """
 
 from __future__ import annotations
@@ -113,8 +112,7 @@ _RED_AREAS = {
 def area(side: int, kind: int) -> tuple[int, ...]:
     """Return the squares where a piece of this side and `PieceType` may ever stand, ascending.
 
-    The index of a square in this tuple is the piece's *slot*. Ranks of placements are computed from
-    slots (`groups.py`).
+    The index of a square in this tuple is the piece's *slot*.
     """
     squares = _RED_AREAS.get(PieceType(kind), list(range(SQUARES)))
     if side == Side.BLACK:
