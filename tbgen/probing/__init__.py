@@ -16,7 +16,7 @@ as *wanted*.
     columns    a table as columns, every legal position or a sample
     dump       columns as files
 
-This package imports numba (`tbgen.tables` and `tbgen.play` never do), and chooses no moves.
+This package imports numba; `tbgen.tables` and `tbgen.play` never do.
 
 Parameters of kernels, unless a kernel says otherwise:
     buffers : Buffers, the tables, of which only `wanted` and `used` are written; or WdlBuffers

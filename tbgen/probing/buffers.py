@@ -12,8 +12,8 @@
     frames           cache, (frames, bytes): a decompressed block in each, as in `Block.packed`
     wanted, used     flags that probes set: blocks to load, frames recently used
 
-The cache evicts blocks by the clock algorithm. A pointer moves over the frames in turn. It skips a
-frame whose flag `used` is set, and clears the flag.
+The cache evicts blocks by the clock algorithm: a pointer moves over the frames in turn, clears the
+flag `used` of a frame that has it, and stops at the first frame without it.
 """
 
 from __future__ import annotations
@@ -52,16 +52,15 @@ _COLD_BLOCK = -1
 class NumbaTables:
     """Tables of a `Tablebase`, ready for compiled probes through `buffers`.
 
-    `materials` (names or `Material`s) default to all tables of the tablebase under its rules.
-    The cache of blocks takes at most `cache_bytes`, but has room for at least one. Blocks are read
-    through the tablebase, which must stay open. Raises `MissingTableError`, which names all missing
-    tables, the other errors of `Tablebase.table`, and `UnsupportedMaterialError` for a table whose
-    distances do not fit a score.
+    `materials` (names or `Material`s) default to all tables of the tablebase under its rules. The
+    cache takes at most `cache_bytes`, but has room for at least one block. The tablebase must stay
+    open. Raises `MissingTableError`, which names all missing tables, the other errors of
+    `Tablebase.table`, and `UnsupportedMaterialError` for a table whose distances do not fit a
+    score.
 
-    Any number of threads may probe, by kernels or by `probe_boards`. But loading may evict a block
-    that a kernel is about to read. So unless all blocks fit in the cache, call `load_wanted`,
-    `preload` and `probe_boards` only while no other thread runs kernels of its own. Calls of these
-    methods wait for each other; if all blocks fit, `probe_boards` waits only to load.
+    Several threads may run kernels and call methods. But loading may evict a block that a kernel is
+    about to read. So unless all blocks fit in the cache, call `load_wanted`, `preload` and
+    `probe_boards` only while no other thread runs kernels of its own.
     """
 
     def __init__(
@@ -126,10 +125,9 @@ class NumbaTables:
     def load_wanted(self) -> int:
         """Load the blocks that probes have marked as wanted, as many as fit in the cache.
 
-        Clears the marks of loaded blocks. Loading may evict blocks that earlier probes have used.
-        Returns the number of blocks loaded by this call, 0 if no cold block is wanted any more.
-        Raises the errors of `Tablebase.table`, such as `MissingTableError` for a table that has
-        been removed, `CorruptTableError` and `OSError`; blocks loaded before the error stay loaded.
+        Clears their marks, and may evict other blocks. Returns the number of blocks loaded, 0 if no
+        cold block is wanted. Raises the errors of `Tablebase.table`, such as `CorruptTableError`
+        and `OSError`; blocks loaded before the error stay loaded.
         """
         with self._lock:
             # numpy searches booleans ten times as fast as integers.
@@ -138,9 +136,9 @@ class NumbaTables:
     def preload(self, *materials: Material | str) -> int:
         """Load the blocks of `materials`, by default of all tables, as many as fit in the cache.
 
-        Loading may evict blocks of other materials. Returns the number of blocks that are still
-        cold, because the cache is full. Raises like `load_wanted`, `MaterialError` for a text that
-        is no material, and `KeyError` for a material that this object lacks.
+        May evict blocks of other materials. Returns the number of blocks that are still cold,
+        because the cache is full. Raises like `load_wanted`, `MaterialError` for a text that is no
+        material, and `KeyError` for a material that this object lacks.
         """
         names = [material.name for material in self.materials]
         asked = [Material.parse(str(material)).name for material in materials] or names
@@ -157,11 +155,12 @@ class NumbaTables:
     def probe_boards(
         self, boards: NDArray[Any], sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Return statuses and scores (n,) of legal positions, as defined in `kernels`.
+        """Return statuses and scores (n,) of legal positions (`kernels`); no status is `COLD`.
 
-        boards: uint8 (n, 90), piece codes; sides: (n,), 0 Red, 1 Black to move. Blocks are loaded
-        as needed, so that no status is `COLD`. Raises like `load_wanted` and
-        `tbgen.tables.batches.checked`.
+        boards : uint8 (n, 90), piece codes
+        sides : (n,), 0 Red, 1 Black to move
+
+        Raises like `load_wanted` and `tbgen.tables.batches.checked`.
         """
         checked_boards, sides = checked(boards, sides)
         boards = checked_boards.view(np.int8)  # the dtype of kernels
@@ -179,14 +178,12 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load those of the given blocks that are cold, in their order.
+        """Load those of the given blocks that are cold, in their order; return their number.
 
         blocks : indices in `Buffers.blocks`, int64 (n,)
 
-        Once this call has filled every frame, it stops at the next block that needs one. This block
-        and those after it are not loaded, and keep their flags `wanted`; the flags of all blocks
-        before it are cleared. Returns the number of blocks that this call has loaded. Raises like
-        `load_wanted`.
+        Clears the flags `wanted` of the blocks. If this call has filled every frame, it stops at
+        the next block that needs one. Raises like `load_wanted`.
         """
         buffers = self.buffers
         loaded: set[int] = set()
@@ -215,7 +212,7 @@ class NumbaTables:
     def _free_frame(self, taken: set[int]) -> int | None:
         """Free a frame for a new block, and return its number; None if all frames are in `taken`.
 
-        The clock algorithm chooses a frame that is not taken; a block in it becomes cold.
+        The clock algorithm chooses a frame outside `taken`; a block in it becomes cold.
         """
         buffers = self.buffers
         if len(taken) == len(self._owner):
@@ -246,11 +243,11 @@ def chosen_materials(
     tablebase: Tablebase,
     names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """Return `materials`, each once; if it is None, the materials of the files `names`.
+    """Return `materials`, each once; if None, those of the files `names` of the tablebase's rules.
 
-    Of these files, those of other rule sets than the tablebase's are ignored. Materials that need
-    no file, because all positions are draws, are left out. Raises `MaterialError` for a text that
-    is no material, and if `materials` is None the errors of `Tablebase.rule_set`.
+    Materials that need no file, because all positions are draws, are left out. Raises
+    `MaterialError` for a text that is no material, and if `materials` is None the errors of
+    `Tablebase.rule_set`.
     """
     if materials is None:
         rule_set = tablebase.rule_set
@@ -276,8 +273,7 @@ def hash_table(materials: Iterable[Material]) -> tuple[NDArray[np.int64], NDArra
     """Return a hash table from materials to their numbers: arrays `keys` and `numbers`.
 
     A key is the piece counts of a material (`counts_of`), in either colouring. Its number is twice
-    the index of the material, plus 1 if the colours are to be exchanged. Open addressing, at most
-    half full; an empty entry is -1. `kernels.find_number` looks up keys.
+    the index of the material, plus 1 if the colours are to be exchanged. An empty entry is -1.
     """
     # A symmetric material has the same key in both colourings: the later entry, False, remains.
     entries = {

@@ -1,7 +1,5 @@
 """Tables as columns: legal positions and their values as NumPy arrays.
 
-    file  ->  slots, chunk by chunk  ->  squares, legal ones  ->  codes  ->  `TableColumns`
-
     slot          index of the placement of the pieces (docs/format.md)
     side          0: Red, who has the stronger army, is to move; 1: Black
     red_king ...  9 * rank + file of each piece; identical ones are red_pawn_1, red_pawn_2, ...
@@ -10,7 +8,7 @@
     plies         distance; 0 for a draw
     legal         False for a slot without a legal position; only if all slots are read
 
-Mirror images count once: only one of two is legal. Rows are read in order of side and slot.
+Mirror images count once: only one of two is legal. Rows are in order of side and slot.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ class TableColumns(dict[str, NDArray[Any]]):
     """Rows of a table as a dictionary of arrays (rows,), by column name.
 
     It can be passed to `pandas.DataFrame`, `pyarrow.table` and `numpy.savez`. `layout` is the index
-    of the material; boards and positions are computed from a row's squares.
+    of the material.
     """
 
     def __init__(self, layout: Layout, columns: dict[str, NDArray[Any]]) -> None:
@@ -134,9 +132,8 @@ def columns_of_slots(
 ) -> TableColumns:
     """Return the columns of the positions at some slots, with `side` to move.
 
-    With `legal_only`, slots that are not legal with this side to move have no row. Otherwise every
-    slot has a row: one without a legal position has the value draw and arbitrary squares, and False
-    in column `legal`.
+    legal_only : whether to leave out slots without a legal position; if False, they have the value
+        draw, arbitrary squares, and False in column `legal`
     """
     squares, bits = squares_and_legality(file.layout, slots)
     legal = bits & 1 << side != 0
@@ -154,9 +151,9 @@ def all_columns(
 ) -> Iterator[TableColumns]:
     """Yield a table in parts: its legal positions, or without `legal_only` all slots, as columns.
 
-    A part covers up to `chunk` slots with one side to move. Raises `CorruptTableError`, after the
-    parts of a side, if the statistics of the table state another number of positions. Raises it
-    also for a damaged block, and `OSError`.
+    A part covers up to `chunk` slots with one side to move. Raises `CorruptTableError` for a
+    damaged block, or after the parts of a side if the statistics state another number of positions;
+    and `OSError`.
     """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
@@ -176,8 +173,7 @@ def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
     """Return the columns of `count` different legal positions, in order of side and slot.
 
     The positions are chosen at random by `seed`. If fewer exist, all are returned. Raises
-    `CorruptTableError` for a damaged block, and `OSError`. Raises like `all_columns` if it reads
-    the whole table: for more than half of the positions, or if the statistics state too many.
+    `CorruptTableError`, also for wrong statistics if it reads the whole table, and `OSError`.
     """
     rng = np.random.default_rng(seed)
     slots = file.header.slots
@@ -212,10 +208,13 @@ def read_table(
 ) -> TableColumns:
     """Return a table as columns in memory, of both sides to move or of one.
 
-    `tables` is a tablebase, or a directory with tables of one rule set, by default $TBGEN_TABLES or
-    `egtb`. `side` is `Side.RED`, `Side.BLACK`, "red" or "black", None for both. With `legal_only`
-    False every slot has a row, and a column `legal` marks the legal positions. Raises `InputError`
-    for another `side`, and the errors of `all_columns`, `Tablebase.open` and `Tablebase.table`.
+    tables : a tablebase, or a directory with tables of one rule set; None for $TBGEN_TABLES or
+        `egtb`
+    side : `Side.RED`, `Side.BLACK`, "red" or "black"; None for both
+    legal_only : if False, every slot has a row, and a column `legal` marks the legal positions
+
+    Raises `InputError` for another `side`, and the errors of `all_columns`, `Tablebase.open` and
+    `Tablebase.table`.
 
     >>> import pandas  # doctest: +SKIP
     >>> pandas.DataFrame(tbgen.read_table("KRKN", "egtb"))  # doctest: +SKIP
@@ -233,7 +232,7 @@ def read_chunks(
 ) -> Iterator[TableColumns]:
     """Yield the columns of `read_table` in parts of at most `chunk` slots; parts may have no rows.
 
-    While it is iterated, raises `InputError` if `chunk` is below 1, and the errors of `read_table`.
+    Raises `InputError` if `chunk` is below 1, and the errors of `read_table`.
     """
     if chunk < 1:
         raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")

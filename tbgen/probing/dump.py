@@ -54,8 +54,8 @@ def write_npz(
     """Write parts of a table as an uncompressed NumPy archive with an array for each column.
 
     described : the `description` of all parts together
-    folder : directory for unnamed temporary files. Each collects one column, since the archive
-        stores column after column, while parts have rows of all columns
+    folder : directory for unnamed temporary files, one for each column, since the archive stores
+        column after column
     """
     with ExitStack() as opened:
         columns: dict[str, tuple[np.dtype[Any], BinaryIO]] = {}

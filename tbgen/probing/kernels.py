@@ -10,10 +10,8 @@ score for the opponent is the negative.
 
     win     WIN - (order << 16) - plies        draw  0        loss   the negative of that
 
-The *code* of a slot is its stored value. The *order* is 0 for mate or conversion, k >= 1 if the
-repetition rules decide. Any number of threads may probe at once: probes only set flags from 0 to 1.
-These are `wanted` for blocks, and `used` for frames (places of a cache of decompressed blocks,
-`buffers`).
+The *order* is 0 for mate or conversion, k >= 1 if the repetition rules decide. Any number of
+threads may probe at once: probes only set the flags `wanted` and `used` from 0 to 1 (`buffers`).
 """
 
 from __future__ import annotations
@@ -32,15 +30,17 @@ Integer = int | np.integer[Any]
 """Integer of Python or of NumPy, as parameters of the public probes."""
 
 OK, COLD, MISSING, INVALID = 0, 1, 2, 3
-"""Statuses of a probe. `OK`: the score is valid. `COLD`: the block is not loaded; it is now marked
-as wanted. `MISSING`: there is no table. `INVALID`: pieces, squares or side to move are
-impossible (`probe`).
+"""Statuses of a probe.
+
+`OK`: the score is valid. `COLD`: the block is not loaded, and is now marked as wanted. `MISSING`:
+there is no table. `INVALID`: pieces, squares or side to move are impossible (`probe`).
 """
 
 NOT_FOUND, ALL_DRAWN = -1, -2
-"""Results of `find_number` other than numbers. `NOT_FOUND`: the material has no file. `ALL_DRAWN`:
-the material has no attackers, so all positions are draws. A number is twice the index of the file,
-plus 1 if the colours of the position must be exchanged.
+"""Results of `find_number` other than numbers.
+
+`NOT_FOUND`: the material has no file. `ALL_DRAWN`: the material has no attackers, so all positions
+are draws.
 """
 
 WIN = 1 << 48
@@ -73,7 +73,7 @@ TABLE_WORDS = FIRST_PLACES + PIECE_CODES
 
 
 class Buffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba as they are (see `tbgen.probing.buffers`).
+    """Arrays for compiled probes (see `tbgen.probing.buffers`).
 
     Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (tables,
     TABLE_WORDS); `descriptors` (words,); `blocks` and `wanted` (blocks,); `frames` (frames, bytes);
@@ -118,7 +118,7 @@ def plies_of(score: Any) -> int:
 
 @part
 def count_of(counts, code):
-    """Return the number of pieces with the code `code`: four bits of a position's `counts`."""
+    """Return the number of pieces with a code."""
     return counts >> (4 * code) & 15
 
 
@@ -152,8 +152,8 @@ def fill_hash(keys, numbers, entries):
 def find_number(keys, numbers, counts):
     """Look up a material, given by its piece counts, in a hash table; return its number.
 
-    The number is twice the index of the file, plus 1 if colours must be exchanged. Returns
-    `ALL_DRAWN` for a material without attackers, and `NOT_FOUND` if the hash table lacks it.
+    The number is twice the index of the file, plus 1 if colours must be exchanged; or `ALL_DRAWN`
+    or `NOT_FOUND`.
 
     keys, numbers : int64 (size,), the hash table
     """
@@ -213,8 +213,7 @@ def _score_of_code(code, width, span):
 def _probe_counted(buffers, counts, pieces, squares, count, side):
     """Return status and score of pieces[:count] on squares[:count]; no two squares are equal.
 
-    The status is `INVALID` if a side has not exactly one king, or if the material has a table and a
-    piece cannot stand on its square. A probe marks a cold block as wanted.
+    Like `probe`, but the caller has checked piece codes, squares, counts and side.
     """
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
@@ -269,11 +268,11 @@ def probe(
 ) -> tuple[int, int]:
     """Return status and score of a legal position, given as pieces[:count] on squares[:count].
 
-    The score is 0 unless the status is `OK`. Pieces may be listed in any order. The status is
-    `INVALID` for an unknown piece, square or side, two pieces on one square, more than five pieces
-    of a code, and a side without exactly one king. If the material has a table, it is `INVALID` too
-    for a piece that cannot stand on its square. The score of an illegal position is arbitrary. A
-    position without attackers (rooks, knights, cannons, pawns) is a draw, and needs no table.
+    The score is 0 unless the status is `OK`, and arbitrary for an illegal position. Pieces may be
+    in any order. The status is `INVALID` for an unknown piece, square or side, two pieces on one
+    square, more than five pieces of a code, a side without exactly one king, and, if the material
+    has a table, a piece outside its area. A position without attackers is a draw, and needs no
+    table.
 
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
     squares : int (count,) or longer, squares of the pieces: 9 * rank + file
@@ -304,10 +303,7 @@ def probe(
 
 @kernel
 def probe_board(buffers: Buffers, board: NDArray[Any], side: Integer) -> tuple[int, int]:
-    """Return status and score of a legal position, given as ninety piece codes (0 = empty).
-
-    In all other respects like `probe`.
-    """
+    """Return status and score, as `probe`, of a position given as ninety piece codes by square."""
     pieces = np.empty(SQUARES, np.int64)
     squares = np.empty(SQUARES, np.int64)
     counts, count = np.int64(0), np.int64(0)

@@ -4,9 +4,8 @@
     slots (n,)  ->  squares (n, pieces), in the order of `Layout.piece_codes`
                     legal (n,): bit 0 set if legal with Red to move, bit 1 with Black
 
-The slots of a row differ only in the square of one piece, the inner piece. If slots ascend, the
-other squares are computed once per row. Holes of the index (slots without a placement), and mirror
-images of other slots, are legal for neither side.
+Holes of the index (slots without a placement), and mirror images of other slots, are legal for
+neither side.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from tbgen.rules.attacks import in_check, is_attacked, kings_face
 def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
     """Write the squares of the pieces at each slot, and the sides for which the position is legal.
 
-    slots : int64 (n,), fastest if ascending
+    slots : int64 (n,), fastest if ascending: slots of a row differ only in the inner piece's square
     descriptor : int64 (words,), `Layout.descriptor`
     codes : uint8 (pieces,), `Layout.piece_codes`
     board : int8 (90,), empty; scratch
@@ -106,9 +105,9 @@ def squares_and_legality(
 
 @kernel
 def is_legal_board(board: Any, side: Any) -> bool:
-    """Return whether a board is legal with `side` to move.
+    """Return whether a board is legal with `side` to move (docs/values.md).
 
-    Only this is checked: the other side is not in check, and the kings do not face each other.
+    Areas and numbers of pieces are not checked.
 
     board : int8 (90,), with both kings on it
     """

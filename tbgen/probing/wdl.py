@@ -4,9 +4,7 @@
 A *lead* is the number of a placement of kings, advisors and elephants (`tbgen.indexing`), mirror
 images counted once. Each side's outcomes are stored lead by lead, in tiles of several leads.
 
-keys, numbers    open-addressed hash table: a material's number of pieces of each code (four bits
-                 each), in either colouring  ->  2 * index of the file, plus 1 if the colours of the
-                 position must be exchanged
+keys, numbers    hash table from materials to files, as in `buffers`
 tables           a row of words for each file: where its parts of `joint`, `starts` and `data` begin
                  (or the one outcome of a side), the code of the inner piece, and for each piece
                  code the number of pieces, and their factors in the sums of a probe
@@ -48,11 +46,10 @@ class WdlTables:
     """Win-draw-loss files of a `Tablebase` in memory, for compiled probes through `buffers`.
 
     `materials` (names or `Material`s) default to all files of the tablebase under its rules. A file
-    takes about a fifth of a byte for each slot and side to move, and nothing for a side whose
-    outcomes are all equal. All files are read by the constructor; then any number of threads may
-    probe. Raises `InputError` if all outcomes take more than `max_bytes`, `MissingTableError`,
-    which names all materials without a file, the other errors of `Tablebase.wdl_file`, and
-    `CorruptTableError` or `OSError` for outcomes that cannot be read.
+    takes about a fifth of a byte for each slot and side to move, and nothing for a side of one
+    outcome. Any number of threads may probe. Raises `InputError` if all outcomes take more than
+    `max_bytes`, `MissingTableError`, which names all missing files, the other errors of
+    `Tablebase.wdl_file`, and `CorruptTableError` or `OSError` for outcomes that cannot be read.
     """
 
     def __init__(
@@ -125,7 +122,7 @@ def _tile_bytes(block_map: BlockMap) -> int:
 def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
     """Decompress the outcomes with `side` to move into `out`, of `_side_bytes` bytes.
 
-    A byte has five outcomes. Each tile begins with a new byte.
+    Each tile begins with a new byte.
     """
     block_map, base = file.header.block_maps[side], side * file.header.blocks[0]
     aligned = block_map.block_slots % SLOTS_PER_BYTE == 0
@@ -165,18 +162,16 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Return the index, in a row of `tables`, of a word that describes a piece.
-
-    word : which of its words, such as `wdl_kernels.COUNT`
-    """
+    """Return the index in a row of `tables` of a piece's word, such as `wdl_kernels.COUNT`."""
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
     """Write each attacker's factors in the index of an outcome, for one side to move.
 
-    The last tile of a side may be shorter than the others, and has factors of its own. `row` is
-    the file's row of `WdlBuffers.tables`.
+    The last tile, which may be shorter, has factors of its own.
+
+    row : inout, the file's row of `WdlBuffers.tables`
     """
     d, layout = block_map.descriptor, block_map.layout
     for last in (0, 1):
@@ -189,12 +184,7 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 
 
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
-    """Write the words of a row of `WdlBuffers.tables` that follow from the pieces alone.
-
-    `COUNT`: number of pieces of each code. `INNER_CODE`: code of the inner piece, the last in the
-    index. `JOINT_WEIGHT`: each defender's factor in the index in `joint`. `WITHIN`: factor in the
-    slot within a lead, of each attacker but the inner piece.
-    """
+    """Write the words of a row of `WdlBuffers.tables` that follow from the pieces alone."""
     for side in Side:
         for kind in PieceType:
             row[_word(side, kind, words.COUNT)] = layout.armies[side].count(kind)
@@ -217,8 +207,8 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
 def _joint(layout: Layout) -> NDArray[np.int32]:
     """Return the array `joint` of a material: the lead for each placement of the defenders.
 
-    The index of an entry combines the placements of Red's and of Black's king, advisors and
-    elephants. An entry is the lead with flags for mirroring, or -1 if pieces of one side overlap.
+    The placements are pairs of entries of Red's and Black's flattened `Defenders.ranks`, Red's
+    slower. An entry is the lead with flags for mirroring, or -1 if pieces of one side overlap.
     """
     red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))

@@ -4,21 +4,19 @@
     counts   ->  `find_wdl`  ->  found        once, and again after captures
     found, pieces, squares, side  ->  `probe_wdl_found`  ->  status, outcome
 
-The index of an outcome is computed from two sums. Every *defender* (here king, advisor or elephant)
-adds a number to the first sum, every *attacker* (any other piece) to the second sum. Thus no list
-is sorted, and no index is divided into digits.
+The index of an outcome is computed from two sums. Every *defender* (king, advisor or elephant) adds
+a number to the first sum, every *attacker* (any other piece) to the second sum. Thus no list is
+sorted, and no index is divided into digits.
 
     defenders  ->  joint[sum]  ->  lead (number of the defenders' placement, mirror images counted
                                    once), whether mirrored, whether it is its own mirror image
     attackers  ->  starts[lead] + sum  ->  one of five outcomes in a byte of `data`
 
-If the defenders' placement is its own mirror image, the attackers are summed in both images of the
-position, and the outcome of the image with the smaller slot is read.
+If the defenders' placement is its own mirror image, the attackers are summed in both images, and
+the outcome of the image with the smaller slot is read.
 
-`counts` has four bits for each piece code, the number of such pieces: an engine adds and subtracts
-`1 << 4 * code` as pieces come and go. The arrays are described in `wdl`.
-
-The kernels write no arrays, so any number of threads may probe at once.
+An engine updates `counts` by `1 << 4 * code` as pieces come and go. The arrays are described in
+`wdl`. The kernels write no arrays, so any number of threads may probe at once.
 """
 
 from __future__ import annotations
@@ -64,8 +62,10 @@ square within its area, or the binomial coefficient that ranks it among equal pi
 TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
-"""Bits of an entry of `joint`: two flags, and the shift of the lead above them. `MIRRORED`: the
-lead belongs to the mirror image. `OWN_IMAGE`: the defenders' placement is its own mirror image.
+"""Bits of an entry of `joint`: two flags, and the shift of the lead above them.
+
+`MIRRORED`: the lead belongs to the mirror image. `OWN_IMAGE`: the defenders' placement is its own
+mirror image.
 """
 
 _LAST_DEFENDER = 3
@@ -73,7 +73,7 @@ _LAST_DEFENDER = 3
 
 
 class WdlBuffers(NamedTuple):
-    """Arrays for compiled probes, passed to numba as they are (see `tbgen.probing.wdl`).
+    """Arrays for compiled probes (see `tbgen.probing.wdl`).
 
     Shapes: `keys` and `numbers` (size of the hash table,), a power of two; `tables` (files,
     TABLE_WORDS); `joint`, `starts` and `data` (n,), the parts of all files one after the other.
@@ -91,8 +91,8 @@ def _places() -> NDArray[np.int8]:
     """Compute `_PLACES`, int8 (2, 2, 16, 90): number of each square within a piece's area.
 
     The indices are: colours exchanged (0 or 1), board mirrored (0 or 1), then piece code and square
-    as they are before both. The number is that of the exchanged and mirrored square in the area of
-    the exchanged piece, the set of squares that it may enter; -1 outside.
+    before both. The number is that of the exchanged and mirrored square in the area of the
+    exchanged piece; -1 outside.
     """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for flip, side, kind in product((0, 1), Side, PieceType):
@@ -113,8 +113,8 @@ _SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).a
 def find_wdl(buffers: WdlBuffers, counts: Integer) -> int:
     """Look up the win-draw-loss file of a material, given by its piece counts.
 
-    Returns a number for `probe_wdl_found`; `ALL_DRAWN` for a material without attackers,
-    `NOT_FOUND` if there is no file.
+    Returns the parameter `found` of `probe_wdl_found`: a number, or `ALL_DRAWN` for a material
+    without attackers, `NOT_FOUND` if there is no file.
     """
     return find_number(buffers.keys, buffers.numbers, counts)
 
@@ -142,9 +142,9 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 def _attacker_sums(number, flip, mirrored, row, pieces, squares, count, buffers):
     """Return two sums over the attackers (rooks, knights, cannons, pawns).
 
-    The first is the slot within the lead (placement of the defenders). The second, added to the
-    start of the lead, is the index of the outcome among those of the side to move. The sums are -1
-    and 0 if an attacker is on a square that it cannot enter.
+    The first is the slot within the lead. The second, added to the start of the lead, is the index
+    of the outcome among those of the side to move. The sums are -1 and 0 if an attacker is outside
+    its area.
 
     number : int64, number of the file
     flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
@@ -187,11 +187,11 @@ def probe_wdl_found(
 ) -> tuple[int, int]:
     """Return status and outcome of a legal position, given the result of `find_wdl`.
 
-    The status is `OK`, `MISSING` without a file, or `INVALID` for a piece outside its area. The
-    outcome is 1 win, 0 draw, -1 loss for the side to move; 0 unless the status is `OK`. Areas are
-    not checked in a material without attackers; those of attackers are not checked if all outcomes
-    of the side to move are equal. Pieces may be listed in any order, and must be those of the
-    material, on different squares: neither this nor legality is checked.
+    The status is `OK`, `MISSING` without a file, or `INVALID` for a piece outside its area. Areas
+    are not checked in a material without attackers; those of attackers are not checked if all
+    outcomes of the side to move are equal. The outcome is 1 win, 0 draw, -1 loss for the side to
+    move; 0 unless the status is `OK`. The pieces, in any order, must be those of the material, on
+    different squares: neither this nor legality is checked.
 
     found : int64, result of `find_wdl`
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
@@ -250,9 +250,8 @@ def probe_wdl(
 ) -> tuple[int, int]:
     """Return status and outcome of a legal position: `find_wdl`, then `probe_wdl_found`.
 
-    Parameters and result are those of `probe_wdl_found`. The status is `INVALID` also for an
-    unknown code, square or side, for more than five pieces of a code, and for a side without
-    exactly one king. Two pieces on one square are not detected.
+    The status is `INVALID` also for an unknown code, square or side, for more than five pieces of a
+    code, and for a side without exactly one king. Two pieces on one square are not detected.
     """
     counts = np.int64(0)
     if side < 0 or side > 1:
