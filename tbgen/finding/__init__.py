@@ -9,11 +9,11 @@
     sample        some rows of a search, in bounded time, for the board
 
 A *slot* is the number of a position in a table, a *code* its stored value. A *row* is one found
-position, stored in columns (`tbgen.probing.columns`). *Candidates* are the positions whose value
-matches a query, before its other conditions are tested.
+position, stored in columns (`tbgen.probing.columns`). A *chunk* is a range of slots with one side
+to move. *Candidates* are the positions whose value matches a query, before its other conditions are
+tested.
 
-`query`, `value_filter` and `handbook` need no numba: pages of the board use them. Nothing here
-draws or prints.
+`query`, `value_filter` and `handbook` need no numba: pages of the board use them.
 
 Parameters of kernels, unless a kernel says otherwise:
     buffers : Buffers, the tables of the material and of every material after one capture

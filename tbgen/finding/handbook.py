@@ -4,8 +4,8 @@
     drawn  例和   more than 98 % of the positions are drawn with the attacker to move
     open   不定   all others
 
-The attacker is the side named first in the material. Only statistics are needed, no values of
-positions, so that hundreds of endgames take a second.
+The attacker is the side named first in the material. Statistics alone are needed, so that hundreds
+of endgames take a second.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class HandbookEntry:
     `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares (0 to 1) of the legal
     positions with the attacker to move. `longest` is the number of plies of the attacker's longest
     win of order 0, whoever is to move; 0 without such wins. `by_rules` is the share of both sides'
-    positions that the rules of repetition decide. `other_kind` and `other_wins` are the class and
-    the share of wins under other rules; None if there is no such table.
+    positions that the rules of repetition decide. `other_kind` and `other_wins` are class and share
+    of wins under other rules; None if there is no such table.
     """
 
     material: Material
@@ -95,9 +95,9 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
 def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]:
     """Return the entries of each attacking army, by the army's name (`KRN`).
 
-    Armies with fewer pieces come first. The entries of an army are sorted by class (best for the
-    attacker first), then by the defending army (fewer pieces first). Of armies with equally many
-    pieces, the one with the smaller `Army.strength` comes first.
+    Armies with fewer pieces come first, then those with the smaller `Army.strength`. The entries of
+    an army are sorted by class (best for the attacker first), then by the defending army in this
+    order.
     """
 
     def place(entry: HandbookEntry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:

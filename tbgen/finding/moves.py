@@ -1,11 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """The only move that keeps a win or a draw, compiled.
 
-The legal moves of a position are made in turn, and the positions after them are looked up in
-tables as arrays (`tbgen.probing.NumbaTables`), until two moves are found that keep the outcome.
-
-    move    90 * source + target, or `NO_MOVE`
-    score   value of a position for the side to move, greater is better (`tbgen.probing.kernels`)
+move    90 * source + target, or `NO_MOVE`
+score   value of a position for the side to move, greater is better (`tbgen.probing.kernels`)
 """
 
 from __future__ import annotations
@@ -28,8 +25,10 @@ NO_MOVE = -1
 """Result in place of a move: no move or several keep the outcome, or too few moves are legal."""
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
-"""Values in place of a move's score, greater than any score. `ILLEGAL`: the move is illegal.
-`UNKNOWN`: the probe after the move failed, for example because its block is not loaded.
+"""Values in place of a move's score, greater than any score.
+
+`ILLEGAL`: the move is illegal. `UNKNOWN`: the probe after the move failed, for example because its
+block is not loaded.
 """
 
 
@@ -37,9 +36,9 @@ ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 def probe_moves(buffers, board, side, outcome, enough, sources, targets, scores):
     """Make the moves of a position in turn, and look up the positions after the legal ones.
 
-    Stops when `enough` legal moves keep `outcome`. Returns (number of moves tried, status); illegal
-    moves are included in the number. The status is `OK` if `enough` such moves were found or all
-    probes succeeded, else the greatest status of a probe, such as `COLD`.
+    Stops when `enough` legal moves keep `outcome`. Returns (number of moves tried, illegal ones
+    included, status). The status is `OK` if `enough` such moves were found or all probes succeeded,
+    else the greatest status of a probe, such as `COLD`.
 
     board : int8 (90,), a legal position; restored
     outcome : int, for the side that moves: 1 win, 0 draw; any number above 1 to try all moves
@@ -116,10 +115,12 @@ def only_moves(
 ) -> NDArray[np.int16]:
     """Return int16 (n,): the only move that keeps each position's outcome, or `NO_MOVE`.
 
-    The n positions `boards` (n, 90) are legal, with `side` to move. `outcomes` (n,) are 1 for wins,
-    0 for draws. Positions with fewer than `least` legal moves get `NO_MOVE`. `tables` has the
-    material and all materials after one capture. Works in `threads` tasks in `pool`. Raises like
-    `run_until_loaded`.
+    tables : tables of the material and all materials after one capture
+    boards : (n, 90), legal positions with `side` to move
+    outcomes : (n,), 1 for wins, 0 for draws
+    least : required number of legal moves; positions with fewer get `NO_MOVE`
+
+    Works in `threads` tasks in `pool`. Raises like `run_until_loaded`.
     """
     boards = np.ascontiguousarray(boards).view(np.int8)
     moves = np.full(len(boards), NO_MOVE, np.int16)
@@ -140,11 +141,10 @@ def run_until_loaded(
 ) -> None:
     """Run the kernel `work` in passes, until it has had all its blocks for every position.
 
-    The first pass has all positions `boards`. After a pass, the blocks that were not loaded are
-    loaded, and the next pass has only the positions with status `COLD`. In each pass, `threads`
-    tasks in `pool` share the positions. A task calls the kernel with these arguments, in this
-    order: the buffers of `tables`, `boards`, `arguments`, the task's `pending`, and the `statuses`
-    of all positions (`tbgen.finding`). The kernel writes its results into arrays among `arguments`.
+    After a pass, missing blocks are loaded, and the next pass has only the positions with status
+    `COLD`. In each pass, `threads` tasks in `pool` share the positions. A task calls the kernel
+    with the buffers of `tables`, `boards`, `arguments`, the task's `pending`, and the `statuses` of
+    all positions (`tbgen.finding`). The kernel writes its results into arrays among `arguments`.
     Raises like `NumbaTables.load_wanted` and `NumbaTables.raise_if_cancelled`.
     """
     statuses = np.full(len(boards), COLD, np.int8)

@@ -2,9 +2,9 @@
 
     turn=red outcome=win order=1-3 least=20 only=1 zugzwang=1 decided=chase at=R@e5
 
-The *order* of a value is 0 for mate or conversion, k >= 1 if the repetition rules decide. The line
-above has fields of the board's form and of HTTP (`FIELDS`); `least` and `most` limit the plies.
-Options of `tbgen find`, and arguments of `tbgen.find`, have other names, as `loop` for `decided`.
+The line above has fields of the board's form and of HTTP (`FIELDS`); `least` and `most` limit the
+plies. Options of `tbgen find`, and arguments of `tbgen.find`, have other names, as `loop` for
+`decided`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIELDS = (
     "turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs", "study",
     "at", "sort",
 )  # fmt: skip
-"""Fields of a query over HTTP; `sort`, one of `SORTS`, is not part of the `Query`."""
+"""Fields of a query over HTTP; `sort` is not part of the `Query`."""
 
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
 """Sort keys of rows; with `-` the largest come first. `length` is that of a study's line."""
@@ -49,16 +49,18 @@ _RANGE = re.compile(r"([0-9]{0,9})(?:(-)([0-9]{0,9}))?")
 class Query:
     """Conditions on a position; by default every position matches.
 
-    `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
-    Any range of plies excludes draws, unless `outcome` asks for them: then they have 0 plies.
-    `only`: exactly one of several legal moves keeps the win or the draw; with `quiet`, this move is
-    no capture. `quiet` has no effect without `only`. `zugzwang`: each side has a worse outcome if
-    it is to move than if the opponent is. `offence`: a direct win (docs/values.md), in which the
-    loser has just committed this offence. `differs`: the outcome under another rule set, whose
-    table is present, is different. `study`: the winner is to move, and the winning move is unique
-    here and after every longest defence (`tbgen.finding.studies`). `pieces` are pairs (piece code,
-    square): in the position, or in its mirror image, a piece with the code must stand on the
-    square.
+    turn, outcome : the side to move, and its outcome
+    orders, plies : inclusive ranges; any range of plies excludes draws, unless `outcome` asks for
+        them: then they have 0 plies
+    only : exactly one of several legal moves keeps the win or the draw
+    quiet : with `only`, this move is no capture
+    zugzwang : each side has a worse outcome if it is to move than if the opponent is
+    offence : a direct win (docs/values.md), in which the loser has just committed this offence
+    differs : the outcome in a table of another rule set is different
+    study : the winner is to move, and the winning move is unique here and after every longest
+        defence (`tbgen.finding.studies`)
+    pieces : pairs (piece code, square): such a piece must stand there, in the position or its
+        mirror image
     """
 
     turn: Side | None = None
@@ -76,8 +78,7 @@ class Query:
     def admits(self, line: HistogramLine) -> bool:
         """Return whether positions counted by a line of a table's histogram may match.
 
-        Only the line's side to move and value are tested. The other conditions may exclude some of
-        its positions.
+        Only the side to move and the value are tested.
         """
         outcome, least, most = line.outcome, *(self.plies or ANY_NUMBER)
         return (
@@ -102,9 +103,8 @@ class Query:
     def refuse_impossible(self, file: TableFile) -> None:
         """Raise `InputError`, with the reason, for some queries that no position can match.
 
-        These are queries for pieces that the table lacks, for conditions that exclude each other
-        (`_refuse_contradictions`), and for an offence in a table without rule-decided values. Other
-        queries without a match raise no error.
+        These are queries for pieces that the table lacks, for conditions that exclude each other,
+        and for an offence in a table without rule-decided values.
         """
         name, codes = file.header.spec.name, list(file.layout.piece_codes)
         asked = [code for code, _ in self.pieces]
@@ -180,8 +180,8 @@ def read_range(text: str, name: str) -> tuple[int, int]:
 def read_pieces(texts: Iterable[str] | str) -> tuple[tuple[int, int], ...]:
     """Parse texts such as `R@e5`, `R@e5,k@d9` or `红车e5`; return pairs (piece code, square).
 
-    Black's letters are in lower case. Other letters that a FEN may have are accepted, as in `h@E5`.
-    Raises `InputError` for any other text or value, a square where the piece cannot stand, and two
+    Black's letters are in lower case. Other letters of FENs are accepted, as in `h@E5`. Raises
+    `InputError` for any other text or value, a square where the piece cannot stand, and two
     different pieces on one square.
     """
     hint = "write R@e5, or r@e5 for Black's rook"
@@ -208,7 +208,7 @@ def read_pieces(texts: Iterable[str] | str) -> tuple[tuple[int, int], ...]:
 def _letter(piece: str) -> str:
     """Return the FEN letter of a piece written like `R`, `h` or `黑车`.
 
-    A letter that names no piece is returned as it is; `?` stands for an unknown Chinese character.
+    Other letters are returned as they are; `?` stands for an unknown Chinese character.
     """
     letter = LETTER_OF_CHARACTER.get(piece[-1], "?") if len(piece) > 1 else piece
     return (letter.lower() if piece[0] == "黑" else letter).translate(LETTER_ALIASES)
@@ -217,8 +217,7 @@ def _letter(piece: str) -> str:
 def read_query(fields: Mapping[str, str]) -> Query:
     """Return the query of a form's fields (text by name); raises `InputError`.
 
-    Names that are no condition, such as `sort`, are ignored. An empty text is no condition. There
-    is no field for `quiet`.
+    Other names, such as `sort`, and empty texts are ignored. There is no field for `quiet`.
     """
 
     def choice(name: str, *known: str) -> str:

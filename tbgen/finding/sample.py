@@ -1,8 +1,4 @@
-"""A sample of the positions that match a query, in bounded time.
-
-Chunks (ranges of slots) are searched in random order until there are enough rows, the whole table
-has been searched, or the time is over. The sample is some of the rows found.
-"""
+"""A sample of the positions that match a query, in bounded time."""
 
 from __future__ import annotations
 
@@ -17,8 +13,9 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
 LEAST_CHUNKS = 8
-"""Minimum number of chunks (ranges of slots) to search before enough rows end a sample without
-`sort`: rows of fewer chunks would be too similar.
+"""Minimum number of chunks searched before enough rows end a sample without `sort`.
+
+Rows of fewer chunks would be too similar.
 """
 
 
@@ -38,11 +35,15 @@ def sample(
     Also returns the share (0 to 1) of the slots that were searched (`Search.share`), multiplied by
     the share of found positions that were kept at random.
 
-    The search ends with the table, or with a chunk that is done later than `seconds` after the
-    first chunk. Without `sort`, it also ends once `LEAST_CHUNKS` chunks or more have given `most`
-    positions, and a random choice of the positions found is kept. With `sort`, one of `SORTS`, the
-    first positions in that order are kept. `seed` determines the order of chunks and the random
-    choice. `cache_bytes` and the errors are those of `Search`.
+    Chunks are searched in random order, until the table ends or a chunk is done later than
+    `seconds` after the first. Without `sort`, the search also ends once at least `LEAST_CHUNKS`
+    chunks have given `most` positions, and a random choice of the rows is kept. With `sort`, one of
+    `SORTS`, the first rows in that order are kept.
+
+    seed : determines the order of chunks and the random choice
+    cache_bytes : as for `Search`
+
+    Raises like `Search`.
     """
     search = Search(tables, material, query, seed=seed, cache_bytes=cache_bytes, sort=sort)
     kept, found = search.nothing(), 0

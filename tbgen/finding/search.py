@@ -1,9 +1,9 @@
 """Search of a whole table for all positions that match a query.
 
-chunks, several at a time  ->  matching values  ->  legal positions  ->  pieces on squares
-parts, one after the other ->  only moves, studies, offences  ->  sorted, or in order of chunks
+chunks, several at a time  ->  matching values  ->  legal positions  ->  pieces on squares parts,
+one after the other ->  only moves, studies, offences  ->  sorted, or in order of chunks
 
-A *chunk* is a range of slots with one side to move, a *part* the rows found in it.
+A *part* has the rows found in one chunk.
 """
 
 from __future__ import annotations
@@ -41,28 +41,29 @@ from tbgen.tables import Metric, Outcome, TableFile
 from tbgen.tables.blocks import MAX_BLOCK_BYTES
 
 CHUNK = 1 << 18
-"""Number of slots of a chunk in a search without a seed; one task searches one chunk."""
+"""Number of slots of a chunk in a search without a seed."""
 
 SAMPLE_CHUNKS = 64
-"""Number of chunks into which a search with a seed divides the slots of a side; more if a chunk
-would exceed `SAMPLE_CHUNK` slots. Small chunks in random order let the first rows come from all
-parts of the table.
+"""Number of chunks of a side in a search with a seed; more if a chunk would exceed `SAMPLE_CHUNK`.
+
+Small chunks in random order let the first rows come from all parts of the table.
 """
 
 SAMPLE_CHUNK = 1 << 16
 """Maximum number of slots of a chunk in a search with a seed."""
 
 CACHE_BYTES = 1 << 30
-"""Limit in bytes for each of two caches.
+"""Limit in bytes for each of two caches: of blocks, and of the searched table's codes.
 
-One has blocks of all tables that one move can reach; its limit is at least `LEAST_BLOCK_BYTES`. The
-other has the searched table's codes, and its limit is for each side to move. If the codes fit, they
-are decompressed before the search, which is then twice as fast; else it reads them chunk by chunk.
+The cache of blocks is for all tables that one move can reach, and has at least `LEAST_BLOCK_BYTES`.
+The limit for codes is for each side to move. If they fit, they are decompressed before the search,
+which is then twice as fast.
 """
 
 LEAST_BLOCK_BYTES = MAX_MOVES * MAX_BLOCK_BYTES
-"""Minimum in bytes for the cache of blocks: a block for each move of a position. With less, the
-values after all its moves might never be loaded at once, and the search would not end.
+"""Minimum in bytes for the cache of blocks: a block for each move of a position.
+
+With less, a search might never have all blocks of a position at once, and never end.
 """
 
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
@@ -72,8 +73,7 @@ _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
 class Found:
     """A position found by a search, with its value; `slot` is its number in the table.
 
-    `plies` is None for a draw. `length` is the number of plies for which the solution of a study
-    is unique, None if the query does not ask for studies.
+    `plies` is None for a draw. `length` is that of a study in plies, otherwise None.
     """
 
     position: Position
@@ -93,11 +93,11 @@ class Search:
     """All positions of a table that match a query: an iterable, with `columns()` for all at once.
 
     Without `sort` and `seed`, positions are in order of side to move and slot, and a search may be
-    stopped at any time and resumed `after` the last position. `limit` is the greatest number of
-    positions, None for all. `threads` chunks (ranges of slots) are searched at a time; with a
-    `seed`, in a random order that depends only on the seed. `cache_bytes` limits each of two caches
-    (`CACHE_BYTES`). A pickled search begins anew in another process, on the same files. Raises
-    `InputError`, and the errors of `Tablebase.table`, also while it is iterated or counted.
+    resumed `after` the last position. `limit` is the greatest number of positions, None for all.
+    `threads` chunks are searched at a time; with a `seed`, in a random order that depends only on
+    the seed. `cache_bytes` limits each of two caches (`CACHE_BYTES`). A pickled search begins anew,
+    on the same files. Raises `InputError`, and the errors of `Tablebase.table`, also while it is
+    iterated or counted.
     """
 
     def __init__(
@@ -139,10 +139,7 @@ class Search:
         self._slots = 0
 
     def _place(self, position: Position) -> tuple[Side, int]:
-        """Return side to move and slot of a position.
-
-        Raises `InputError` if it has another material, or the colours exchanged.
-        """
+        """Return side to move and slot of a position; raises `InputError` for another material."""
         if position.material != self.material or position.is_swapped:
             raise InputError(
                 f"{excerpt(position.fen)} is no position of {self.material}",
@@ -162,7 +159,7 @@ class Search:
     def share(self) -> float:
         """Share of the slots that the last iteration has searched, 0 to 1.
 
-        Only slots with a side to move that has candidates count; 1 if neither side has any.
+        Only sides to move with candidates count; 1 if neither has any.
         """
         lines = self.query.lines(self._file.statistics)
         sides = len({line.side for line in lines})
@@ -204,7 +201,7 @@ class Search:
     def _sorted(self, sort: str) -> TableColumns:
         """Return the sorted rows, up to the limit.
 
-        With a limit, at most twice that number of rows, and those of one chunk, are in memory.
+        With a limit, at most twice that number of rows, and one part, are in memory.
         """
         kept = [self.nothing()]
         for part in self.unsorted():
@@ -221,7 +218,7 @@ class Search:
         return nothing | {"length": np.empty(0, np.uint16)} if self.query.study else nothing
 
     def unsorted(self) -> Iterator[TableColumns]:
-        """Yield the rows of the positions in parts, one for each chunk; ignores limit and sort."""
+        """Yield the rows in parts, one for each chunk, without limit and order."""
         with ExitStack() as opened:
             others = self._others(opened) if self.query.differs else ()
             value_filter = ValueFilter(self._file, self.query, others, self._codes())
@@ -275,9 +272,9 @@ class Search:
             yield side, slots, task.result()
 
     def _chunks_of_slots(self, sides: Sequence[Side]) -> list[tuple[Side, range]]:
-        """Return the chunks: a side to move, and the range of slots that one task searches.
+        """Return the chunks, without the slots up to the position `after`.
 
-        Slots up to the position `after` are left out. With a seed the order is random.
+        With a seed, the order is random.
         """
         slots, size = self._file.header.slots, CHUNK
         if self._seed is not None:
@@ -294,7 +291,7 @@ class Search:
         return chunks
 
     def _part(self, value_filter: ValueFilter, side: Side, chunk: range) -> TableColumns:
-        """Return the rows of the slots in `chunk` that match the query, with `side` to move.
+        """Return the rows of `chunk` that match the query, with `side` to move.
 
         The query's conditions `only`, `study` and `offence` are not tested.
         """
@@ -370,7 +367,7 @@ class Search:
         return np.where(turned[:, None], image, squares), direct | turned
 
     def _has_pieces(self, squares: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Return bool (n,): True for rows of `squares` (n, pieces) that have the query's pieces."""
+        """Return bool (n,): whether each row of `squares` (n, pieces) has the query's pieces."""
         codes = np.array(self._file.layout.piece_codes)
         there = np.ones(len(squares), np.bool_)
         for code, square in self.query.pieces:
@@ -415,18 +412,21 @@ def find(
 ) -> Search:
     """Return a search for all positions of a table that match; mirror images count once.
 
-    `tables` is a tablebase or a directory, by default $TBGEN_TABLES or `egtb`. `turn` is the side
-    to move ("red", "black"), `outcome` its outcome ("win", "draw", "loss"). `orders` and `plies`
-    are a number or an inclusive range. `only`: exactly one of several legal moves keeps the win or
-    the draw. `zugzwang`: each side has a worse outcome if it is to move than if the opponent is.
-    `differs`: a table of another rule set in the same directory has another outcome. `study`: the
-    position is won, and the winning move is unique here and after every longest defence, until mate
-    or stalemate, a capture or a loop that the rules decide; `length` counts the plies until then.
-    `loop` (`check` or `chase`): the loser by repetition has just committed that offence, and the
-    winner is to move. `pieces`: such as `R@e5`, and `r@e5` for Black's, in the position or its
-    mirror image. `sort`: `plies`, `order`, or for studies `length`; with a minus the largest come
-    first. `limit` and `threads`: as for `Search`. `after`: a position of an unsorted search, to
-    resume behind it. Raises `InputError`, and the errors of `open_tablebase` and `Tablebase.table`.
+    tables : a tablebase or a directory; None for $TBGEN_TABLES or `egtb`
+    turn, outcome : side to move ("red", "black"), and its outcome ("win", "draw", "loss")
+    orders, plies : a number or an inclusive range
+    only : exactly one of several legal moves keeps the win or the draw
+    zugzwang : each side has a worse outcome if it is to move than if the opponent is
+    differs : a table of another rule set in the same directory has another outcome
+    study : the position is won, and the winning move is unique here and after every longest
+        defence, until mate or stalemate, a capture or a loop that the rules decide
+    loop : "check" or "chase": the loser by repetition has just committed that offence, and the
+        winner is to move
+    pieces : such as `R@e5`, and `r@e5` for Black's, in the position or its mirror image
+    sort : "plies", "order", or for studies "length"; with a minus the largest come first
+    limit, after, threads : as for `Search`
+
+    Raises `InputError`, and the errors of `open_tablebase` and `Tablebase.table`.
 
     >>> for found in tbgen.find("KNKP", zugzwang=True, limit=3):  # doctest: +SKIP
     ...     print(found.fen, found.outcome.name)

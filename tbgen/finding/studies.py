@@ -6,10 +6,9 @@
     winning move, every longest defence   ->  positions of earlier levels, with known lengths
 
 The line of moves ends with mate or stalemate, with a capture by either side (which leaves the
-table), or in a direct win (docs/values.md: order above 0, 0 plies), where the loop begins. A direct
-win itself is no study. The *length* is the number of plies of the line; of the shortest line, if
-several defences are equally good. A longest defence has the best value for the loser: the highest
-order, then the most plies.
+table), or in a direct win (docs/values.md), which itself is no study. The *length* is the number of
+plies of the line; of the shortest line, if several defences are equally good. A longest defence has
+the best value for the loser: the highest order, then the most plies.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ NO_OUTCOME = 2
 """Outcome that no move has, passed to `probe_moves` so that it probes all moves."""
 
 NO_STUDY = 0
-"""Value in place of a line's length, if the solution is not unique or its length not yet known."""
+"""Value in place of a line's length: the solution is not unique, or not yet measured."""
 
 
 @kernel
 def _slot_of_board(board, codes, descriptor, squares):
-    """Return the slot (number in the table) of a position, given as a board.
+    """Return the slot of a position, given as a board.
 
     board : int8 (90,), with the pieces `codes` and no others
     squares : int64 (pieces,), scratch: the square of each piece, in the order of `codes`
@@ -91,9 +90,8 @@ def measure_studies(
     moves : int16 (n,), the winning moves, 90 * source + target
     slots : int64 (m,), ascending: the slots of all m positions of the table, at any level, in which
         `side` has one winning move
-    known : int32 (m,), lengths of the lines from these slots, complete for all levels of a lower
-        order, or of this order and fewer plies; `NO_STUDY` if a line is not unique, at levels not
-        yet measured, and for direct wins
+    known : int32 (m,), lengths of the lines from these slots, complete for all earlier levels; else
+        `NO_STUDY`, also for direct wins
     lengths : int32 (n,), out: plies to the end of the line, `NO_STUDY` if it is not unique;
         arbitrary unless the status is `OK`
     """
@@ -155,9 +153,9 @@ def lengths_of_studies(
 
     wins : all positions (n rows, in order of slots) in which `side` is to move and has exactly one
         winning move, which is in the column `move`
+    converts : whether the table's distances count to conversion
 
-    `converts` is as for `measure_studies`. Works in `threads` tasks in `pool`. Raises like
-    `run_until_loaded`.
+    Works in `threads` tasks in `pool`. Raises like `run_until_loaded`.
     """
     layout = wins.layout
     slots, orders, plies = (wins[name].astype(np.int64) for name in ("slot", "order", "plies"))
@@ -175,10 +173,9 @@ def lengths_of_studies(
 
 
 def _levels(orders: NDArray[np.int64], plies: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """Group positions of equal order and plies; yield the indices of each group.
+    """Yield the indices of each group of positions of equal order and plies.
 
-    The lowest order comes first, within an order the fewest plies. Direct wins (order above 0,
-    0 plies) are left out: their line has ended.
+    The lowest order comes first, within an order the fewest plies. Direct wins are left out.
     """
     indices = np.lexsort([plies, orders])
     indices = indices[(orders[indices] == 0) | (plies[indices] > 0)]

@@ -23,9 +23,10 @@ CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
 class ValueFilter:
     """Selection of the slots of a table whose values match a query.
 
-    The conditions on side to move and value, `Query.zugzwang` and `Query.differs` are tested, no
-    others. `others` are tables of the same material under other rule sets, for `Query.differs`.
-    `codes` is a faster replacement of `TableFile.codes` (stored values by side and slots), or None.
+    Side to move, value, `Query.zugzwang` and `Query.differs` are tested, no other conditions.
+
+    others : tables of the same material under other rule sets, for `Query.differs`
+    codes : faster replacement of `file.codes`, or None
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class ValueFilter:
 
     @property
     def sides(self) -> list[Side]:
-        """Sides to move for which the table has candidates (positions whose value matches)."""
+        """Sides to move for which the table has candidates."""
         return [side for side in Side if len(self._wanted[side])]
 
     def select(self, side: Side, slots: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.intp]:
