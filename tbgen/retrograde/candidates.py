@@ -1,8 +1,8 @@
 """Phase 4: candidates for direct wins by the rules: initialise, prune, declare.
 
 The *offender* loses if it can only commit *offences* (checks, or chases of one piece) for ever; its
-opponent is the *winner* (the *defending* and the *attacking* side of Fang, Hsu & Hsu 2002, section
-5.1). All candidates are positions without a value so far:
+opponent is the *winner* (Fang, Hsu & Hsu 2002, section 5.1). All candidates are positions without a
+value so far:
 
     win candidates    the winner is to move, and the offender's last move can have been an offence
     loss candidates   the offender is to move, and every move leads to a win candidate or to a
@@ -14,15 +14,13 @@ opponent is the *winner* (the *defending* and the *attacking* side of Fang, Hsu 
                  until nothing changes: the greatest fixpoint
     declare      the final phase of section 5.1: the remaining win candidates are *direct wins*
 
-A position counts as won if its value is a win of a lower order, or if a capture wins at this order.
-In a search for checks, such a capture counts only in positions after a possible offence
-(`captures_wait` of `Search.initialise`). Sweeps test quiet moves only: captures of the offender are
-tested by the set `losable` of the propagation. A *pattern* is a set of candidates that remain.
-`perpetual_check.py` and `chase/search.py` define the offence and further conditions of a pattern.
+A position counts as won if its value is a win of a lower order, or if a capture wins at this order;
+`captures_wait` of `Search.initialise` restricts the latter. Sweeps test quiet moves only; `losable`
+excludes positions in which a capture saves the offender. A *pattern* is a set of candidates that
+remain. `perpetual_check.py` and `chase/search.py` add conditions.
 
-Only direct wins are recorded (255 in the paper), as seeds of the propagation. Its first step of
-the order settles them. The second step settles the remaining loss candidates (254), since all their
-moves lose.
+Only direct wins are recorded, as seeds of the propagation: its first step of the order settles
+them, its second the remaining loss candidates.
 
     SearchState    state of the searches for one winner and offence, kept across orders
     Search         the candidates at one order
@@ -43,15 +41,15 @@ from tbgen.tables.codes import Outcome
 Mark = Callable[..., None]
 """Kernel `mark(lead_0, lead_1, side, within, found, frame)` for one kind of offence.
 
-The kernel sets the frontier `found` to the positions of `within` (Rows), with `side` to move, in
-which the opponent's last move may have been the offence. This does not depend on the order.
+It sets the frontier `found` to the positions of `within` (Rows), with `side` to move, in which the
+opponent's last move may have been the offence.
 """
 
 LossFilter = Callable[[Frontier], object]
 """Function `loss_filter(losses)` that removes from a frontier positions that are in no pattern.
 
-The offender is to move in the frontier's positions, and all their captures must lose. Only moves
-that do not lose yet are tested: a removed position is in no pattern until one more of them loses.
+The offender is to move in `losses`, and all captures lose there. A removed position is in no
+pattern until one more of its moves loses.
 """
 
 
@@ -65,13 +63,10 @@ SharedSets = tuple[Rows, Rows, Rows, Frontier]
 class SearchState:
     """State of a winner's searches for one kind of offence, kept across orders.
 
-    Most positions of the offender have an escape, or are removed by a filter (`LossFilter`). Such a
-    position is left out of `possible_losses` until one more of its moves loses. Only then is it
-    tested again. A pattern that the previous order did not find contains a position with one more
-    losing move. So later orders test only positions from which play may reach such a position.
-
-    `mark` is the kernel that finds the positions after a possible offence, `shared` the sets that
-    all searches of a material use in turn.
+    A position of the offender that has an escape, or that a `LossFilter` removes, is tested again
+    only when one more of its moves loses. A pattern that the previous order did not find contains
+    a position with one more losing move. So later orders test only positions from which play may
+    reach such a position.
     """
 
     propagation: Propagation
@@ -82,17 +77,15 @@ class SearchState:
     """Positions, the winner to move, that `mark` found in the first search; None before it."""
     possible_losses: StoredRecords | None = None
     """Positions that later orders may test as loss candidates, besides those with one more losing
-    move; None before the first search.
-    """
+    move; None before the first search."""
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
-        """Context manager: yields a search at one order.
+        """Context manager: yields a search at one order, for which the caller calls `initialise`.
 
-        The caller calls `Search.initialise`. The search uses the frontiers of the propagation,
-        which are idle between orders. Meanwhile, positions whose best capture loses at this order
-        are losable. At the end `possible_losses` is stored, unless this is a later search and found
-        nothing.
+        The search uses the frontiers of the propagation, which are idle between orders. During the
+        search, positions whose best capture loses at this order are losable. At the end,
+        `possible_losses` is stored if the search is the first one, or has found any candidates.
         """
         p = self.propagation
         with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
@@ -108,16 +101,14 @@ class Search:
     "The winner's positions" are those with the winner to move, likewise the offender's.
 
     win_candidates, loss_candidates : frontiers; candidates that have not been pruned
-    unwon : the winner's positions without a value that no capture wins at this order; only they can
-        be candidates
-    unwon_storage : array of `unwon` if a capture wins at this order, else scratch. A search for
-        checks does not read `unwon` after `prune`, and uses this array as scratch from then on
-    escapes : the winner's positions into which the offender can move to avoid the loss: not won,
-        and not (or no longer) candidates
-    possible_losses : the offender's positions that had no escape when they were last tested, before
-        any pruning, and that no filter has removed; the next order searches them for loss
+    unwon : the winner's unknown positions that no capture wins at this order; only they can be
         candidates
-    found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate
+    unwon_storage : array of `unwon` if any capture wins at this order, else scratch. A search for
+        checks uses it as scratch after `prune`
+    escapes : the winner's positions that save the offender: not won, and no candidates
+    possible_losses : the offender's positions that had no escape when they were last tested, before
+        pruning, and that no filter has removed
+    found_any : whether `initialise` has found any loss candidates
     """
 
     def __init__(self, state: SearchState, order: int, frontiers: list[Frontier]) -> None:
@@ -176,14 +167,12 @@ class Search:
         """Find the candidates of both kinds: at the first order all, later those that may be new.
 
         lost : the offender's positions that lose by another search of this order; they are left out
-        loss_filter : applied at later orders only, and not to positions with one more losing move:
-            these are many, and are left to `rule_out`
-        captures_wait : whether a winner's capture that wins at this order counts only from its ply
-            on. If so, a position with such a capture is an escape, unless it is one after a
-            possible offence
+        loss_filter : applied at later orders only, and not to positions with one more losing move,
+            which are left to `rule_out`
+        captures_wait : positions that a capture wins at this order are escapes, except those after
+            a possible offence; if False, all of them are won
 
-        Returns `found_any`. If it is False, `win_candidates` is empty, too, and `escapes` is
-        arbitrary.
+        Returns `found_any`. If it is False, both kinds are empty, and `escapes` is arbitrary.
         """
         if self._state.possible_losses is None:
             self._find_all(lost)
@@ -197,10 +186,7 @@ class Search:
         return self.found_any
 
     def _find_all(self, lost: Records | None) -> None:
-        """Find all candidates at the first order, and the sets from which later orders start.
-
-        lost : as for `initialise`
-        """
+        """Find all candidates at the first order; parameter as for `initialise`."""
         state, sets = self._state, self.sets
         unknown = self.propagation.unknown[self.winner]
         sets.run_kernel(state.mark, int(self.winner), unknown, self.win_candidates)
@@ -217,9 +203,8 @@ class Search:
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
         """Find the candidates of a later order from which play may reach a newly losing position.
 
-        That is a position of the offender with one more losing move (`_find_newly_losing`).
-
-        lost, loss_filter : as for `initialise`
+        Such a position has one more losing move (`_find_newly_losing`). Parameters as for
+        `initialise`.
         """
         state, sets, p = self._state, self.sets, self.propagation
         assert state.after_offence is not None
@@ -251,8 +236,8 @@ class Search:
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
         """Set `newly_losing` to the offender's losable positions with one more losing move.
 
-        That is a move into a position that is won since the last search, or that a capture wins at
-        this order; or a best capture of the offender that loses at this order.
+        This move is a quiet one into a position that is won since the last search or that a capture
+        wins at this order, or it is a best capture that loses at this order.
         """
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
@@ -265,15 +250,12 @@ class Search:
             sets.put_more(records, newly_losing, within=losable)
 
     def _keep_affected(self, loss_filter: LossFilter | None) -> None:
-        """Find the candidates from which play may reach a loss candidate with one more losing move.
+        """Find the *affected* candidates: play from them may reach a newly losing position.
 
-        These are the *affected* ones. Patterns of other candidates were found at earlier orders.
-        Positions that the filter removes leave `possible_losses`.
-
-        On entry, `loss_candidates` has those with one more losing move, and `escapes` the positions
-        after a possible offence. On return, `loss_candidates` has in addition all affected
-        positions of `possible_losses`, and all of `loss_candidates` are in `possible_losses`. The
-        affected positions of `escapes` have moved to `win_candidates`.
+        On entry, `loss_candidates` has the newly losing positions, and `escapes` the positions
+        after a possible offence. On return, `loss_candidates` also has the affected positions of
+        `possible_losses`, which includes all loss candidates. The affected positions of `escapes`
+        have moved to `win_candidates`. Positions that the filter removes leave `possible_losses`.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes
@@ -295,10 +277,9 @@ class Search:
     def _find_escapes(self, captures_wait: bool) -> None:
         """Set `escapes`; remove from `win_candidates` those that a capture wins at this order.
 
-        captures_wait : as for `initialise`
-
         On entry, of the positions that a capture wins at this order, those after a possible offence
-        are in `win_candidates` or in `escapes`; the others are in neither.
+        are in `win_candidates` or in `escapes`; the others are in neither. Parameter as for
+        `initialise`.
         """
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:
@@ -314,9 +295,8 @@ class Search:
     def prune(self) -> None:
         """Prune the candidates down to the greatest fixpoint.
 
-        Win candidates without a move into a loss candidate, and loss candidates with an escape, are
-        removed in turn. The first two sweeps test all candidates: many are pruned, and sweeps
-        backwards from these would take longer.
+        The first two sweeps test all candidates: many are pruned, and sweeps backwards from these
+        would take longer.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.idle_frontier() as pruned_wins:
@@ -332,11 +312,9 @@ class Search:
                 self._prune_dependent(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
-        """Prune given win candidates, and all candidates that depend on them.
+        """Prune `pruned_wins`, and all candidates that depend on them.
 
-        Returns whether any are given.
-
-        pruned_wins : the candidates to prune, possibly none; its content is arbitrary afterwards
+        Returns whether any were given. Afterwards the content of `pruned_wins` is arbitrary.
         """
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False
@@ -348,8 +326,7 @@ class Search:
     def _prune_dependent(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
         """Prune the loss candidates in `pruned_losses`, and all candidates that depend on them.
 
-        A win candidate is pruned (and becomes an escape) when no move leads to a loss candidate; a
-        loss candidate when a move leads to a pruned win candidate. `pruned_wins` is scratch.
+        Pruned win candidates become escapes. `pruned_wins` is scratch.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         while self.sets.transfer(pruned_losses, losses):
@@ -359,9 +336,9 @@ class Search:
             self.predecessors(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
-        """Remove from `loss_candidates` and `possible_losses` the positions that a filter removes.
+        """Apply a filter to `loss_candidates`; what it removes leaves `possible_losses`, too.
 
-        The caller then calls `prune` for the candidates that depend on them.
+        The caller then calls `prune`, for the candidates that depend on these positions.
         """
         self.sets.transfer(self.loss_candidates, self.possible_losses)
         loss_filter(self.loss_candidates)

@@ -2,10 +2,9 @@
 """Kernels of phase 2b: the values of all captures of one kind of piece, read from a view.
 
 A view is a supporting table with the index of the table that is solved, the parent
-(`supporting.py`). It has the value of each capture as a number in a palette, larger if better, and
-0 for positions that are illegal after the capture. The array `numbers` has the best capture of each
-position so far, 90 for each row, of which `base` is the index of the first. To *raise* a number
-is to replace it by another one if that is larger.
+(`supporting.py`). It has the value of each capture as a number in a palette, larger if better, or 0
+if the position after the capture is illegal. The array `numbers` has the best capture so far of
+each position, 90 for each row. To *raise* a number is to replace it by another, if that is larger.
 
     a piece of a mid group is captured     the view has the parent's leads and inner piece
     the inner piece is captured            the same without an inner piece: one number per row
@@ -48,7 +47,7 @@ from tbgen.rows.frame import (
 )
 
 MANY_SQUARES = 20
-"""Number of squares to raise in a row from which it is faster to raise all 90 at once."""
+"""Squares to raise in a row above which it is faster to raise all 90 and restore the others."""
 
 
 @part
@@ -68,11 +67,10 @@ def _raise_bits(numbers, base, lo, hi, number):
 def _raise_row(numbers, base, view, source, lo, hi, saved):
     """Raise `numbers` at base + square, for the squares (lo, hi), to those of a row of the view.
 
-    For many squares, the whole row is raised at once, and the other squares are restored. For few
-    squares, (lo, hi) must have no meaningless bits (`rows.bitsets`).
+    If there are fewer than `MANY_SQUARES` squares, (lo, hi) must have no meaningless bits
+    (`rows.bitsets`).
 
-    base, source : int64, index in `numbers`, and in `view`, of the first square of a row
-    saved : unsigned (90,), scratch for the numbers to restore
+    source : int64, index in `view` of the row's first square
     """
     row = numbers[base : base + STRIDE]
     other = view[source : source + STRIDE]
@@ -188,9 +186,9 @@ def k_capture_defender(
     lead_0, lead_1, column_0, column_1, dropped, side, numbers, legal, view, view_frame, strides,
     frame, saved,
 ):  # fmt: skip
-    """Raise numbers to the values of captures, by attackers of `side`, of advisors or elephants.
+    """Raise numbers to the values of captures of advisors or elephants, by attackers of `side`.
 
-    No king, advisor or elephant can capture these: they never reach the other side's squares.
+    Defenders cannot capture these: they never reach the other side's squares.
 
     column_0, column_1 : int64, range [column_0, column_1) of the captured pieces' columns in
         `Frame.lead_squares`

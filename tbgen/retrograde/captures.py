@@ -6,8 +6,8 @@
     a range of leads    ->  the largest number over all captures of a position
 
 *Supporting tables* are those that captures lead to. A *view* is one of them with the index of the
-table that is solved (`supporting.py`). The number of values in the palette (`tables/palettes.py`)
-determines the width of all planes.
+table that is solved (`supporting.py`). The palette (`tables/palettes.py`) determines the width of
+all planes.
 """
 
 from __future__ import annotations
@@ -31,11 +31,7 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
-"""Function with the parameters of `Captures.find`.
-
-A function for one view (`Captures._of_attackers`, `_of_defenders`) does not clear `numbers` first:
-it replaces a position's number only by a larger one, that of the best capture in the view.
-"""
+"""Function with the parameters of `Captures.find`. One for a single view only raises `numbers`."""
 
 
 class _CapturedKind(NamedTuple):
@@ -54,9 +50,7 @@ class _CapturedKind(NamedTuple):
 def _dropped_leads(
     parent: Layout, view: Layout, columns: range, victim_side: Side
 ) -> NDArray[np.int64]:
-    """Return the view's lead after each capture of a defender, by the parent's lead.
-
-    The result is int64 (parent's leads, columns).
+    """Return the view's lead after each capture of a defender: int64 (parent's leads, columns).
 
     parent, view : layout of the table that is solved, and of the view
     columns : columns of `Frame.lead_squares`, one for each defender of the captured kind
@@ -76,10 +70,7 @@ def _dropped_leads(
 
 
 def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
-    """Return the stride, in the view, of each group of the parent: int64 (parent's groups,).
-
-    0 for a group that the view lacks.
-    """
+    """Return each parent's group's stride in the view, int64 (groups,); 0 if the view lacks it."""
     of = {(g.side, g.kind): s for g, s in zip(view.groups, view.strides, strict=True)}
     return np.array([of.get((g.side, g.kind), 0) for g in parent.groups], np.int64)
 
@@ -87,8 +78,7 @@ def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
 class Captures:
     """Best captures of one side, found for a range of leads at a time.
 
-    The supporting tables, to which captures lead, are in memory, as planes or views, as long as the
-    object exists. `palette` has the codes of the numbers that `find` writes.
+    The supporting tables are in memory, as planes or views, as long as the object exists.
     """
 
     def __init__(
@@ -108,8 +98,7 @@ class Captures:
         supporting : opens the table of a material after a capture
         ready : called with the palette before any plane is allocated
 
-        Raises `LimitExceededError` if a capture's value has no code, and the errors of opening and
-        reading tables.
+        Raises `LimitExceededError` if a capture's value has no code, and errors of reading tables.
         """
         self._layout, self._frame, self._side = layout, frame, side
         victim_side = side.other
@@ -138,8 +127,8 @@ class Captures:
         """Find the best capture of every legal position of the leads [lead_0, lead_1).
 
         legal : Rows of these leads
-        numbers : unsigned (rows of these leads * 90,), out; number of each position's best capture
-            in `palette`, by row and square; 0 for no capture, arbitrary for illegal positions
+        numbers : unsigned (rows of these leads * 90,), out; number in `palette` of each position's
+            best capture; 0 for no capture, arbitrary for illegal positions
         """
         numbers.fill(0)
         for search in self._searches:
@@ -168,7 +157,7 @@ class Captures:
     def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> FindCaptures:
         """Return a function that finds captures of advisors, or of elephants, from one view.
 
-        Each call makes the rows of the view for the leads that it needs.
+        Each call makes the part of the view that it needs.
         """
         layout, victim_side = self._layout, self._side.other
         side, frame, strides = int(self._side), self._frame, _strides(layout, view)
@@ -198,7 +187,7 @@ def _captured_kinds(
 ) -> tuple[list[_CapturedKind], Palette]:
     """Return the types of pieces that `victim_side` may lose, and the palette of capture codes.
 
-    Opens the supporting tables. Parameters and errors are those of `Captures`.
+    Opens the supporting tables. Other parameters and errors are those of `Captures`.
     """
     kinds = []
     army = layout.armies[victim_side]
@@ -241,8 +230,8 @@ def capture_value(value: Value, metric: Metric) -> Value:
 
     value : of the position after the capture, for the opponent, who is to move
 
-    The capture takes one ply more. In a DTC table, one that leads to a loss wins in one ply, one
-    that leads to a win loses in two, both at order 0 (Fang, Hsu & Hsu 2002, section 6.3).
+    The capture adds one ply. In a DTC table it wins in 1 ply, or loses in 2, at order 0 (Fang, Hsu
+    & Hsu 2002, section 6.3).
     """
     if value.outcome == Outcome.DRAW:
         return DRAW
@@ -257,9 +246,9 @@ MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
 
 
 def compile_captures(*, wide: bool = False) -> None:
-    """Compile the kernels that find captures, by calling them without any positions.
+    """Compile the kernels that find captures.
 
-    wide : compile for numbers of two bytes, not of one
+    wide : for numbers of two bytes, not of one
     """
     code_space = CodeSpace(2)
     many = tuple(map(code_space.encode, MANY_VALUES)) if wide else ()

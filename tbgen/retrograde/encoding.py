@@ -1,13 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Compiled encoder of the blocks of a file, with the same result as `tbgen.tables.blocks`.
 
-It usually takes a quarter of the time, by two passes over the codes of a block:
-
-    first pass    the codes that occur, ascending: the palette
-    second pass   the palette index of every slot's code, a byte each; a slot without a position
-                  gets the index of the position before it, or of the block's first position
-
-`tbgen.tables` does not import the compiler, so a builder passes `encode` to its writer.
+It usually takes a quarter of the time. `tbgen.tables` does not import the compiler, so a builder
+passes `encode` to its writer.
 """
 
 from __future__ import annotations
@@ -22,6 +17,7 @@ from tbgen.tables.blocks import MAX_PALETTE, Codes, encode_filled
 def _k_encode(codes, palette, index_of, out):
     """Write a block: its palette and, if that has several codes, the palette index of each slot.
 
+    A slot without a position gets the index of the position before it, or of the first position.
     Returns the bytes written, 0 if there are no positions or more than 256 different codes.
 
     codes : unsigned (slots,), in; the codes of a block, 0 where there is no position
@@ -67,9 +63,6 @@ def _k_encode(codes, palette, index_of, out):
 
 def encode(codes: Codes, otherwise: int) -> bytes:
     """Return the same block of a file as `encode_filled`, usually in a quarter of the time.
-
-    Blocks without positions, of more than 256 different codes, or of codes wider than two bytes,
-    are left to `encode_filled`.
 
     codes : unsigned (slots,), 0 for slots without a position
     otherwise : code to store for all slots if the block has no positions

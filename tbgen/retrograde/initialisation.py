@@ -4,8 +4,7 @@
     no capture          losable: lost as soon as all moves lose
     best capture draws  never lost, and does not wait
     best capture wins   never lost; waits for the ply in which the capture wins
-    best capture loses  waits for the ply in which the capture loses; not losable before, since the
-                        loser resists longest
+    best capture loses  waits for the ply in which the capture loses; losable from then on
 
 The positions that wait, and those without any move (`Propagation.start`), are the *seeds* of the
 propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5. Parameters of kernels:
@@ -70,15 +69,13 @@ def sort_by_captures(
     """Find the best captures of the legal positions of a side, and sort the positions by them.
 
     palette : the codes of the numbers that `find` writes
-    find : function with the parameters of `Captures.find`; writes the number of the best capture of
-        each legal position of some leads
+    find : function with the parameters of `Captures.find`
 
     Returns the positions without any capture, and those whose best capture wins or loses.
     """
     chunks, workers = sets.chunks, sets.workers
     losable, waiting = sets.empty(), Waiting(workers.storage)
-    # For each thread, planes of one range of chunks, in memory even if the sets are on disk, and
-    # lists of the waiting positions of one chunk.
+    # Of each thread: planes of a range of chunks, always in memory, and lists for one chunk.
     plane_rows, slots = chunks.range_rows, chunks.rows * STRIDE
     buffers = [
         (

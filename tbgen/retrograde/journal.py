@@ -4,8 +4,8 @@
 A position is *settled* once, with its code: its value as a number, larger if better. So the records
 of all plies (`Journal`) are the whole solution. A record (`tbgen.rows.records`) takes about a byte
 for each position, half of that if compressed; a plane takes one or two bytes for each slot.
-Positions whose best capture, or direct win, belongs to a later ply are stored code by code, too
-(`Waiting`). Parameters of kernels: `tbgen.rows`.
+`Waiting` has the positions whose best capture, or direct win, belongs to a later ply. Parameters of
+kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,11 @@ _HEADER = Struct("<II")
 _HEADER_BYTES = _HEADER.size
 
 _SEGMENT_BYTES = 1 << 15
-"""Minimum size of a *segment*: records of one chunk of leads that are compressed together. The last
-records of each chunk, fewer bytes than that, are not compressed yet. In a saved journal they are a
-segment, too (`Journal.segments`).
-"""
+"""Minimum bytes of a *segment*: records of one chunk of leads that are compressed together."""
 
 Cursor = tuple[int, int]
 """Place in a chunk's part of a journal, after some record: number of full segments before it, and
-byte offset in the next segment. It stays valid when that segment is compressed.
+byte offset in the next segment.
 """
 
 
@@ -97,8 +94,8 @@ def _k_group(numbers, slots, ends, grouped):
 class Journal:
     """Settled positions of one side to move, with their codes, as records in order of settling.
 
-    Each chunk of leads has records of its own, which one thread at a time writes. A chunk's records
-    are compressed in *segments* (`_SEGMENT_BYTES`), except the last ones.
+    Each chunk of leads has records of its own, which one thread at a time may write. Segments
+    (`_SEGMENT_BYTES`) of them are compressed, except the last, incomplete one.
     """
 
     def __init__(self, chunks: int, storage: Storage) -> None:
@@ -109,7 +106,7 @@ class Journal:
         """All codes that have been added."""
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
-        """Append a record of positions of one chunk of leads, all settled with `code`.
+        """Append a record of positions of a chunk, settled with `code`.
 
         Raises the errors of `Storage.store`.
         """
@@ -123,7 +120,7 @@ class Journal:
 
     @property
     def cursors(self) -> list[Cursor]:
-        """Present end of each chunk's records; later, `records_after` returns those added since."""
+        """Present end of each chunk's records."""
         return [
             (len(packed), len(segment))
             for packed, segment in zip(self._packed, self._open, strict=True)
@@ -157,9 +154,9 @@ class Journal:
                 yield chunk, packer.compress(segment)
 
     def append_segment(self, chunk: int, segment: bytes) -> None:
-        """Append a compressed segment, which `segments` of a saved journal yielded, to a chunk.
+        """Append a compressed segment, which `segments` yielded, to a chunk.
 
-        The caller restores `codes`, the codes of all records.
+        The caller restores `codes`.
         """
         self._packed[chunk].append(self._storage.store(segment))
 
@@ -176,7 +173,7 @@ class Journal:
 class LaterRecords(Records):
     """Records of a journal added after earlier `cursors`, with codes larger than a given one.
 
-    All chunks with later records are listed, even if none of these has such a code.
+    Chunks may be listed without such records.
     """
 
     def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:
@@ -194,8 +191,8 @@ class LaterRecords(Records):
 class Waiting:
     """Positions of one side to move whose best capture, or direct win, belongs to a later ply.
 
-    A position waits for the code of this capture or win. It gets the code in that ply, unless
-    another move has settled the position before.
+    A position waits for the code of this capture or win, and gets it unless another move settles
+    the position before.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -204,7 +201,7 @@ class Waiting:
         self._lock = threading.Lock()
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
-        """Add a record of positions of one chunk of leads that wait for a code."""
+        """Add a record of positions of a chunk that wait for a code."""
         with self._lock:
             records = self._records.setdefault(code, StoredRecords(self._storage))
         records.add(chunk, record)
@@ -212,7 +209,7 @@ class Waiting:
     def add_lists(
         self, chunk: int, numbers: NDArray[Any], slots: NDArray[np.uint32], palette: Palette
     ) -> None:
-        """Add the waiting positions of one chunk of leads, given as a list.
+        """Add a list of waiting positions of a chunk.
 
         numbers : unsigned (n,), the code that each position waits for, as its number in the palette
         slots : uint32 (n,), the positions, ascending: row * 90 + square, rows counted from the

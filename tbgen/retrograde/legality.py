@@ -1,12 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Phase 1: the legal positions.
 
-A position is legal if no pieces overlap, the kings do not face each other, and the side that is
-not to move is not in check. The positions of a row (`tbgen.rows`) differ only in the square of the
-inner piece. A free square is legal if, with the inner piece on it, no piece attacks the king of the
-side that is not to move, and the kings do not face each other (`bitsets.attack_stands`). Without an
-inner piece, a row has one position, the bit OFF_BOARD.
-Parameters of kernels: `tbgen.retrograde`.
+A position is legal if no two pieces share a square, the kings do not face each other, and the side
+that is not to move is not in check. The positions of a row (`tbgen.rows`) differ only in the square
+of the inner piece; without an inner piece, a row has one position, the bit OFF_BOARD. Parameters of
+kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     index and rules  ->  code spaces to try  ->  MemoryNeed: in memory, or with arrays on disk
 
-Plain arithmetic without numba, for plans of tables that are not built yet. If a phase allocates one
-more set of positions, it must be counted here.
+Plain arithmetic, for plans of tables that are not built yet. If a phase allocates one more set of
+positions, it must be counted here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PATTERN_SETS = 4
 """Number of sets that searches for perpetual checks and chases add and share (`SharedSets`)."""
 
 _IDLE_SETS = 2
-"""Number of sets, idle frontiers, that are released while a large graph of chases exists."""
+"""Number of idle frontiers that are released while a large graph of chases exists."""
 
 _CAPTURE_SETS = 2
 """Number of sets in memory while captures are found: the losable positions of each side."""
@@ -36,13 +36,13 @@ _GRAPH_BYTES = 0.4
 """Maximum measured bytes per slot of lists and graphs in a search for chases, never on disk."""
 
 _RECORD_BYTES = 64 << 10
-"""Bytes in memory for each chunk of leads: records too short to be stored in a file, mostly those
-of journals, and the file offsets of the other records.
+"""Bytes in memory for each chunk of leads: records too short to be stored in a file, and the file
+offsets of the others.
 """
 
 _STARTED_BYTES = 145 << 20
-"""Minimum size of a process in bytes: the interpreter, and the compiler while it loads the kernels.
-Not added to the rest: a part returns to the system before the solver allocates (`trim_process`).
+"""Minimum bytes of a process: the interpreter, and the compiler while it loads the kernels. Not
+added to the rest, since a part is released before the solver allocates (`trim_process`).
 """
 
 _FIXED_BYTES = 133 << 20
@@ -55,9 +55,7 @@ _CHUNK_BYTES = 4
 """Bytes per slot of a thread's chunk: its codes, and records being compressed."""
 
 _NEIGHBOURS = 20
-"""Assumed number of other leads, one move away from a lead, whose rows in the frontier and in the
-escapes a sweep reads for this lead.
-"""
+"""Assumed number of leads, one move away, whose rows a sweep reads for one lead."""
 
 _SWEEP_SETS = 6
 """Number of sets whose rows a sweep reads or writes in the lead itself."""
@@ -75,9 +73,8 @@ _SLACK_BYTES = 16 << 20
 def has_orders(material: Material, rules: Rules) -> bool:
     """Return whether orders above 0 (positions decided by the repetition rules) are searched.
 
-    False under rules without perpetual check, and if one side has no attackers (pieces that can
-    cross the river): then checks decide nothing (lemma of Fang, Hsu & Hsu 2002, section 5), and no
-    case is known in which chases do.
+    False under rules without perpetual check, and if one side has no attackers: then checks decide
+    nothing (lemma of Fang, Hsu & Hsu 2002, section 5), and no case is known in which chases do.
     """
     return rules.judges_checks and material.both_armed
 
@@ -98,8 +95,8 @@ class MemoryNeed:
     least: int
     """Minimum, with the arrays on disk."""
     working: int
-    """Part of `least`: pages of arrays on disk that threads may load between two checks of the
-    memory in use.
+    """Part of `least`: pages of arrays on disk that may be loaded between two checks of the memory
+    in use.
     """
 
 
@@ -111,8 +108,7 @@ def memory_needed(
     codes : code space of the table
     width : bytes of one element of a plane of captures (`captures.capture_width`)
 
-    The peak is in one of three phases: finding captures (the supporting tables of a side, and a few
-    sets), searching for loops (all sets, and the arrays of the search), or writing a plane.
+    The peak is in one of three phases: finding captures, searching for loops, or writing a plane.
     """
     layout = Layout.of(material)
     if not has_orders(material, rules):
@@ -142,14 +138,13 @@ def memory_needed(
 
 
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
-    """Return the bytes of supporting tables in memory while captures of one side are found.
+    """Return the bytes of planes and views while captures are found, of the side that needs more.
 
     width : bytes of one element of a plane of captures
 
-    The result is for the side that needs more. A table after the capture of an advisor or elephant
-    is kept as a plane, beside views of a few leads. A table after the capture of an attacker is
-    kept as views, and as a plane only while it is loaded. Each thread has a plane of best captures
-    for a range of leads.
+    A table after the capture of an advisor or elephant is kept as a plane, beside views of a few
+    leads. A table after the capture of an attacker is kept as views, and as a plane only while it
+    is loaded. Each thread has a plane of best captures for a range of leads.
     """
     layout = Layout.of(material)
     chunks = Chunks.of(layout.leads, layout.mids)

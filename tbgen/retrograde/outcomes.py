@@ -3,9 +3,8 @@
 
     codes, some leads at a time  ->  a plane of outcomes  ->  0 in unused slots  ->  `OutcomePlanes`
 
-A slot is *used* if it is the canonical slot of a legal position: the one of its slots that counts.
-In other slots a table has arbitrary codes, and a win-draw-loss file may store any outcome that
-compresses well. So the legal positions are computed again. Kernel parameters: `tbgen.retrograde`.
+A slot is *used* if it is the canonical slot of a legal position. In other slots a table has
+arbitrary codes, so the legal positions are computed again. Kernel parameters: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcom
 
 @borrowing_kernel
 def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
-    """Set the outcomes of unused slots of the leads [lead_0, lead_1) to 0, for `side` to move.
+    """Set the outcomes of unused slots, with `side` to move, to 0.
 
     outcomes : uint8 (slots,), inout; of all leads
     """
@@ -45,8 +44,7 @@ def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
 def _k_pack(codes, before, out):
     """Pack the outcomes of a block into bytes, in base 3; return whether all of them are equal.
 
-    A slot without a position gets the outcome of the last position before it. Slots before the
-    first position get `before`.
+    A slot without a position gets the outcome of the position before it, or `before`.
 
     codes : uint8 (slots,), in; outcome codes from 1 to 3, 0 where there is no position
     before : int, the outcome code of the block's first position
@@ -100,7 +98,7 @@ class OutcomePlanes:
         A change of side reads the table again. Raises the errors of reading it.
         """
         if self._plane is None or self._plane[0] != side:
-            self._plane = None  # first, since there is memory for one only
+            self._plane = None  # there is memory for one only
             self._plane = side, self._load(side)
         return self._plane[1]
 

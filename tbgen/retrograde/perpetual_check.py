@@ -58,10 +58,10 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Make direct wins of the unknown positions in which the winner, in check, wins by a capture.
+    """Declare unknown positions direct wins if the winner, in check, has a capture that wins.
 
-    The capture wins at this order. The last move may have been the offender's check, so these
-    positions belong to the check pattern (docs/values.md, "Patterns, exactly", condition 2).
+    The capture wins at this order. These positions belong to the check pattern (docs/values.md,
+    "Patterns, exactly", condition 2).
     """
     p, sets, winner = search.propagation, search.sets, search.winner
     with search.idle_frontier() as won_by_capture, search.idle_frontier() as in_check:
@@ -75,15 +75,10 @@ def _declare_captures(search: Search) -> None:
 def _prune_checkers(search: Search) -> bool:
     """Prune win candidates in which the winner must check for ever; return whether there were any.
 
-    Candidates that depend on them are pruned, too. Then the winner may have to check for ever in
-    further candidates, so the caller repeats this until there are none.
-
-    Win candidates that meet the winner's clause are *calm*; all others are pruned. The calm ones
-    are a least fixpoint:
-
-    - a win candidate is calm if a reply leads to a loss candidate that is not in check
-    - it is also calm if a reply leads to a loss candidate in check, all of whose moves lead to calm
-      candidates or to positions won outside the pattern
+    Candidates that depend on them are pruned, too. Then others may violate the winner's clause, so
+    the caller repeats this until there are none. Win candidates that meet the clause are *calm*, a
+    least fixpoint: a reply leads to a loss candidate that is not in check, or to one in check all
+    of whose moves lead to calm candidates or to won positions.
     """
     sets, winner, offender = search.sets, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows
@@ -93,7 +88,7 @@ def _prune_checkers(search: Search) -> bool:
             return False
         checked = search.unwon_storage
         sets.copy(in_check.rows, checked)
-    # Win candidates count as escapes until they are found to be calm.
+    # Win candidates count as escapes until they are known to be calm.
     sets.unite(wins, search.escapes)
     with search.idle_frontier() as calm_wins, search.idle_frontier() as calm_losses:
         sets.put_difference(losses, checked, calm_losses)

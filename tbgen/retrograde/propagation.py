@@ -5,9 +5,8 @@
     losses in n    all moves and captures lose, the longest of them in n plies
 
 At order 0 the seeds are captures, and positions without any move (lost in 0 plies). At order k they
-are captures of this order, and the direct wins by the rules that `candidates.py` finds (distances
-count from there; Fang, Hsu & Hsu 2002, sections 5 and 6.1). Captures have got their values before
-(`captures.py`), and are *due* in the step that settles positions with this value.
+are captures of this order, and the direct wins that `candidates.py` finds (Fang, Hsu & Hsu 2002,
+sections 5 and 6.1). A capture is *due* in the step that settles positions with its value.
 
 To *settle* a position is to give it its code. Steps settle the best wins and the worst losses left,
 so a position's first code is its value. The code goes into a journal; the position leaves two sets:
@@ -15,9 +14,8 @@ so a position's first code is its value. The code goes into a journal; the posit
     unknown    legal and not settled: an escape for the opponent
     losable    unknown, and either without a capture or with a best capture that loses and is due
 
-A sweep for losses tests only for moves into unknown positions. Moves into lost positions need no
-test: a position with such a move was settled as a win, in the step after that loss. Parameters of
-kernels: `tbgen.rows`.
+A sweep for losses tests only for moves into unknown positions: a position with a move into a lost
+one has been settled as a win before. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 Report = Callable[[str, int, int, int], None]
-"""Function `report(phase, order, plies, settled)`, called when a phase begins, with 0 positions
-settled, and after each ply of the propagation with the number of positions settled in it.
+"""Function `report(phase, order, plies, settled)`, called when a phase begins, with `settled` 0,
+and after each ply of the propagation, with the number of positions settled in it.
 """
 
 
@@ -76,10 +74,9 @@ def _k_settle(chunk_0, chunk_1, size, front, unknown, losable, out, ends, frame)
 class Propagation:
     """Sets and journals of one material, and the steps that settle its positions.
 
-    Attributes with two entries have one for each side to move. `waiting` has positions whose best
-    capture, or direct win, is not due yet; another move may have settled them. `frontiers` have the
-    positions that the last step settled. The next step writes Red's positions to `spare_frontier`,
-    since Black's sweep still reads Red's frontier of the last step.
+    Attributes with two entries have one for each side to move. `frontiers` have the positions that
+    the last step settled. The next step writes Red's positions to `spare_frontier`, since Black's
+    sweep still reads Red's frontier of the last step.
     """
 
     def __init__(
@@ -95,8 +92,8 @@ class Propagation:
         unknown : the legal positions of each side to move
         sorted_positions : for each side to move, the positions without any capture, and those whose
             best capture wins or loses (`sort_by_captures`)
-        code_space : code space of the values, and so of the codes in the journals
-        report : called after each step, and after `start`, as `Report` defines
+        code_space : of the codes in the journals
+        report : called after each step, and after `start`
         """
         self.sets = sets
         self.code_space = code_space
@@ -122,13 +119,10 @@ class Propagation:
     def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
         """Settle the positions of an order; yield each step, with the number of positions settled.
 
-        last : the last step already made of an order begun earlier; 0 begins the order. If that
-            step completed the order, one more step is made, which settles nothing
+        last : step after which to continue, if a build resumes within this order; 0 to begin it
 
         The order ends with the first step that settles nothing and after which no position waits
-        for a value of this order.
-
-        Raises `LimitExceededError` if a distance does not fit the codes.
+        for a value of this order. Raises `LimitExceededError` if a distance does not fit the codes.
         """
         due = self._last_due(order)
         if not last:
@@ -143,8 +137,6 @@ class Propagation:
         """Settle one ply, wins at odd steps, losses at even ones; return the number of positions.
 
         number : the step, from 1 on: the plies of the value at order 0, plies + 1 at higher orders
-
-        Raises `LimitExceededError` if there are positions to settle but the plies have no code.
         """
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
@@ -172,11 +164,10 @@ class Propagation:
         return self._settle(value)
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
-        """Set `found` to the positions that wait for a value; return whether any waited.
+        """Set `found` to the unknown positions that wait for a value; return whether any waited.
 
-        Positions that another move has settled are left out, but count as waiting. If none waited,
-        `found` is unchanged. Otherwise no position waits for the value any more; those of `found`
-        become losable if the value is a loss.
+        Positions that another move has settled count as waiting, but are left out. If none waited,
+        `found` is unchanged. Otherwise all cease to wait; for a loss, `found` becomes losable.
         """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
@@ -220,9 +211,9 @@ class Propagation:
             self.sets.record(self.unknown[side], partial(self.journals[side].add, draw))
 
     def seed(self, side: Side, members: Rows, order: int) -> None:
-        """Make the positions `members` wait as direct wins for the first step of an order.
+        """Make `members` wait as direct wins for the first step of an order.
 
-        The caller has removed them from the sets `unknown` and `losable`.
+        The caller has removed them from `unknown` and `losable`.
         """
         code = self.code_space.encode(Value(Outcome.WIN, order, 0))
         self.sets.record(members, partial(self.waiting[side].add, code))
@@ -232,20 +223,14 @@ class Propagation:
         return LaterRecords(self.journals[side], self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Yield the records of the positions that wait for wins, or for losses, of an order.
-
-        There is one `Records` for each value for which positions wait. `outcome` is WIN or LOSS.
-        """
+        """Yield the positions that wait for wins, or for losses, of an order, value by value."""
         for code, value in self._waiting_values(side):
             if value.order == order and value.outcome == outcome:
                 yield self.waiting[side].records(code)
 
     @contextmanager
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
-        """Context manager: in it, positions whose best capture loses at `order` are losable.
-
-        Positions already settled stay out of `losable`.
-        """
+        """Context manager: in it, `losable` includes captures that lose at `order`, if unknown."""
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
             self.sets.add(records, losable, within=self.unknown[side])
@@ -257,10 +242,9 @@ class Propagation:
 
     @contextmanager
     def borrowed_frontiers(self) -> Iterator[list[Frontier]]:
-        """Context manager: yields the three frontiers for use as scratch between two orders.
+        """Context manager: yields the three frontiers, of arbitrary content, between two orders.
 
-        Their content is arbitrary at the beginning. At the end `frontiers` are cleared;
-        `spare_frontier` is not, since the next step overwrites it.
+        At the end `frontiers` are cleared; the next step overwrites `spare_frontier`.
         """
         try:
             yield [self.spare_frontier, *self.frontiers]

@@ -69,8 +69,7 @@ def _k_tally(numbers, slot_0, counts, firsts):
 class Solution:
     """Codes of all positions of a material; 0 in empty slots.
 
-    A solution can be a supporting table for the next material (`supporting.SupportingTable`). Each
-    call writes planes anew from the journals; `CountedPlanes` keeps one plane.
+    Implements `supporting.SupportingTable`. Each call computes its result from the journals.
     """
 
     layout: Layout
@@ -123,10 +122,9 @@ class Solution:
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """Return a plane of numbers, (slots,), with a side to move, and a `CodeCount` by code.
+        """Return a plane of the palette's numbers, (slots,), and a `CodeCount` by code that occurs.
 
-        Numbers are those of the side's palette. Empty slots have the number 0, and are not counted.
-        Codes without positions have no count.
+        Empty slots have the number 0, and are not counted.
         """
         palette = self.palettes[side]
         plane: Plane = self.workers.storage.zeros(self.layout.slots, palette.dtype)
@@ -154,7 +152,7 @@ class Solution:
 class CountedPlanes:
     """Planes of a solution, one in memory at a time, and the counts of their codes.
 
-    The counts of a side are known after `numbers_from` has returned any numbers of this side.
+    The counts of a side are known after the first `numbers_from` for this side.
     """
 
     def __init__(self, solution: Solution) -> None:
@@ -165,10 +163,10 @@ class CountedPlanes:
     def numbers_from(self, side: int, first: int, count: int) -> Plane:
         """Return the numbers, in the side's palette, of the codes of `count` slots from `first` on.
 
-        A change of side computes the plane again, so callers read one side after the other.
+        A change of side computes the plane again.
         """
         if self._plane is None or self._plane[0] != side:
-            self._plane = None  # first, since there is memory for one only
+            self._plane = None  # there is memory for one only
             plane, self._counts[side] = self.solution.counted_plane(side)
             self._plane = side, plane
         self.solution.workers.storage.release_if_large()

@@ -2,8 +2,8 @@
 
     legality  ->  captures  ->  initialisation  ->  propagation of order 0  ->  orders 1, 2, ...
 
-A function opens the supporting tables, so that the solver is independent of files; a `Solution` is
-itself a supporting table for the next material.
+The caller's function opens the supporting tables, so the solver is independent of files. A
+`Solution` can be a supporting table of the next material.
 """
 
 from __future__ import annotations
@@ -62,15 +62,12 @@ def solve(
     supporting : opens a finished table, under the same rule set, that captures lead to
     storage : of the large arrays (None: in memory)
     meter : counts the sweeps and the rows that they read
-    report : called with the progress, as `Report` defines
-    ready : called with the palette of each side's captures before they are searched; a builder then
-        compiles the kernels for the width of its planes
-    checkpoint : storage of the state; a solver that resumes from one opens no table, and reports
-        "resuming" with its order and plies
+    ready : called with the palette of each side's captures before they are searched
+    checkpoint : storage of the state; a solver that resumes from a state opens no table
 
     Raises `LimitExceededError` if a value has no code in `code_space`, `InputError` for unknown
     rules, `MaterialError` for too large an index, `MemoryError`, and the errors of the checkpoint,
-    of the storage (`OSError`), and of opening and reading supporting tables.
+    the storage (`OSError`) and the supporting tables.
     """
     layout, rules = Layout.of(material), rule_set.known_rules
 
@@ -88,7 +85,7 @@ def solve(
                 )
                 positions.append(sort_by_captures(sets, side, captures.palette, captures.find))
                 del captures  # with its supporting tables
-            # Legal positions are found again: that is quick, and keeping them takes memory.
+            # Found again, since keeping the legal positions takes memory.
             red, black = (find_legal(sets.frame, side, workers) for side in Side)
             report("propagation", 0, 0, 0)
             propagation = Propagation(sets, (red, black), positions, code_space, report)
@@ -110,11 +107,9 @@ def solve(
 def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     """Revised propagation phase: find direct wins and propagate them, order by order.
 
-    Continues after the last step of the given state. Iteration k finds the wins and losses of order
-    k (Fang, Hsu & Hsu 2002, section 5).
-
-    The last order is the first that settles no position while no capture waits for a higher order,
-    or the limit of the rule set, if that comes before. Raises `LimitExceededError`.
+    Continues after the last step of the given state. The last order is the first that settles no
+    position while no capture waits for a higher order; at the latest, the limit of the rule set.
+    Raises `LimitExceededError`.
     """
     propagation = state.propagation
     sets = propagation.sets

@@ -10,9 +10,9 @@ A checkpoint is a sequence of *parts* (bytes). The first is the head, numbers as
     for each side     unknown, losable, frontier: three sets; waiting positions; the journal
     for each search   the two sets of its `SearchState`
 
-A section is a part for each record, or each segment of a journal (header `_KEY`, then compressed
-bytes), and an empty part at its end. The index and its moves are computed again from the material.
-The `Checkpoint` stores the parts, and checks that they belong to this table and program.
+A section has a part for each record, or each segment of a journal (header `_KEY`, then compressed
+bytes), and an empty part at its end. `Checkpoint` checks that the parts belong to this table and
+program.
 """
 
 from __future__ import annotations
@@ -52,22 +52,17 @@ class Checkpoint(Protocol):
         """Return whether the state should be saved now; called after each step."""
 
     def save(self, parts: Iterable[bytes]) -> None:
-        """Save the parts of a state, in place of any state saved before.
-
-        If saving fails, the state saved before is kept.
-        """
+        """Replace the saved state; if this fails, the old one is kept."""
 
 
 @dataclass
 class BuildState:
     """State of a build: its arrays, and the last finished step.
 
-    report : called as report(phase, order, 0, 0) when a phase begins
-    checkpoint : storage of this state, if any
     order, step : the last order begun, and its last finished step (`Propagation.steps`)
     changed : whether that order has settled any positions
     chase_patterns : map from each order searched to its number of direct wins by chase
-    search_states : of all searches for loops, in the order in which they run; empty before order 1
+    search_states : of all searches for loops; empty before order 1
     """
 
     propagation: Propagation
@@ -79,13 +74,13 @@ class BuildState:
     chase_patterns: dict[int, int] = field(default_factory=dict)
     search_states: Sequence[SearchState] = ()
     _unread: Iterator[bytes] | None = None
-    """Parts of the checkpoint with the states of searches, until `add_searches` reads them."""
+    """Parts of the checkpoint that `add_searches` has still to read."""
 
     def propagate(self, order: int) -> bool:
         """Make the remaining steps of an order, saving the state when due; return `changed`.
 
-        An order above the last one is begun. Raises `LimitExceededError` if a distance does not fit
-        the codes, and the errors of `Checkpoint.save`.
+        Raises `LimitExceededError` if a distance does not fit the codes, and the errors of
+        `Checkpoint.save`.
         """
         self.report("propagation", order, 0, 0)
         if order > self.order:
@@ -112,7 +107,7 @@ class BuildState:
             yield _END
 
     def _sections(self) -> Iterator[Iterable[Entry]]:
-        """Yield each section, as an iterable of its entries, in the order of the module's list."""
+        """Yield the entries of each section, in the order of the module docstring."""
         p = self.propagation
         for side in Side:
             for rows in (p.unknown[side], p.losable[side], p.frontiers[side].rows):
@@ -145,8 +140,8 @@ def resume_state(
     """Return the saved state, or None; `BuildState.add_searches` reads the states of searches.
 
     checkpoint : of the same material, rules and code space; its parts are not checked
-    report : if there is a state, called before reading as report("reading the state", 0, 0, 0), and
-        afterwards as report("resuming", order, plies, 0)
+    report : called with the phases "reading the state" and, afterwards, "resuming" with order and
+        plies, if there is a state
     """
     parts = None if checkpoint is None else checkpoint.load()
     if parts is None:

@@ -3,14 +3,13 @@
 
 A capture leads from the parent, the table that is solved, into a *supporting table* with another
 index. For each kind of captured piece, the supporting table is rearranged into a *view*: the index
-of the parent, with the captured piece left out. If both the inner piece and men of its kind can be
-captured, there is a view for each of the two. A capture in which the inner piece takes no part then
-needs little index arithmetic: a row of the view has the results of one capturing move for all
-ninety squares of the inner piece.
+of the parent, with the captured piece left out. A row of the view then has the results of one
+capturing move for all ninety squares of the inner piece. If both the inner piece and men of its
+kind can be captured, there is a view for each of the two.
 
-Codes are converted while loading: from the value of the position after the capture, for the
-opponent, to the value of the capture, as a number in the palette of all captures (`captures.py`).
-If a table is `swapped`, its colours are exchanged: Red is the parent's Black.
+While loading, the code of the position after the capture becomes the value of the capture, as a
+number in the palette of all captures (`captures.py`). If a table is `swapped`, its colours are
+exchanged: Red is the parent's Black.
 """
 
 from __future__ import annotations
@@ -46,9 +45,7 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
 
 Plane = NDArray[Any]
-"""Codes with one side to move, or their numbers in a palette: unsigned (n,), by slot, of all slots
-or of the slots of some leads.
-"""
+"""unsigned (n,): codes with one side to move, or their numbers in a palette, by slot."""
 
 MOST_MEN = 5
 """Maximum number of squares of one group: an army's five pawns."""
@@ -77,8 +74,7 @@ class SupportingTable(Protocol):
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Plane]]:
         """Return a tile as runs of consecutive leads: for each run, its first slot and its numbers.
 
-        A run has a number for each slot, in index order. Of several slots of a position only one
-        counts, the *canonical* one. All other slots have the number of an arbitrary code.
+        Slots that are not canonical have the number of an arbitrary code.
 
         number : the tile, from 0 on
         numbers_of : maps distinct codes (n,) to the numbers (n,) that are returned for them
@@ -89,8 +85,7 @@ class SupportingTable(Protocol):
 def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
     """Write the values of slots to a plane with rows of ninety squares; illegal positions get 0.
 
-    Processes the leads [lead_0, lead_1) of the supporting table, `side` to move. A position with
-    several slots has the value of its canonical slot in all of them.
+    All slots of a position get the value of its canonical slot.
 
     source : unsigned (slots of the leads [lead_0, lead_1),), the value of the capture that leads to
         each slot, as a number in the palette of captures
@@ -143,8 +138,8 @@ def load_plane(
     frame : of the table
 
     Returns an array by row and square, (rows * 90,), or (rows,) if the table has no inner piece;
-    illegal positions have 0. Raises the errors of reading the table. Raises `TablebaseError` if a
-    legal position has a code that is not in `numbers`; not tested without an inner piece.
+    illegal positions have 0. Raises the errors of reading the table, and `TablebaseError` if a
+    legal position has a code that is not in `numbers` (not tested without an inner piece).
     """
     layout = table.layout
     plane: Plane = workers.storage.zeros(layout.rows * (STRIDE if layout.inner else 1), dtype)
@@ -258,10 +253,7 @@ def _k_view(
 def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the table's lead for each lead of the view, and whether that is of the mirror image.
-
-    swapped : whether the table's Red is the parent's Black
-    """
+    """Return the table's lead for each lead of the view, and whether that is the mirror image's."""
     ranks = []
     for side in Side:
         source = side.other if swapped else side
@@ -299,10 +291,7 @@ class ViewMaker:
     def __init__(
         self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane
     ) -> None:
-        """Prepare the conversion of `plane`, one side of `table`, to the index `view`.
-
-        swapped : whether the table's Red is the parent's Black
-        """
+        """Prepare the conversion of `plane`, one side of `table`, to the index `view`."""
         self.frame = make_frame(view, with_moves=False)
         self._plane = plane
         self._lead_size = view.mids * (STRIDE if view.inner else 1)
@@ -344,7 +333,7 @@ class DrawnTable:
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
     absent_codes: tuple[int, ...] = ()
-    """Codes without positions that `occurring_codes` returns, too, to compile for many codes."""
+    """Codes without positions that `occurring_codes` returns, too."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the code of the draw, and `absent_codes`."""

@@ -5,9 +5,8 @@
     SHA-256 of all leads, Red's side, then Black's                     ->  16 bytes
 
 A *word* is 32 bits: outcome, plies and order. A *tile* has one or more leads, read at once. Leads
-are hashed separately, since files have their own order of leads. If a position has several slots,
-only one counts, the *canonical* one. The definition is in docs/format.md, "Digest of the values".
-Parameters of kernels: `tbgen.retrograde`.
+are hashed separately, since files have their own order of leads. Only canonical slots count. The
+definition is in docs/format.md, "Digest of the values". Parameters of kernels: `tbgen.retrograde`.
 """
 
 from __future__ import annotations
@@ -32,9 +31,7 @@ from tbgen.tables.names import TableName
 _VERSION = 1
 
 _PLIES_AT, _ORDER_AT = 2, 17
-"""Bit offsets of plies and order in the word of a position: two bits of the outcome come first,
-then fifteen of the plies, then fifteen of the order.
-"""
+"""Bit offsets of plies and order in a word, after two bits of the outcome."""
 
 _MOST_ORDERS = (1 << (32 - _ORDER_AT)) - 1
 
@@ -43,11 +40,9 @@ _HASH_BYTES = 32
 
 @borrowing_kernel
 def _k_select(lead_0, lead_1, side, words, area, frame, ends):
-    """Move the words of legal positions, with `side` to move, to the front of `words`.
+    """Move the words of the canonical slots of legal positions to the front of `words`.
 
-    The words of slots that are not canonical, or have no legal position, are left out.
-
-    words : uint32 (slots of the leads [lead_0, lead_1),), inout; in, those of all slots in order
+    words : uint32 (slots of the leads [lead_0, lead_1),), inout; at first those of all slots
     ends : int64 (leads of the range,), out; end in `words` of the words kept of each lead
     """
     mids = frame.mids
@@ -79,9 +74,8 @@ def _words_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint32]:
 def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -> bytes:
     """Return the digest of a table's values: 16 bytes, from its name and values only.
 
-    The width of codes, the blocks and the order of blocks do not matter. Each thread takes four
-    bytes for each slot of a tile. Raises the errors of reading the table, and `LimitExceededError`
-    for orders above 32767.
+    Each thread takes four bytes for each slot of a tile. Raises the errors of reading the table,
+    and `LimitExceededError` for orders above 32767.
     """
     layout, space = table.layout, table.code_space
     assert layout.inner is not None, "a material with a table has an attacker"
@@ -111,7 +105,7 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
 def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
     """Write the SHA-256 of each lead's words to `hashes`, for some consecutive leads.
 
-    words, ends : words of the canonical legal positions, and the end of each lead (`_k_select`)
+    words, ends : as `_k_select` writes them
     lead : the first of these leads
     hashes : 32 bytes for each lead of the table, out
     """

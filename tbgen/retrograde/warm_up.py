@@ -2,14 +2,10 @@
 
     this process      kernels of propagation, called with made-up captures; for chases those of the
                       sieve and of the game
-    a second process  meanwhile, those of captures and of the graph of chases: half of the work. If
-                      there is none, this process compiles them, too
+    a second process  meanwhile, those of captures and of the graph of chases: half of the work
     this process      at last, solve tiny materials: compile the other kernels, load the rest
 
-Two materials reach nearly every kernel: a rook against a knight (mid groups, an inner piece, both
-captured, captures that wait), and a rook against an advisor (a defender captured). Some set
-operations are called by themselves. Kernels for numbers of two bytes are compiled only when a table
-needs them (`warm_up_wide`).
+Kernels for numbers of two bytes are compiled only when a table needs them (`warm_up_wide`).
 """
 
 from __future__ import annotations
@@ -47,10 +43,7 @@ def is_compiled(rules: Rules, *, ordered: bool) -> bool:
 
 
 def _kernels_of(rules: Rules) -> str:
-    """Return the name of a rule set's kernels.
-
-    Chase rules are arguments, so all rule sets with the same `offences` share kernels.
-    """
+    """Return the name of a rule set's kernels, which rule sets with the same `offences` share."""
     return f"offences-{rules.offences}"
 
 
@@ -58,12 +51,9 @@ def _kernels_of(rules: Rules) -> str:
 def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """Compile or load the kernels for planes of one byte, once in a process for equal arguments.
 
-    Kernels are loaded even if all are in the cache, so that the compiler's memory can be returned
-    to the system before a table is solved (`trim_process`).
-
     rules : the rule set of the whole build
-    ordered : whether to include the kernels of orders above 0 (the repetition rules)
-    alone : whether this process compiles everything, for lack of memory for two
+    ordered : include the kernels of orders above 0 (the repetition rules)
+    alone : compile everything in this process, for lack of memory for two
 
     Raises the errors of `compile_lock`.
     """
@@ -83,10 +73,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
 
 @cache
 def warm_up_wide() -> None:
-    """Compile or load the kernels that work on planes, for planes of two bytes per number.
-
-    Few tables need these kernels, and such tables take long; so no second process is started.
-    """
+    """Compile or load the kernels that work on planes, for planes of two bytes per number."""
     with jit.compile_lock():
         compile_captures(wide=True)
         _propagate_made_up(wide=True)
@@ -95,7 +82,7 @@ def warm_up_wide() -> None:
 def _propagate_made_up(*, wide: bool = False) -> None:
     """Call all kernels of order 0 except those of captures, by solving with made-up captures.
 
-    wide : make up so many values that planes take two bytes
+    wide : so many values that planes take two bytes
     """
     layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(2)
     many = list(map(code_space.encode, MANY_VALUES)) if wide else []
@@ -131,7 +118,8 @@ def _encode(solution: Solution) -> None:
 def _solve_all(rules: Rules) -> None:
     """Call all kernels of a build, for planes of one byte per number.
 
-    Solves tiny materials, encodes a block, and makes some set operations.
+    KRKN reaches mid groups, the capture of an inner piece, and captures that wait; KRKA the capture
+    of a defender.
     """
     solved: dict[str, Solution] = {}
     for name in ("KRK", "KNK", "KRKN", "KRKA"):
@@ -144,7 +132,7 @@ def _solve_all(rules: Rules) -> None:
         )
     _encode(solved["KRKN"])
     if rules != Rules.NONE:
-        # The set operations that the patterns of the tiny materials do not reach.
+        # Set operations that the tiny materials do not reach.
         sets = Sets(solved["KRKN"].frame, solved["KRKN"].workers)
         front = sets.empty_frontier()
         sets.join(front, front)
@@ -159,6 +147,6 @@ def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
 
 
 def _compile_second_half() -> None:
-    """Compile the kernels that the second process compiles: captures and graphs of chases."""
+    """Compile the kernels of the second process: captures and graphs of chases."""
     compile_captures()
     compile_graph()

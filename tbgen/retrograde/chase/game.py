@@ -10,10 +10,8 @@ that must be met again and again, whatever the offender does. Three stages find 
     safe    greatest set of nodes in which all edges of an offence node stay in the set, and at
             least one edge of a reply node
     calm    nodes from which the winner can force, again and again, a reply that is neither a check
-            nor a new attack: it meets every condition at once; in most patterns all nodes are such
+            nor a new attack, and so meets every condition; in most patterns all nodes are such
     exact   other nodes are solved condition by condition: a least fixpoint inside a greatest one
-
-The kernels of the fixpoints allocate nothing; Python allocates their arrays.
 
 Graphs are stored as compressed sparse rows. Offence node o has the reply nodes offence_start[o] up
 to offence_start[o + 1] (exclusive), one for each of its edges. Reply node r has the edges e from
@@ -89,9 +87,8 @@ def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
 def _k_safe(graph, reverse, alive_offence, alive_reply):
     """Shrink two sets of nodes, in place, to their greatest safe subsets.
 
-    An offence node is removed as soon as one of its reply nodes is removed. A reply node is
-    removed as soon as none of its edges leads to an offence node that is left. The reply nodes of a
-    removed offence node may be left.
+    An offence node is removed if one of its reply nodes is, a reply node if none of its edges leads
+    to an offence node that is left.
 
     reverse : _ReverseEdges, of the graph
     alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
@@ -156,9 +153,8 @@ def _k_reach_calm(graph, safe, inside, reaching):
 def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside: Bools) -> Bools:
     """Return the reply nodes from which the winner can force calm replies again and again.
 
-    The result is the greatest subset of `inside` from which the winner can force a calm reply
-    without leaving the subset or `safe`. A least fixpoint (`_k_reach_calm`) is repeated until it
-    removes nothing.
+    They are the greatest subset of `inside` from which the winner can force a calm reply without
+    leaving the subset or `safe`.
     """
     safe = safe.copy()
     while True:
@@ -176,13 +172,11 @@ class Conditions(NamedTuple):
 
     A *pair* is a reply of the winner and a chase that may follow it, which decides whether the
     reply was itself a chase. Pair pair_start[e] + i is edge e (the reply) with the i-th reply node
-    of the offence node that e leads to. Only the edges of the reply nodes that `winning_replies`
-    asks for have pairs.
+    of the offence node that e leads to.
 
     A set of the offender's pieces is a word; a piece's bit is its index in the list of all pieces
     (the layout's order) at an offence node. The same piece may have another index at another
-    offence node, since the positions of nodes are canonical: mirrored, or with identical pieces
-    exchanged.
+    offence node, since canonical positions may be mirrored, or have identical pieces exchanged.
     """
 
     check: Bools
@@ -190,15 +184,14 @@ class Conditions(NamedTuple):
     pair_start: Integers
     """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): set of the offender's pieces that the reply chases, if the chase of the pair
-    follows: it attacks them anew, and that chase answers the attack. Bits are those of the offence
-    node before the reply.
+    """uint64 (pairs,): set of the offender's pieces that the reply attacks anew, where the chase of
+    the pair answers the attack. Bits are those of the offence node before the reply.
     """
     pieces: np.uint64
-    """Set of all pieces of the offender but the king: those whose conditions must be met."""
+    """Set of all pieces of the offender but the king."""
     follow: NDArray[np.int8]
-    """int8 (edges, pieces): for each piece of the offender, by its index at the offence node before
-    the reply, its index at the offence node after it. 0 for edges without pairs.
+    """int8 (edges, pieces): by the index of a piece at the offence node before the reply, its index
+    at the offence node after the reply; 0 for the winner's pieces, and for edges without pairs.
     """
 
 
@@ -252,9 +245,8 @@ def _force_conditions(
 ) -> Bools:
     """Return the nodes of `inside` that win by the exact conditions, bool (reply nodes,).
 
-    Nodes of `calm` win. At the others, each condition (not to check for ever; for each piece, not
-    to chase it for ever) must be met again and again: the winner can force that it is met once
-    more, or that a calm node is reached, without leaving `safe` and the winning nodes.
+    Nodes of `calm` win. From the others the winner can force, without leaving `safe` and the
+    winning nodes, that each condition is met once more or that a calm node is reached.
     """
     safe, inside = safe.copy(), inside.copy()
     needed = conditions.pieces | CHECK_BIT
@@ -272,7 +264,7 @@ def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Condition
     """Return the reply nodes, bool (reply nodes,), from which the winner wins within the graph.
 
     conditions : called once, with the safe reply nodes that cannot force calm replies, bool (reply
-        nodes,); returns the facts for the exact stage, with pairs for the edges of these nodes
+        nodes,); returns the conditions, with pairs for the edges of these nodes
     """
     reverse = _reverse_edges(graph)
     safe = np.ones(len(graph.offence_start) - 1, np.bool_)

@@ -7,8 +7,7 @@
                    offence node of the same V. Under rules in which a check voids all chases
                    (`CHECK_VOIDS`), a reply that gives check is no edge
 
-The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move. The
-victim is part of the node, since chasing two pieces in turn is allowed. Parameters of kernels:
+The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards. Parameters of kernels:
 `tbgen.retrograde.chase`.
 """
 
@@ -51,8 +50,8 @@ from tbgen.rules.moves import generate_moves
 KING = int(PieceType.KING)
 
 _FIRST_ROOM = 4096
-"""Initial number of reply nodes in a thread's buffer, about 390 KB. When the buffer is full, its
-content is copied, and it is filled again. Its size is doubled if a single candidate needs more.
+"""Initial number of reply nodes in a thread's buffer, about 390 KB. The size is doubled if a single
+candidate needs more.
 """
 
 
@@ -65,8 +64,8 @@ class ChaseCandidates(NamedTuple):
     victims: NDArray[np.uint64]
     """uint64 (candidates, 2): the common victims, as a set of squares."""
     node_start: NDArray[np.int64]
-    """int64 (candidates + 1,): the first offence node of each candidate, which has one for each of
-    its victims; then the total number of offence nodes.
+    """int64 (candidates + 1,): the first offence node of each candidate, which has one for each
+    victim; then the total number of offence nodes.
     """
 
 
@@ -94,9 +93,9 @@ def _find_node(row, square, victim, candidates):
 
 @by_pointer
 class PartialGraph(NamedTuple):
-    """Nodes and edges of consecutive candidates; or, joined (`_find_edges`), of all candidates.
+    """Nodes and edges of consecutive candidates, or of all.
 
-    While a thread fills it, arrays are longer than their contents, which are at the front.
+    While a thread fills it, arrays are longer than their contents.
     """
 
     node_replies: NDArray[np.int64]
@@ -135,12 +134,12 @@ class PartialGraph(NamedTuple):
 def _try_chase(victim, source, target, setting, boards):
     """Play the offender's quiet move on `boards.after` and `boards.squares`, unless it loses.
 
-    The position is on `boards.board`. The piece on the square `victim` is one of its common
-    victims, so every move that does not lose chases it.
+    The position is on `boards.board`, and `victim` is a common victim of it, so every move that
+    does not lose chases it.
 
-    Returns the number of pieces that attack the victim anew, which are listed in
-    `boards.attackers`, and the key of the position after the move. For a move that loses, a capture
-    or an illegal move, returns -1 twice, and `boards.squares` is unchanged.
+    Returns the number of pieces that attack the victim anew, listed in `boards.attackers`, and the
+    key of the position after the move. For a move that loses, a capture or an illegal move, returns
+    -1 twice, and leaves `boards.squares` unchanged.
     """
     if boards.board[target] != 0:
         return np.int64(-1), np.int64(-1)
@@ -165,9 +164,8 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards)
         of one of them
     reply, reply_to : int64, the squares where the reply begins and ends
 
-    Returns the offence node, whether the reply gives check, and whether it neither gives check nor
-    attacks anything anew (calm). If the reply is no edge (module docstring), the node is -1, and
-    the other two results have no meaning.
+    Returns the offence node, whether the reply gives check, and whether it is calm. If the reply is
+    no edge (module docstring), the node is -1, and the other two results have no meaning.
     """
     if boards.after[reply_to] != 0:
         return np.int64(-1), False, False
@@ -207,8 +205,7 @@ def _node_after(victim, attackers, reply, reply_to, candidates, setting, boards)
 def _k_edges(first, last, candidates, setting, boards, graph_part):
     """Write the nodes and edges of the candidates [first, last), as long as there is room.
 
-    Returns the first candidate that is not written, or `last`, and the numbers of reply nodes and
-    edges written.
+    Returns the end of the candidates written, and the numbers of reply nodes and edges written.
 
     first, last : int64
     graph_part : PartialGraph, out
@@ -265,15 +262,11 @@ def _k_edges(first, last, candidates, setting, boards, graph_part):
 def _k_pairs(region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, boards):
     """Write `chased` and `follow` of `game.Conditions` for the edges of some reply nodes.
 
-    A pair is a reply of the winner and a chase that may follow it.
-
     region : bool (reply nodes,), whether to process each reply node
     edge_move : int64 (edges,), the reply of each edge, source * 90 + target
-    pair_start : int64 (edges + 1,), the first pair of each edge, then the number of pairs
-    chased : uint64 (pairs,), out; bits of the offender's pieces, as in `game.Conditions`, that the
-        reply attacks anew and that the chase saves from this attack
-    follow : int8 (edges, pieces), out; for each of the offender's pieces, its index among the
-        pieces of the offence node after the reply
+    pair_start : int64 (edges + 1,), in; as in `game.Conditions`
+    chased : uint64 (pairs,), out
+    follow : int8 (edges, pieces), out
     """
     offender, converter = 1 - setting.winner, setting.converter
     pieces = converter.codes.size
@@ -333,7 +326,7 @@ def _run_starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _find_edges(
     candidates: ChaseCandidates, setting: ChaseSetting, boards_of: list[Boards], workers: Workers
 ) -> PartialGraph:
-    """Return the nodes and edges of all candidates, joined from the parts that the threads find.
+    """Return the nodes and edges of all candidates.
 
     boards_of : the boards of each thread
     """
@@ -356,7 +349,7 @@ def _find_edges(
                 )
             first = end
 
-    # Also without candidates, so that the first search compiles all kernels, under one lock.
+    # Also without candidates, so that the first search compiles all kernels.
     collect(0, 0, 0)
     workers.run(collect, len(candidates.keys))
     columns = zip(*(parts[first] for first in sorted(parts)), strict=True)
@@ -368,8 +361,8 @@ def find_chase_wins(
 ) -> None:
     """Add the winner's direct wins by chases to `marked`: positions after moves from `losses`.
 
-    losses : the loss candidates; those without a common victim are removed
-    marked : Rows, inout; the positions found are added, at their canonical slots
+    losses : the loss candidates, inout; those without a common victim are removed
+    marked : inout; positions are added at their canonical slots
     """
     boards_of = [make_boards(setting.converter) for _ in range(workers.threads)]
     capacity = int(np.bitwise_count(losses.rows).sum())
@@ -402,9 +395,8 @@ def _mark_wins(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) ->
 
     winning : bool (reply nodes,), whether the winner wins
 
-    An offence node loses if all of its reply nodes win. A winning reply node of any other offence
-    node is not marked: its winning reply leads to a losing node, so the propagation settles its
-    position two plies later.
+    An offence node loses if all of its reply nodes win. Winning reply nodes of other offence nodes
+    are left to the propagation, as wins in 2 plies.
     """
     offence_of = np.repeat(np.arange(len(edges.node_replies)), edges.node_replies)
     lost = np.ones(len(edges.node_replies), np.bool_)

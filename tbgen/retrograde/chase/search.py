@@ -5,12 +5,10 @@ The *offender* can only chase one piece for ever, and so loses to the *winner* (
 
 initialise   win candidates are positions of the winner, not in check, in which the offender
              attacks some piece (`sieve.py`)
-prune        sweeps to the greatest fixpoint; then only loss candidates are kept in which every
-             move that does not lose chases one and the same piece (`victims.py`); then sweeps
-             again: hardly any candidate is left
-declare      the remaining candidates become a graph with exact attacks and the victim in each node
-             (`graph.py`), solved with the winner's clauses: not for ever checking, nor for ever
-             chasing one piece (`game.py`)
+prune        sweeps to the greatest fixpoint, keep loss candidates in which every move that does not
+             lose chases one and the same piece (`victims.py`), and sweep again
+declare      make the remaining candidates a graph with exact attacks and the victim in each node
+             (`graph.py`), and solve it with the winner's clauses (`game.py`)
 
 Parameters of kernels: `tbgen.rows`; of chases: `tbgen.retrograde.chase`.
 """
@@ -39,9 +37,9 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Minimum bytes of a set for each remaining loss candidate, if the candidates are to count as few.
-Otherwise the graph will be large, so the memory of the idle frontiers is released before it is
-built. With few candidates, to allocate that memory again would take longer than the search.
+"""If more than one loss candidate for each `_FEW_CANDIDATES` bytes of a set is left, the memory of
+the idle frontiers is released before the graph is built. With fewer, allocating that memory again
+would take longer than the search.
 """
 
 
@@ -74,10 +72,8 @@ def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
 def _k_keep_images(lead_0, lead_1, marked, wins, frame):
     """Remove from `wins` the positions that are not marked.
 
-    A position may have several slots; `marked` has only the canonical one, `wins` has all.
-
-    marked : Rows, in; canonical slots
-    wins : Rows, inout
+    marked : Rows, in; canonical slots only
+    wins : Rows, inout; all slots of a position
     """
     mids = frame.mids
     for lead in range(lead_0, lead_1):
@@ -138,7 +134,7 @@ def declare_perpetual_chases(
 
 
 def compile_sieve() -> None:
-    """Compile the kernels of this file, which work on rows, by calling them on empty sets."""
+    """Compile the kernels of this file, which work on rows."""
     front, converter, _ = _empty_search()
     chase_rules, frame = Rules.WXF.chase_rules(), converter.frame
     k_mark_attacked(chase_rules, 0, 0, int(Side.RED), front.rows, front, frame)
@@ -146,7 +142,7 @@ def compile_sieve() -> None:
 
 
 def compile_graph() -> None:
-    """Compile the kernels of `victims`, `graph` and `game`, by a search without candidates."""
+    """Compile the kernels of `victims`, `graph` and `game`."""
     front, converter, workers = _empty_search()
     setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows, converter)
     find_chase_wins(front, setting, front.rows, workers)

@@ -2,11 +2,9 @@
 """Sieve for chases: the positions of a row in which a side has a piece under attack.
 
 A row has the positions that differ only in the square of the *inner piece* (`tbgen.rows`). The
-sieve tests only whether a piece attacks another one, and ignores protection, pins and exchanges.
-For the few positions that are left later, `tbgen.rules.chases` decides whether the attack is a
-chase.
-Words occ_lo and occ_hi are the occupied squares without the inner piece. Other parameters of
-kernels: `tbgen.retrograde.chase`.
+sieve ignores protection, pins and exchanges: `tbgen.rules.chases` decides later whether the attack
+is a chase. Words occ_lo and occ_hi are the occupied squares without the inner piece. Other
+parameters of kernels: `tbgen.retrograde.chase`.
 """
 
 from __future__ import annotations
@@ -38,9 +36,8 @@ ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which a defender attacks `target`.
 
-    The defender is an advisor or elephant on `source`. Its type follows from the distance to
-    `target` and from the area that `target` belongs to. The inner piece may stand in an elephant's
-    eye, and so block the attack. The set is two words, both empty if there is no attack at all.
+    The defender, on `source`, is an advisor if `target` is one step away, or an elephant if
+    `target` is two steps away; the inner piece may block an elephant's eye.
     """
     ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
     if ranks == 1 and files == 1:
@@ -58,8 +55,7 @@ def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
 def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which a piece on `source` attacks `target`.
 
-    If `source` is NOWHERE, the inner piece itself is the attacker. The piece belongs to `side`;
-    `kind` is its type, ADVISOR for an advisor or elephant.
+    If `source` is NOWHERE, the inner piece itself is the attacker.
     """
     if source == NOWHERE:
         return inner_attackers(kind, side, target, occ_lo, occ_hi)
@@ -94,9 +90,9 @@ def _columns_without_king(side, frame):
 
 @part
 def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame):
-    """Return the squares of the inner piece for which one piece of `side` attacks an enemy piece.
+    """Return the squares of the inner piece for which a piece attacks an enemy piece that counts.
 
-    The enemy pieces that count are those of `attacked_row`.
+    `attacked_row` defines the enemy pieces that count.
 
     source : int64, square of the attacking piece; NOWHERE for the inner piece
     """
@@ -140,9 +136,9 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 def attacked_row(lead, mid, side, chase_rules, frame):
     """Return the positions of a row, as two words, in which `side` attacks an enemy piece.
 
-    The king and pawns of `side` do not count as attackers. Enemy pieces that do not count as
-    attacked: the king; men that cannot be victims under the rules (`may_be_victim`); an inner pawn
-    on its own half of the board, unless the rules have `PAWNS_AT_HOME`.
+    The king and pawns of `side` do not count as attackers. Not counted as attacked are the king,
+    men that cannot be victims under the rules (`may_be_victim`), and an inner pawn on its own half
+    of the board, unless the rules have `PAWNS_AT_HOME`.
     """
     occ_lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
     occ_hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]

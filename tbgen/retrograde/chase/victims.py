@@ -2,11 +2,9 @@
 """Common victims of a loss candidate: pieces chased by every move that does not lose.
 
 A *loss candidate* is a position with the offender to move that may belong to a perpetual chase. It
-is kept if some move does not lose, and all such moves chase one and the same piece. To chase is to
-attack *anew*: the attack did not exist before the move. The referee's predicates
-(`tbgen.rules.chases`) test this on whole boards, move by move. Nearly all candidates that the
-sweeps after `sieve.py` leave are removed here.
-Parameters of kernels: `tbgen.retrograde.chase`.
+is kept if it has a common victim; nearly all are removed. To chase is to attack *anew*: the attack
+did not exist before the move. The referee's predicates (`tbgen.rules.chases`) test this on whole
+boards. Parameters of kernels: `tbgen.retrograde.chase`.
 """
 
 from __future__ import annotations
@@ -44,10 +42,10 @@ class ChaseSetting(NamedTuple):
 
 @part
 def is_won(row, square, setting):
-    """Return whether the winner, to move, has won the position (row, square): it is not in `unwon`.
+    """Return whether the position (row, square), the winner to move, is not in `unwon`.
 
-    Also True for illegal positions, so that an illegal move of the offender is no escape; and for
-    positions that the winner has lost, but no move of a loss candidate leads to one.
+    Also True for illegal positions, so that an illegal move of the offender is no escape. No move
+    of a loss candidate leads to a position that the winner has lost.
     """
     return not has(setting.unwon[row, 0], setting.unwon[row, 1], square)
 
@@ -74,10 +72,7 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
 
 @part
 def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_rules):
-    """Return the squares among (lo, hi) whose piece a move (`source` to `target`) attacks anew.
-
-    The result is two words. Other parameters are those of `new_attackers`.
-    """
+    """Return the squares among (lo, hi) whose piece a move (`source` to `target`) attacks anew."""
     side = piece_side(after[target])
     found_lo, found_hi = EMPTY, EMPTY
     for v in range(codes.size):
@@ -100,9 +95,8 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 def _chased_by(source, target, lo, hi, setting, boards):
     """Return the squares among (lo, hi) whose piece the offender's quiet move chases.
 
-    The move is from `source` to `target` in the position of `boards`; `boards.after`, a copy of
-    `boards.board`, is restored. Checks need no test: a check that does not lose is an escape in
-    this search, and positions with an escape are no loss candidates.
+    `boards.after`, a copy of `boards.board`, is restored. Checks need no test: a check that does
+    not lose is an escape in this search.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
@@ -117,8 +111,7 @@ def _chased_by(source, target, lo, hi, setting, boards):
 def common_victims(row, square, setting, boards):
     """Return the squares of the common victims: pieces chased by every move that does not lose.
 
-    The offender is to move. The set, two words, is empty if there is no such piece, or if every
-    move loses. Captures are not tested: those of a loss candidate lose.
+    The set is empty if every move loses. Captures are not tested: those of a loss candidate lose.
     """
     converter = setting.converter
     frame, mids = converter.frame, converter.frame.mids
@@ -129,8 +122,7 @@ def common_victims(row, square, setting, boards):
     copy(board, after)
     lo, hi = FULL, FULL
     chases = 0
-    # Moves of the defenders come first. They seldom chase, so one of them removes most candidates;
-    # and the frame has the leads that they lead to.
+    # Moves of the defenders come first: they seldom chase, so one of them removes most candidates.
     for m in range(frame.move_start[offender, lead], frame.move_start[offender, lead + 1]):
         to_row, to_square = np.int64(frame.lead_after[m]) * mids, np.int64(square)
         if frame.lead_moves[m, MIRRORED]:
@@ -170,8 +162,8 @@ def common_victims(row, square, setting, boards):
 def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
     """Remove from a frontier the positions without a common victim; list the canonical ones left.
 
-    Returns the number of canonical positions left. It may exceed `room`, the length of the lists,
-    which then are incomplete. With `room` 0, nothing is counted, and 0 is returned.
+    Returns the number of canonical positions left, which may exceed `room`, the length of the
+    lists; 0 if `room` is 0.
 
     losses : Frontier of the offender, inout
     keys : int64 (room,), out; the positions of the list
@@ -203,7 +195,7 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
 def keep_with_victim(
     losses: Frontier, capacity: int, setting: ChaseSetting, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Keep the loss candidates with a *common victim*, chased by every move that does not lose.
+    """Keep the loss candidates with a common victim.
 
     losses : Frontier of the offender, inout; positions without a common victim are removed. All
         captures in them must lose
