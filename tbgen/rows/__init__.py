@@ -19,9 +19,8 @@ This package is independent of codes, tables and repetition.
                  square; its number is lead * mids + mid
     set          positions with one side to move: uint64 (rows, 2)
     slot         place of a position in the index: its row and the square of its inner piece, also
-                 as one number, row * 90 + square. (In files each row has slots only for squares
-                 where the inner piece may stand.) A position can have several slots, by identical
-                 pieces or mirror images; one of them, the *canonical* slot, counts
+                 as one number, row * 90 + square. Identical pieces and mirror images give a
+                 position several slots; one of them, the *canonical* slot, counts
     frontier     sparse set, usually the positions that the last sweep found (`sets.Frontier`)
     escape       a move by which a side avoids a loss, or the position after this move
     chunk        consecutive leads whose positions are recorded together (`workers.Chunks`)
@@ -43,9 +42,7 @@ Parameters of kernels, unless a kernel says otherwise:
     result : Rows, inout
     use_escape : bool, `escape` is used
     escape : Frontier of the opponent without lists, in; positions with a quiet move into it are
-        excluded. If predecessors of `front` are searched, the caller ensures that each position of
-        `within` has a quiet move into `escape` or `front`, or, with `add_found` (`sweep`), is on
-        `found`
+        excluded. `Sweeper.predecessors` (`sweep`) states the precondition
     data : uint8 (n,), in; a record
     at : int64, byte offset in a record
     filtered : bool, `within` is used

@@ -6,14 +6,13 @@
     lo   bit 63       OFF_BOARD: in place of a square, if the index has no inner piece
 
 The positions of one *row* of the index differ only in the square of one attacker, the *inner
-piece*. A set of them is such a pair, too: one bit for each square. An index without an inner piece
-has one position in each row, with the bit OFF_BOARD. This is the index of a material without
-attackers, or of the positions after the capture of the inner piece (`Layout.views`). Other bits
-have no meaning; complements (`FULL`, `attack_stands`) have them set.
+piece*, so a pair of words is also a set of them. An index without an inner piece has one position
+in each row, with the bit OFF_BOARD: the index of a material without attackers, or of the positions
+after the capture of the inner piece (`Layout.views`). Other bits have no meaning, and are set in
+complements (`FULL`, `attack_stands`).
 
-All functions are independent of the index. A set of squares is returned as two words (lo, hi),
-unless the docstring says *in one word*: then the function works on either word alone. Parameters:
-`tbgen.rows`.
+Functions return a set of squares as two words (lo, hi). Those whose docstring says *in one word*
+work on either word alone. Parameters: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ ROOK, KNIGHT, CANNON, PAWN = (int(kind) for kind in PieceType if kind.is_attacke
 
 
 def _file_mask(*files: int) -> np.uint64:
-    """Return all squares of some files in one word, which serves both halves of the board."""
+    """Return all squares of some files, in one word."""
     return U64(sum(1 << (9 * rank + file) for rank in range(5) for file in files))
 
 
@@ -66,7 +65,7 @@ KNIGHT_TARGETS = np.full((SQUARES, 8), -1, np.int8)
 """int8 (90, 8): the target squares of a knight on each square, -1 off the board."""
 KNIGHT_LEGS = np.full((SQUARES, 8), -1, np.int8)
 """int8 (90, 8): the leg, which must be empty, of each jump from a square to its `KNIGHT_TARGETS`;
-it is next to the square. -1 for a target off the board.
+-1 for a target off the board.
 """
 LEG_BETWEEN = np.full((SQUARES, SQUARES), -1, np.int8)
 """int8 (90, 90): the leg of the jump from one square to another, -1 if there is no such jump."""
@@ -121,10 +120,10 @@ KNIGHT_LEGS_BACK = np.where(
     KNIGHT_TARGETS < 0, -1, LEG_BETWEEN[KNIGHT_TARGETS, np.arange(SQUARES)[:, None]]
 ).astype(np.int8)
 """int8 (90, 8): the leg, which must be empty, of each jump to a square from its `KNIGHT_TARGETS`;
-it is next to the target, where the jump begins. -1 for a target off the board.
+-1 for a target off the board.
 """
 NOWHERE = SQUARES
-"""Number used in place of a square for "no square": `BIT[NOWHERE]` is the empty set."""
+"""Number in place of a square for "no square": `BIT[NOWHERE]` is the empty set."""
 BIT = np.array([*(square_set([s]) for s in range(SQUARES)), (0, 0)], np.uint64)
 """uint64 (91, 2): the set of one square, and the empty set for NOWHERE."""
 AREA = np.array([[square_set(area(side, kind)) for kind in PieceType] for side in Side], np.uint64)
@@ -175,13 +174,13 @@ def has(lo, hi, square):
 
 @part
 def up(lo, hi):
-    """Return a set moved one rank up, away from Red; squares beyond the last rank are dropped."""
+    """Return a set moved one rank up, away from Red; squares beyond the board are dropped."""
     return (lo << _9) & WORD, ((hi << _9) & WORD) | (lo >> _36)
 
 
 @part
 def down(lo, hi):
-    """Return a set moved one rank down, towards Red; squares beyond the first rank are dropped."""
+    """Return a set moved one rank down, towards Red; squares beyond the board are dropped."""
     return (lo >> _9) | ((hi & FIRST_RANK) << _36), hi >> _9
 
 
@@ -267,9 +266,9 @@ def slides_along_files(lo, hi, free_lo, free_hi):
 
 @part
 def slides(lo, hi, free_lo, free_hi):
-    """Return the free squares from which a rook, or a cannon without capturing, enters a set.
+    """Return the free squares from which a rook or cannon makes a quiet move into a set.
 
-    All squares between must be free. Slides from the set reach the same free squares.
+    Quiet moves from the set reach the same squares.
     """
     out_lo, out_hi = slides_along_files(lo, hi, free_lo, free_hi)
     return out_lo | slides_along_ranks(lo, free_lo), out_hi | slides_along_ranks(hi, free_hi)
@@ -277,10 +276,7 @@ def slides(lo, hi, free_lo, free_hi):
 
 @part
 def jumps_into(lo, hi, free_lo, free_hi):
-    """Return the free squares from which a knight jumps into a set.
-
-    The leg of a jump, the square that may block it, is next to the square where the jump begins.
-    """
+    """Return the free squares from which a knight jumps into a set; legs must be free, too."""
     # Jumps of two ranks and one file; the leg is on the rank between, on the file of the start.
     side_lo, side_hi = _sideways(lo), _sideways(hi)
     a_lo, a_hi = down(side_lo, side_hi)
@@ -306,10 +302,7 @@ def jumps_into(lo, hi, free_lo, free_hi):
 
 @part
 def pawn_steps_into(lo, hi, free_lo, free_hi, side):
-    """Return the free squares from which a pawn of `side` steps into a set.
-
-    Sideways steps exist only beyond the river.
-    """
+    """Return the free squares from which a pawn of `side` steps into a set."""
     if side == 0:
         a_lo, a_hi = down(lo, hi)
         a_hi |= _sideways(hi)
@@ -333,9 +326,9 @@ def inner_sources(kind, side, lo, hi, free_lo, free_hi):
 def attack_stands(kind, side, source, target, occ_lo, occ_hi):
     """Return the squares of the inner piece for which another piece on `source` attacks `target`.
 
-    The inner piece may block the attack, or be the screen of a cannon. If it can do neither, the
-    set has all squares or none. Occupied squares and meaningless bits may be in the set; the caller
-    removes them. The bit OFF_BOARD is set if the attack exists without an inner piece.
+    The inner piece may block the attack, or be the screen of a cannon. Occupied squares and
+    meaningless bits may be in the set; the caller removes them. The bit OFF_BOARD is set if the
+    attack exists without an inner piece.
     """
     if kind == ROOK or kind == CANNON:
         if not ALIGNED[source, target]:
@@ -384,10 +377,9 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares that a piece on `square` attacks, or from which it is attacked.
+    """Return the empty squares of attacks from `square`, or on `square`, by `kind` and `side`.
 
-    `legs` and `pawns` determine whether attacks from `square` are found, or attacks on `square` by
-    a piece of this kind and side. For a rook or cannon both are the same.
+    For a rook or cannon both are the same.
 
     legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from `square`, `KNIGHT_LEGS_BACK` for attacks
         on `square`

@@ -72,8 +72,7 @@ def set_up(row, square, converter, squares, board):
 def slot_of(squares, converter):
     """Return row and inner square of the canonical slot of the placement `squares`.
 
-    A placement and its mirror image have the same canonical slot. Its pieces stand as in one of the
-    two; `is_mirrored` tests in which.
+    The slot may be that of the mirror image (`is_mirrored`).
     """
     slot = slot_of_squares(squares, converter.descriptor)
     size = converter.inner_squares.size
@@ -82,9 +81,7 @@ def slot_of(squares, converter):
 
 @part
 def is_mirrored(row, square, squares, converter, scratch, scratch_board):
-    """Return whether a slot stands for the mirror image of the placement `squares`.
-
-    False if the slot has the placement itself, also if that is its own mirror image.
+    """Return whether a slot has the mirror image of the placement `squares`, and not `squares`.
 
     row, square : int64, a slot that `slot_of` has returned for `squares`
     scratch : int64 (pieces,), out; squares of the pieces in the slot's placement

@@ -8,10 +8,10 @@
            man, `groups` the groups of identical men, `mid_companions` and `extend` the moves to
            other mids
 
-A mid is a number with one digit for each group: the rank (number) of the placement of its men. A
-man's move changes this digit; `with_rank_zero` sets it to zero. The man's *companions* are the
-other men of its group. `extend` has a row for each placement of companions, with the new digit for
-each square to which the man may move. `mid_companions` has the number of this row.
+A mid is a number with one digit for each group: the *rank* (number) of the placement of its men. A
+man's move changes this digit. The *companions* of a man are the other men of its group. `extend`
+has a row for each placement of companions, with the digit for each square of the man;
+`mid_companions` has the number of this row.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 
 STRIDE = SQUARES
-"""Slots of a row of a plane in memory: one for each of the ninety squares of the inner piece, even
-if it cannot stand there. Without an inner piece, there is one slot per row.
+"""Slots of a row of a plane in memory: one for each square of the inner piece, even where it cannot
+stand. Without an inner piece, a row has one slot.
 """
 
 
@@ -43,7 +43,7 @@ class Frame(NamedTuple):
     mids: int
     inner_kind: int
     inner_side: int
-    """`PieceType` and side of the inner piece, -1 if there is none."""
+    """Side of the inner piece, and as `inner_kind` its `PieceType`; both -1 if there is none."""
     red_defenders: int
     """Number of Red's defenders."""
     twin: int
@@ -64,17 +64,17 @@ class Frame(NamedTuple):
     """
     lead_after: NDArray[np.int32]
     """int32 (moves,): the lead that each move of a king, advisor or elephant leads to. Attackers
-    are not considered: an attacker may stand on the target, or in an elephant's eye.
+    are not considered.
     """
     lead_moves: NDArray[np.int8]
     """int8 (moves, 4): the columns `MIRRORED`, `EYE`, `TARGET` and `SOURCE` of these moves."""
     mid_squares: NDArray[np.int8]
     """int8 (M, N): the square of each man; ascending within a group."""
     mid_companions: NDArray[np.int32]
-    """int32 (M, N): the row of `extend` of each man's companions, the other men of its group."""
+    """int32 (M, N): the row of `extend` of each man's companions."""
     mid_taken: NDArray[np.uint64]
-    """uint64 (M, 2): the occupied squares of each mid; all ones if men overlap, so that one test
-    against the (never empty) lead finds both kinds of overlap."""
+    """uint64 (M, 2): the occupied squares of each mid; all ones if two men share a square, so that
+    the mid overlaps with every lead."""
     mid_mirror: NDArray[np.int32]
     """int32 (M,): the mirror image of each mid."""
     men: NDArray[np.int64]
@@ -103,21 +103,17 @@ these rows.
 """
 MIRRORED, EYE, TARGET, SOURCE = range(4)
 """Columns of `Frame.lead_moves`. MIRRORED: 1 if the placement after the move is the mirror image of
-the lead `lead_after`, so that mid and inner square are to be mirrored, too. EYE: the square that
-must be free for an elephant's move, NOWHERE for other pieces. TARGET, SOURCE: squares of the move,
-not mirrored.
+the lead `lead_after`. EYE: the square that must be free for an elephant's move, NOWHERE for other
+pieces. TARGET, SOURCE: squares of the move, not mirrored.
 """
 
 
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the moves of one side's king, advisors and elephants, by placement.
 
-    Moves that these pieces block are left out; no other pieces are considered. Others may occupy an
-    elephant's *eye*, the square that it passes, so the eye is returned.
-
-    Returns two int64 arrays: the start of each placement's moves, (placements + 1,), and the moves,
-    (n, 4): rank of the placement after the move, eye (NOWHERE if the piece is no elephant), target,
-    source.
+    Only these pieces block moves. Returns two int64 arrays: the start of each placement's moves,
+    (placements + 1,), and the moves, (n, 4): rank of the placement after the move, and the columns
+    `EYE`, `TARGET` and `SOURCE` of `Frame.lead_moves`.
     """
     starts, after, extra = [0], [], []
     targets = [0] * MAX_MOVES
@@ -202,8 +198,7 @@ def _men(
 def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
     """Return the arrays of a layout.
 
-    with_moves : fill the arrays of the defenders' moves; they are not needed for tables that are
-        only read
+    with_moves : fill the arrays of the defenders' moves, which are not needed to read tables
     """
     leads, ranks = layout.leads, layout.lead_ranks
     lead_squares = np.concatenate(
@@ -245,7 +240,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
 
 @part
 def rank_of(mid, man, frame):
-    """Return the rank of the placement of a man's group in a mid: the group's digit of the mid."""
+    """Return the rank of the placement of a man's group in a mid."""
     return np.int64(frame.extend[frame.mid_companions[mid, man], frame.mid_squares[mid, man]])
 
 
@@ -262,10 +257,9 @@ def with_rank_zero(mid, man, frame):
 def canonical(lead, mid, square, frame):
     """Return the mid and the inner square of the canonical slot of a position; its lead is `lead`.
 
-    A position may have several slots, of which one counts (`tbgen.indexing.layout`). If the inner
-    piece has twins (same side and kind), the canonical slot has as its inner piece the one of them
-    on the largest square. On a lead that is its own mirror image, the canonical slot is the smaller
-    one of this slot and that of the mirror image: that with the smaller mid, then inner square.
+    Of the inner piece and its twins (same side and kind), the one on the largest square is the
+    inner piece of the canonical slot. On a lead that is its own mirror image, the slots of position
+    and mirror image are compared by mid, then by inner square; the smaller one is canonical.
     """
     mid_a, square_a = _largest_as_inner(mid, square, frame)
     if not frame.self_mirrored[lead]:
@@ -279,20 +273,16 @@ def canonical(lead, mid, square, frame):
 
 @part
 def is_canonical(lead, mid, square, frame):
-    """Return whether a slot is the one that `canonical` returns for its position.
-
-    Its pieces must be on different squares; this is not tested.
-    """
+    """Return whether a slot is canonical; its pieces must be on different squares."""
     slot_mid, slot_square = canonical(lead, mid, square, frame)
     return slot_mid == mid and slot_square == square
 
 
 @part
 def _largest_as_inner(mid, square, frame):
-    """Return mid and inner square of the slot whose inner piece is the twin on the largest square.
+    """Exchange the inner piece and its twin on the largest square, if that square is larger.
 
-    If a twin is on a larger square than the inner piece, the twin on the largest square and the
-    inner piece are exchanged; else mid and square are returned unchanged.
+    Returns the mid and the inner square afterwards.
     """
     twin = frame.twin
     if twin < 0:

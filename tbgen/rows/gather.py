@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Predecessors by quiet moves for a whole lead: row algebra along lines of the board.
 
-A lead is a placement of the defenders; its rows are numbered by *mid*, the placement of the other
-pieces except the inner piece (`tbgen.rows`). All slides along a line of the board are found by one
-scan with a running union. This pays if many rows of a lead are on the frontier; otherwise
-`moves.py` goes from row to row. The functions add the predecessors that they find to `reached`.
-Illegal positions may be among them, also with two pieces on one square; the sweep removes them
-(`within`). `taken_lo`, `taken_hi` are the squares of the lead's defenders. Other parameters:
-`tbgen.rows`.
+A lead is a placement of the defenders; its rows are numbered by *mid*, the placement of the *men*,
+all attackers except the inner piece. One scan with a running union finds all slides along a line of
+the board. This pays if many rows of a lead are on the frontier; otherwise `moves.py` is used.
+
+The functions add the predecessors that they find to `reached`. Some may be illegal, or have two
+pieces on one square; the sweep removes them (`within`). `taken_lo`, `taken_hi` are the squares of
+the lead's defenders. Other parameters: `tbgen.rows`.
 
 Rows are read as flat arrays of words, two for each row: the compiler does not vectorise loops over
 arrays with a second dimension.
@@ -45,8 +45,8 @@ STEP, RANK = 2, 22
 a margin of two, in which steps over either edge end.
 """
 FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
-"""Layout of a board of rows, in words: start and end of its ten ranks, and its total length with
-margins of two ranks at both ends.
+"""Start and end of the ten ranks on a board of rows, and its length, all in words. It has margins
+of two ranks at both ends.
 """
 WORD_OF_SQUARE = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
@@ -62,10 +62,9 @@ _LINES = np.array(
 )
 """int64 (38, 3): first square, step and number of steps along each file and rank, both ways."""
 FREE, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
-"""Offsets of four more boards in a buffer, after the board of the frontier's rows. Each has two
-words for each square of the moving piece. FREE: the free squares of the inner piece while the
-moving piece is on this square. OUT: the results. UP, DOWN: the running unions up and down the
-files.
+"""Offsets of four boards in a buffer, after the board of the frontier's rows. FREE: the free
+squares of the inner piece, by square of the moving piece. OUT: the predecessors found. UP, DOWN:
+the running unions up and down the files.
 """
 BOARD_WORDS = 5 * _WORDS
 """Number of words in a buffer of five boards; it starts as zeros, and its margins stay zero."""
@@ -75,7 +74,7 @@ BOARD_WORDS = 5 * _WORDS
 def gather_dense(lead, side, front, reached, scratch, frame):
     """Add to `reached` the positions of one lead with a quiet move of `side` into `front`.
 
-    `front` needs no lists, only counts that are not 0 in leads with positions.
+    The lists of `front` are not read; its counts must not be 0 in leads with positions.
     """
     mids = frame.mids
     taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
@@ -162,10 +161,9 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
 def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Add predecessors by moves of a group of identical men, for all rows of one lead.
 
-    One man moves. The loops run over the placements of the rest of its group and of the groups of
-    larger stride. For each of them, `scratch.mid_of` maps the man's square to a mid: the first of
-    `stride` adjacent mids, which differ in the groups of smaller stride. With a stride of 1,
-    `_gather_single` does all the work.
+    One man moves. The loops run over the placements of the other men of its group and of the groups
+    of larger stride. For each of them, `scratch.mid_of` maps the man's square to the first of
+    `stride` adjacent mids, which differ in the groups of smaller stride.
 
     g : int64, number of the group in `Frame.groups`
     """
@@ -210,10 +208,9 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 def _gather_lines(first, stride, front, reached, scratch):
     """Add predecessors by a rook or cannon of a group with stride above 1, scanning all lines.
 
-    Each rank and file is scanned in both directions. The running union contains the frontier
-    positions with the piece on a square passed so far. A position leaves the union at the first
-    square that the inner piece or another piece occupies. `_gather_group` has filled
-    `scratch.mid_of` and `scratch.on_front` for this man.
+    The running union contains the frontier positions with the man on a square passed so far. A
+    position leaves the union at the first square that another piece occupies. `scratch.mid_of` and
+    `scratch.on_front` are those of this man.
     """
     mid_of, on_front = scratch.mid_of, scratch.on_front
     line, inner_free = scratch.line.reshape(-1), scratch.inner_free.reshape(-1)
@@ -243,11 +240,10 @@ def _gather_lines(first, stride, front, reached, scratch):
 def _gather_single(kind, base, companions, first, side, front, reached, scratch, frame):
     """Add predecessors by moves of a man of a group with stride 1: each square is one row.
 
-    The rows for all squares of the man are copied into a board with an empty margin (`STEP`), and
-    the free squares of the inner piece into the board FREE. Every step is then a constant offset,
-    and a step off the board finds nothing. So loops over all squares need no branch.
+    The rows for all squares of the man are copied into a board of rows (`STEP`). Every step is then
+    a constant offset, and a step off the board finds nothing, so the loops need no branch.
 
-    base : int64, the mid with the group's placement of rank 0, other men on their squares
+    base : int64, the mid with the group's placement of rank 0, the men of other groups in place
     companions : int64, row of `Frame.extend` for the other men of the group
     """
     mid_of, board = scratch.mid_of, scratch.board
@@ -285,11 +281,7 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
 
 @part
 def _slide_on_board(buffer):
-    """Write predecessors by slides to the board OUT of a buffer, from its first board.
-
-    The first board has the frontier's rows. Running unions go along each rank, and along all files
-    at once.
-    """
+    """Write predecessors of the frontier's rows, the first board, by slides to the board OUT."""
     lo, hi = EMPTY, EMPTY
     for i in range(FIRST, LAST, STEP):
         lo = (lo | buffer[i]) & buffer[FREE + i]
@@ -316,11 +308,7 @@ def _slide_on_board(buffer):
 
 @part
 def _jump_on_board(buffer):
-    """Write predecessors by a knight's jumps to the board OUT, from the first board.
-
-    The first board has the rows of the frontier. The leg, next to the square where a jump begins,
-    must be empty (board FREE).
-    """
+    """Write predecessors of the frontier's rows, the first board, by jumps to the board OUT."""
     for i in range(FIRST, LAST):
         buffer[OUT + i] = (
             (buffer[i + 2 * RANK - STEP] | buffer[i + 2 * RANK + STEP]) & buffer[FREE + i + RANK]
@@ -332,11 +320,7 @@ def _jump_on_board(buffer):
 
 @part
 def _step_on_board(side, buffer):
-    """Write predecessors by a pawn's steps to the board OUT, from the first board.
-
-    The first board has the rows of the frontier. Pawns step forwards, beyond the river also
-    sideways.
-    """
+    """Write predecessors of the frontier's rows, the first board, by steps to the board OUT."""
     forwards = RANK if side == 0 else -RANK
     river = (FIRST + LAST) // 2
     for i in range(FIRST, LAST):
@@ -349,7 +333,7 @@ def _step_on_board(side, buffer):
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Add predecessors by knight jumps or pawn steps of a man of a group with stride above 1.
 
-    `_gather_group` has filled `scratch.mid_of` and `scratch.on_front` for this man.
+    `scratch.mid_of` and `scratch.on_front` are those of this man.
     """
     mid_of, on_front, taken = scratch.mid_of, scratch.on_front, frame.mid_taken.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)

@@ -5,12 +5,9 @@
     without_escape   positions of one row without a move into a set
 
 A row has the positions that differ only in the square of the *inner piece*. The other attackers are
-the *men*; their placement is the *mid*, that of the defenders the *lead* (`tbgen.rows`). The two
-functions do not share loops, since `without_escape` is fast by stopping as soon as no position is
-left. `gather.py` gathers whole leads. Parameters: `tbgen.rows`.
-
-Illegal positions may be among those found, also with two pieces on one square; the sweep removes
-them. `taken_lo`, `taken_hi` are the squares that the defenders and men of a row occupy.
+the *men*; their placement is the *mid*, that of the defenders the *lead*. `gather.py` gathers whole
+leads. Some positions found may be illegal, or have two pieces on one square; the sweep removes
+them. `taken_lo`, `taken_hi` are the squares of defenders and men. Other parameters: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -45,8 +42,7 @@ def add(reached, touched, count, mid, lo, hi):
 
     A row that was empty is listed in `touched`, unless (lo, hi) is empty, too.
     """
-    # No branch, which would be unpredictable: the entry after the list is always written,
-    # and counts only if the row is new.
+    # No branch, which would be unpredictable: the entry after the list is always written.
     touched[count] = mid
     count += ((reached[mid, 0] | reached[mid, 1]) == EMPTY) & ((lo | hi) != EMPTY)
     reached[mid, 0] |= lo
@@ -58,8 +54,8 @@ def add(reached, touched, count, mid, lo, hi):
 def gather_sparse(lead, side, front, count, scratch, frame):
     """Add to `scratch.reached` the positions of one lead with a quiet move into `front`.
 
-    `front` must have lists for this lead and for those that its moves lead to. Returns the number
-    of rows listed in `scratch.touched`, the first `count` of which are listed already.
+    `front` must have lists for this lead and for those that its moves lead to. Returns the new
+    length of `scratch.touched`.
     """
     mids = frame.mids
     reached, touched = scratch.reached, scratch.touched
@@ -117,8 +113,7 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
                 source = np.int64(RAY[square, direction, k])
                 if source < 0 or has(taken_lo, taken_hi, source):
                     break
-                # An inner piece on `source` blocks moves from the squares behind it, so these
-                # positions are removed after this source.
+                # An inner piece on `source` blocks moves from the squares behind it.
                 after = rest + frame.extend[companions, source] * stride
                 count = add(reached, touched, count, after, lo, hi)
                 lo &= ~BIT[source, 0]
@@ -144,8 +139,6 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
 @part
 def without_escape(lead, mid, side, lo, hi, escape, frame):
     """Return those of the positions (lo, hi) of a row that have no quiet move into `escape`.
-
-    Stops as soon as no position is left: most rows need only a few moves.
 
     escape : uint64 (rows, 2), a set of the other side
     """

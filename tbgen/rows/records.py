@@ -11,9 +11,7 @@
 
     `StoredRecords`   records of some chunks, the long ones compressed
 
-`sets.py` adds records to sets and removes them. Records with codes are in
-`tbgen.retrograde.journal`. `tbgen.rows` defines leads, rows, the two words of a row, and the
-parameters of kernels.
+`tbgen.rows` defines leads, rows, the two words of a row, and the parameters of kernels.
 """
 
 from __future__ import annotations
@@ -41,18 +39,18 @@ _DENSE_FROM = 13
 """Number of squares of a row from which two words (with DENSE) take no more bytes than squares."""
 
 _WORTH_PACKING = 256
-"""Bytes from which a record is compressed; shorter ones hardly shrink."""
+"""Bytes from which a record is compressed."""
 
 Bytes = NDArray[np.uint8]
 """uint8 (n,): a record, or a buffer for records."""
 
 
 class Records(ABC):
-    """Set of recorded positions, by chunk of leads, so that threads can divide the chunks.
+    """Set of recorded positions, by chunk of leads.
 
-    `len(records)` is the number of chunks listed: all that have positions of the set, and possibly
-    others. `records[first:last]` iterates over a slice of this list. It yields pairs: the number of
-    a chunk, and the list of its records, decompressed.
+    `len(records)` is the number of chunks listed: all that have positions, and possibly others.
+    `records[first:last]` yields, for a slice of this list, the number of each chunk and its records
+    (`list[Bytes]`), decompressed.
     """
 
     _chunks: Collection[int]
@@ -72,9 +70,9 @@ class Records(ABC):
 
 @part
 def write_row(out, at, gap, lo, hi):
-    """Write a row with positions (lo, hi), not empty, at offset `at`; return the offset after it.
+    """Write a row that is not empty at offset `at`; return the offset after it.
 
-    gap : int64, row number minus that of the previous row, or of the chunk's first row
+    gap : int64, as in the module docstring
     """
     rest = (gap << 1) ^ (gap >> 63)
     while rest >= 128:
@@ -135,7 +133,7 @@ def read_row(data, at):
 
 @borrowing_kernel
 def k_record_lists(slots, starts, out, ends):
-    """Write a record of each list of positions to `out`, one after the other.
+    """Write a record of each list of positions to `out`.
 
     slots : uint32 (n,), in; the lists, row * 90 + square, with rows counted from the chunk's first
         one; each list is ascending and not empty
@@ -165,8 +163,7 @@ def k_record_lists(slots, starts, out, ends):
 def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
     """Record the positions of a set in the chunks [chunk_0, chunk_1), one record for each chunk.
 
-    A chunk has `size` leads; without positions, its record is empty. The records are written to
-    `out`, one after the other, and the end of each one's bytes to `ends[chunk]`.
+    The record of a chunk without positions is empty.
     """
     at = 0
     for chunk in range(chunk_0, chunk_1):
@@ -201,8 +198,7 @@ def split_records(
 ) -> Iterator[tuple[int, Bytes]]:
     """Yield the number and the record of each chunk in [first, last) that has positions.
 
-    out, ends : buffer and end offsets that a kernel like `k_record` has written; the records that
-        are yielded are views of `out`
+    out, ends : as `k_record` writes them; the records yielded are views of `out`
     """
     start = 0
     for chunk in range(first, last):
@@ -213,7 +209,7 @@ def split_records(
 
 
 class StoredRecords(Records):
-    """Records in a `Storage`; the long ones compressed, and decompressed chunk by chunk."""
+    """Records in a `Storage`, the long ones compressed."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

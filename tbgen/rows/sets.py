@@ -4,13 +4,11 @@
     Rows        all rows of the index, two words each
     Frontier    a set that is often sparse: rows, and for each lead a list of its nonempty rows
     Records     compressed set without random access: `records.py`
+    Sets        operations on all of these, by threads
 
-    `Sets`      operations on sets, over all leads, by threads
-
-A row has the positions that differ only in the square of the inner piece (`tbgen.rows`). Row number
-lead * mids + mid belongs to one *lead* (placement of the defenders) and *mid* (placement of the
-other attackers). Each lead is written by one thread, so that results do not depend on the order of
-threads. `sweep.py` computes predecessors. Parameters of kernels: `tbgen.rows`.
+Row lead * mids + mid has the positions of one *lead* (placement of the defenders) and one *mid*
+(placement of the attackers except the inner piece). One thread writes each lead, so results do not
+depend on the order of threads. Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -39,23 +37,21 @@ Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
 _SMALL_FRONTIER, _MODEST_FRONTIER = 2000, 100_000
-"""Numbers of rows on a frontier below which the leads are divided into one range, or `FEW_RANGES`:
-each range is one more call of a kernel, and a call takes 20 microseconds.
+"""Rows on a frontier below which the leads are divided into one range, or into `FEW_RANGES`. Each
+range is a call of a kernel, which takes 20 microseconds.
 """
 
 _LIST_DIVISOR = 16
-"""A lead's list has room for the lead's number of rows divided by this. If more are in use, all
-rows of the lead are read.
-"""
+"""A lead's list has room for mids / `_LIST_DIVISOR` rows."""
 
 
 @by_pointer
 class Frontier(NamedTuple):
     """Sparse set of positions: rows, and for each lead a list of the nonempty ones.
 
-    Positions may be removed from `rows` alone, so a listed row can be empty. A row that becomes
-    nonempty must be listed (`put_row`), even if it is listed already and was emptied. Kernels that
-    count positions must not get a frontier that lists a row twice.
+    Positions may be removed from `rows` alone, so a listed row can be empty. `put_row` lists each
+    row that becomes nonempty, even if it was listed before and then emptied. Kernels that count
+    positions must not get a frontier that lists a row twice.
     """
 
     rows: Rows
@@ -99,9 +95,9 @@ def rows_in_use(lead, front, mids):
 
 @part
 def mid_in_use(i, lead, front):
-    """Return the mid of one of the rows of a lead that `rows_in_use` counts.
+    """Return the mid of the i-th row of a lead that `rows_in_use` counts.
 
-    i : int64, number of the row among them, from 0 on
+    i : int64, from 0 on
     """
     if front.counts[lead] > front.limit:
         return np.int64(i)
@@ -110,10 +106,7 @@ def mid_in_use(i, lead, front):
 
 @part
 def put_row(lead, mid, lo, hi, front, mids):
-    """Write the two words of a row that is empty so far into a frontier, and list the row.
-
-    If the lead's list is full, the row is written and counted, but not listed.
-    """
+    """Write a row that is empty so far into a frontier; list it, if the lead's list has room."""
     first = lead * mids
     front.rows[first + mid, 0] = lo
     front.rows[first + mid, 1] = hi
@@ -157,7 +150,7 @@ def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
 
 @borrowing_kernel
 def _k_transfer(lead_0, lead_1, front, source, result, moved, mids):
-    """Remove the positions on `front` from `source`, and add them to `result`; count the rows.
+    """Remove the positions on `front` from `source`, and add them to `result`.
 
     source : Rows, inout
     moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows of `front` in range
@@ -192,7 +185,7 @@ def _k_join(lead_0, lead_1, front, found, mids):
 
 @borrowing_kernel
 def k_add(data, row_0, filtered, within, result):
-    """Add the positions of a record to `result`; if `filtered`, only those in `within`."""
+    """Add the positions of a record to the set `result`; if `filtered`, only those in `within`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -206,7 +199,7 @@ def k_add(data, row_0, filtered, within, result):
 
 @borrowing_kernel
 def k_remove(data, row_0, result):
-    """Remove the positions of a record from `result`."""
+    """Remove the positions of a record from the set `result`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -217,7 +210,7 @@ def k_remove(data, row_0, result):
 
 @borrowing_kernel
 def _k_put(data, row_0, filtered, within, found, mids):
-    """Add the positions of a record to `found`; if `filtered`, only those in `within`."""
+    """Add the positions of a record to the frontier; if `filtered`, only those in `within`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -257,10 +250,9 @@ def _k_count(lead_0, lead_1, members, counts, frame):
 
 
 class Sets:
-    """Operations on sets and frontiers of positions of one layout, over all leads, by threads.
+    """Operations on sets and frontiers of one layout, by threads.
 
-    An operation with a parameter `target` or `found` changes this set in place; `transfer` also
-    changes `source`. *To set* a frontier is to empty it and then to add positions.
+    `target` and `found` are changed in place; `transfer` also changes `source`.
     """
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
@@ -268,11 +260,11 @@ class Sets:
         self.workers = workers
         self.leads, self.mids = frame.leads, frame.mids
         self.chunks = Chunks.of(self.leads, self.mids)
-        # Most rows that one call records: those of a range of chunks or, on a small frontier, for
-        # which `ranges_for` returns fewer ranges, up to _MODEST_FRONTIER.
+        # Most rows that one call records: a range of chunks, or a frontier that `ranges_for`
+        # divides into fewer ranges.
         size = ROW_BYTES * max(self.chunks.range_rows, _MODEST_FRONTIER)
         self.record_buffers = [np.empty(size, np.uint8) for _ in range(workers.threads)]
-        """Buffer of each thread for the records of a range of chunks, or of a small frontier."""
+        """Buffer of each thread for the records of one call."""
 
     def empty(self) -> Rows:
         """Return a set without positions."""
@@ -337,9 +329,9 @@ class Sets:
         self.workers.run_kernel(self.leads, _k_clear, found, self.mids, ranges=ranges_for(found))
 
     def transfer(self, front: Frontier, source: Rows, target: Rows | None = None) -> bool:
-        """Remove the positions on `front` from `source`, and add them to `target` if it is given.
+        """Remove the positions of `front` from `source`, and add them to `target` if it is given.
 
-        Returns whether the frontier has any position.
+        Returns whether `front` has any position.
         """
         moved = np.zeros(self.leads, np.int64)
         added_to = front.rows if target is None else target
@@ -379,10 +371,7 @@ class Sets:
         self._each(records, put)
 
     def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
-        """Call `use(record, row_0)` for each record, by threads; `row_0` is its chunk's first row.
-
-        One thread takes all records of a chunk.
-        """
+        """Call `use(record, first row of its chunk)` for each record: one thread for each chunk."""
 
         def use_some(first: int, last: int, _: int) -> None:
             for chunk, of_chunk in records[first:last]:

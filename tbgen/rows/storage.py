@@ -1,8 +1,7 @@
 """Storage of large arrays: mapped pages in memory or, if memory is short, on disk.
 
-in memory    anonymous pages, which return to the system as soon as an array is freed. An
-             allocator would keep freed pages for the process. So the peak memory of a solver is
-             that of its largest phase
+in memory    anonymous pages, which return to the system as soon as an array is freed, so that the
+             peak memory of a solver is that of its largest phase
 on disk      pages of files without a name, one for each array, which vanish with the process.
              Between two ranges of leads, the pages are *released* if the process has exceeded its
              limit: the system reads them from the file when a kernel uses them again
@@ -143,7 +142,7 @@ class DiskStorage(Storage):
     def release_if_large(self) -> None:
         """Release the memory of all arrays in files if the process is larger than the ceiling.
 
-        Their contents stay in the files. Does nothing where the size of the process is unknown.
+        Does nothing where the size of the process is unknown.
         """
         if resident_bytes() > self._ceiling:
             with self._lock:

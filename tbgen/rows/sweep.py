@@ -1,26 +1,20 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Sweep: the predecessors of a frontier within a set, the operation that all phases use.
 
-A sweep goes one quiet move backwards. It finds the positions of one side that have a move into a
-*frontier*, usually the positions of the opponent that the last sweep found. It keeps those in a set
-`within` and, if a set of *escapes* is given, only those without a quiet move into that set. A third
-kind of sweep (`without_move_into`) has escapes, but no frontier:
+A sweep goes one quiet move backwards. The *frontier* is usually what the last sweep found for the
+opponent; *escapes* are positions that save the side to move. There are three kinds:
 
     found = within & predecessors(frontier)                          a good move exists
     found = within & predecessors(frontier) - predecessors(escape)   and no escape is left
     found = within - predecessors(escape)                            no escape is left
 
-The positions of each lead (placement of the defenders) are gathered from this lead and those that
-its moves lead to (*pull*). Each lead is written by one thread, so the result does not depend on the
-order of threads.
+The predecessors in a lead (placement of the defenders) are gathered from this lead and those that
+its moves lead to: from lists of rows if the frontier has few rows there (sparse, `moves.py`), or by
+scanning lines of the board (dense, `gather.py`). One thread writes each lead.
 
-If the frontier has few rows in these leads, the lead is gathered from lists of rows (sparse,
-`moves.py`), otherwise by scanning lines of the board (dense, `gather.py`).
-
-With escapes and a dense frontier, only the predecessors of the escapes are gathered. That suffices:
-phases remove from `within` what a sweep finds, so each position left there had an escape after the
-last sweep. If it has none now, its last escape has come to the frontier, so it is a predecessor of
-the frontier. Parameters of kernels: `tbgen.rows`.
+With escapes and a dense frontier, only the predecessors of the escapes are gathered. That suffices,
+since each position of `within` has a quiet move into `escape` or the frontier
+(`Sweeper.predecessors`). Parameters of kernels: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -41,8 +35,8 @@ from tbgen.rows.sets import Frontier, Rows, clear_lead, mid_in_use, put_row, ran
 from tbgen.rows.workers import RANGES, Workers
 
 DENSE_LEAD_DIVISOR = 6
-"""If more than 1 / `DENSE_LEAD_DIVISOR` of a lead's rows have positions to be tested, the lead is
-gathered as a whole: that is faster than testing the moves of each row.
+"""A lead is gathered as a whole, instead of testing the moves of each row, if more than 1 /
+`DENSE_LEAD_DIVISOR` of its rows have positions to be tested.
 """
 
 SPARSE_LEAD_DIVISOR = 8
@@ -70,8 +64,8 @@ class Scratch(NamedTuple):
     on_front: NDArray[np.bool_]
     """bool (90,): squares of the moving piece for which the frontier has positions."""
     touched: NDArray[np.int32]
-    """int32 (M + 1,): list of mids, among them all whose rows of `reached` are not zero. The last
-    element is for a write that does not count.
+    """int32 (M + 1,): list of mids, among them all whose rows of `reached` are not zero. `add` may
+    write one element past the list.
     """
 
 
@@ -98,7 +92,7 @@ def _has_many_rows(lead, members, mids):
 def _move_to_reached(lead, found, scratch, mids):
     """Move one lead's positions from `found` to `scratch.reached`; return the number of rows.
 
-    These rows are listed in `scratch.touched`.
+    The rows are listed in `scratch.touched`.
     """
     count = np.int64(0)
     for i in range(rows_in_use(lead, found, mids)):
@@ -126,8 +120,7 @@ def _copy_list(lead, front, touched, mids):
 def _count_around(lead, side, front, frame):
     """Return the number of frontier rows in a lead and in the leads after its moves by `side`.
 
-    A lead that several moves lead to is counted several times. Returns `mids` if one of these leads
-    has no list.
+    Returns `mids` if one of these leads has no list. Leads count once for each move to them.
     """
     rows = np.int64(front.counts[lead])
     if rows > front.limit:
@@ -145,7 +138,7 @@ def _keep_within(lead, count, everything, within, scratch, mids):
     """Remove positions not in `within` from `scratch.reached`; return the number of rows left.
 
     count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
-    everything : bool, in these rows, set `scratch.reached` to all of `within` instead
+    everything : bool, set these rows of `scratch.reached` to those of `within` instead
     """
     first, wanted = lead * mids, 0
     if count == mids:
@@ -186,7 +179,7 @@ def _put_found(lead, side, count, test, front, escape, found, scratch, frame):
     """Add to `found` the positions of `scratch.reached` that pass `test`; empty `scratch.reached`.
 
     count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
-    test : int, one of the tests above
+    test : int, `_NO_TEST` to `_GATHERED_ESCAPES`
     """
     mids = frame.mids
     reached, escaping = scratch.reached, scratch.escaping
@@ -242,7 +235,7 @@ def _k_sweep(
             if rows < mids // SPARSE_LEAD_DIVISOR:
                 count = gather_sparse(lead, side, front, count, scratch, frame)
             elif use_escape:
-                # To gather the escapes suffices (module docstring).
+                # Module docstring, last paragraph.
                 everything, count = True, mids
             elif count == 0 and not _has_many_rows(lead, within, mids):
                 everything, count, test = True, mids, _FRONT
@@ -252,7 +245,7 @@ def _k_sweep(
         rows_read += count
         wanted = _keep_within(lead, count, everything, within, scratch, mids)
         if wanted == 0:
-            # Then `scratch.reached` is empty, and need not be cleared.
+            # `scratch.reached` is empty.
             continue
         if use_escape:
             test = _ESCAPES
@@ -288,7 +281,8 @@ class Sweeper:
         front : positions with the opponent to move
         escape : positions with the opponent to move; a quiet move into them excludes a position.
             Each position of `within` must have a quiet move into `escape` or `front`, or be on
-            `found` with `add_found`
+            `found` with `add_found`. Phases ensure this: they remove what a sweep finds from
+            `within`, so positions left there had an escape after the last sweep
         add_found : treat positions already on `found` as predecessors; if False, remove them
         """
         ranges = max(ranges_for(front), ranges_for(found) if add_found else 1)
@@ -328,10 +322,7 @@ class Sweeper:
         self._run(ranges, sweep)
 
     def _run(self, ranges: int, sweep: Callable[[int, int, Scratch], int]) -> None:
-        """Call `sweep(first lead, end, scratch)`, which returns rows read, on ranges of leads.
-
-        Adds one sweep, and the rows read, to the meter.
-        """
+        """Call `sweep(lead_0, lead_1, scratch)` for ranges of leads, and count the rows read."""
         rows_read = [0] * self._workers.threads
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:
@@ -345,7 +336,6 @@ class Sweeper:
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
         """Return a set as a frontier without lists, of which kernels read all rows.
 
-        The limit of its lists is 0, and each lead counts one row, which exceeds the limit. So
-        `listed` is never read; that of `like` has the type that kernels expect.
+        like : any frontier, whose `listed` is used as an argument of the right type, but never read
         """
         return Frontier(members, self._ones, like.listed, 0)

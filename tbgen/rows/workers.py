@@ -1,8 +1,8 @@
 """Threads that process ranges of leads; the division of leads into chunks; a meter of the work.
 
-Kernels run without the GIL. A *lead* is a placement of the defenders, by its number; its rows are
-consecutive. Each lead is written by one thread only, so that the result is the same for any number
-of threads. A *sweep* finds predecessors of positions within a set.
+A *lead* is a placement of the defenders, by its number; its rows are consecutive. One thread writes
+each lead, so that the result is the same for any number of threads. A *sweep* finds predecessors of
+positions within a set.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from tbgen.rows.storage import Storage
 from tbgen.system.threads import thread_pool
 
 RANGES = 48
-"""Maximum number of ranges that the leads are usually divided into: enough to balance the threads,
-and few enough that the calls of the kernel take no noticeable time.
+"""Maximum number of ranges that the leads are usually divided into: enough to balance the threads.
 """
 
 FEW_RANGES = 8
@@ -36,8 +35,8 @@ CHUNK_SLOTS = 1 << 22
 """Maximum number of slots (rows * 90) of a chunk, unless the chunk is a single lead."""
 
 FEW_CHUNKS = 16
-"""Number of chunks of a layout of up to `FEW_CHUNKS * CHUNK_SLOTS` slots, if it has as many leads:
-enough to balance the threads. With 48 chunks a small build takes 7 % more processor time.
+"""A chunk has at most 1 / `FEW_CHUNKS` of the leads, rounded up: this balances the threads. With 48
+chunks a small build takes 7 % more processor time.
 """
 
 
@@ -53,10 +52,7 @@ class Chunks(NamedTuple):
 
     @classmethod
     def of(cls, leads: int, mids: int) -> Chunks:
-        """Return chunks: 1 / `FEW_CHUNKS` of the leads (rounded up), but up to `CHUNK_SLOTS` slots.
-
-        A chunk has at least one lead, even if that exceeds `CHUNK_SLOTS`.
-        """
+        """Return the largest chunks that `FEW_CHUNKS` and `CHUNK_SLOTS` allow."""
         size = max(1, min(-(-leads // FEW_CHUNKS), CHUNK_SLOTS // (mids * SQUARES)))
         return cls(leads, size, mids)
 
@@ -90,9 +86,7 @@ class Meter:
 
     sweeps: int = 0
     rows: int = 0
-    """Number of rows that sweeps read in the sets in which they search (`within`); a row counts in
-    each sweep that reads it.
-    """
+    """Number of rows read in the sets in which sweeps search; a row counts in each sweep."""
 
 
 class Workers:
@@ -123,22 +117,17 @@ class Workers:
     def run_kernel(
         self, total: int, kernel: Callable[..., object], *arguments: Any, ranges: int = RANGES
     ) -> None:
-        """Call `kernel(first, last, *arguments)` by threads, for ranges that divide [0, total).
-
-        A call processes [first, last). There are at most `ranges` calls, or up to `DISK_RANGES` if
-        arrays are on disk. Exceptions are raised as by `run`.
-        """
+        """Call `kernel(first, last, *arguments)` by threads, as `run` does."""
         self.run(lambda first, last, _: kernel(first, last, *arguments), total, ranges)
 
     def run(
         self, work: Callable[[int, int, int], object], total: int, ranges: int = RANGES
     ) -> None:
-        """Call `work(first, last, thread)` by threads, for ranges that divide [0, total).
+        """Call `work(first, last, thread)` by threads, for ranges [first, last) of [0, total).
 
-        A call processes [first, last); `thread` is the thread's number, from 0. There are at most
-        `ranges` calls, or up to `DISK_RANGES` if arrays are on disk. An exception in any thread
-        (`KeyboardInterrupt` too) stops the others at their next range, and is raised here. After
-        each call, `Storage.release_if_large` may release the pages of arrays.
+        `thread` is the thread's number, from 0. There are at most `ranges` calls, or up to
+        `DISK_RANGES` if arrays are on disk. An exception in any thread (`KeyboardInterrupt` too)
+        stops the others at their next range, and is raised here.
         """
         if self.storage.on_disk:
             ranges = max(ranges, DISK_RANGES)
