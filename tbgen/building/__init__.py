@@ -17,7 +17,5 @@
 for mate or conversion, and k >= 1 for a decision by the repetition rules. An *army* is one side's
 pieces: king, *attackers*, which can cross the river, and *defenders* (advisors and elephants).
 
-`tbgen.retrograde` solves a table and computes its memory; `tbgen.tables` defines file formats.
-This package prints nothing: the caller of a build passes a `Progress`. Only `builder` and `packing`
-load the compiler, and only to build, to pack or to compute a digest.
+Only `builder` and `packing` load the compiler, and only to build, to pack or to compute a digest.
 """

@@ -3,13 +3,10 @@
     `work`  ->  a task  ->  lock, open supporting tables, solve, write  ->  the next task
 
 A finished file is kept unless `Task.rebuild` is set. A file gets its name when complete, so an
-interrupted build continues with the next missing table. Within a long table it continues from the
-last checkpoint (`states`). Builds that share a directory divide the work: each locks the table that
-it builds, skips locked tables, and uses finished ones. `collection` builds many tables at once.
-
-Supporting tables are open only while the table above them is solved, and opening one never builds
-it: `work` decides the tables and their metrics. If the distances of a table exceed its code space,
-it is solved again with the next metric or the next larger code space (`work.attempts`).
+interrupted build continues with the next missing table, or from the last checkpoint of a long one
+(`states`). Builds that share a directory divide the work: each locks the table that it builds,
+skips locked tables, and uses finished ones. If the distances of a table exceed its code space, it
+is solved again with the next choice of `work.attempts`.
 """
 
 from __future__ import annotations
@@ -63,7 +60,7 @@ _CODE_ADDRESSES = 512 << 20
 _THREAD_ADDRESSES = 72 << 20
 """Bytes of address space that a build needs besides the arrays: for code, and for each thread.
 
-A thread has a stack and an allocator arena. 540 MiB were measured for two threads that compile.
+540 MiB were measured for two threads that compile.
 """
 
 COMPILER_BYTES = 272 << 20
@@ -84,8 +81,8 @@ _REMEDIES = {
 class NotEnoughMemoryError(TablebaseError):
     """Raised if a build may use less memory than a table, or the compiler, needs at least.
 
-    A table needs least if its arrays are on disk. `needed` and `available` are in bytes, of memory
-    or of address space. `limit` names the limit that sets `available`; `hint` advises the user.
+    `needed` and `available` are in bytes, of memory or of address space. `limit` names the limit
+    that sets `available`; `hint` advises the user.
     """
 
     def __init__(
@@ -107,15 +104,13 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
     """Return the least memory of a build in bytes, and a clause that explains the figure.
 
     The figure is `COMPILER_BYTES` if kernels must still be compiled, and both `least` and
-    `available` are smaller than it; otherwise it is `least`. The test for compiled kernels loads a
-    module, which needs memory, too. So there is no test, and the figure is `least`, if the table
-    does not fit and the process has less memory than `COMPILER_BYTES`.
+    `available` are smaller than it; otherwise it is `least`.
 
     least : bytes that the table takes at least
-    available : bytes that the process may use
+    available : bytes that the build may use
     ordered : whether the table needs the kernels of orders 1 and above (repetition rules)
     """
-    # For a table that does not fit, load the compiler only if there is memory for compiling.
+    # The test for compiled kernels loads the compiler, for which there may be too little memory.
     loads = least <= available or usable_memory().memory >= COMPILER_BYTES
     if least < COMPILER_BYTES and available < COMPILER_BYTES and loads:
         kernels = import_permanently("tbgen.retrograde.warm_up")
@@ -161,10 +156,9 @@ class Progress:
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Called when a phase such as "captures" begins, and after each ply of "propagation".
 
-        order, plies : order and distance that the phase has reached; 0 in phases without them
+        order, plies : order and distance that the phase has reached; 0 in phases without them. Of
+            the phase "resuming" they are those of the checkpoint
         settled : number of positions that were assigned a value since the last call
-
-        If a build resumes, a phase "resuming" is reported, with order and plies of the checkpoint.
         """
 
     def note(self, text: str) -> None:
@@ -178,10 +172,10 @@ class Progress:
 class Builder:
     """Builder of tables of one rule set in one directory; `progress` receives its reports.
 
-    A table is solved by `threads` threads. `memory` limits the bytes used at once (0: free memory),
-    within the limits of the process. A table that needs more keeps its arrays in unnamed files in
-    `directory` while it is solved; the bytes of the table do not change. `state_seconds` is the
-    least time between two checkpoints, `math.inf` for none.
+    `threads` threads solve a table. `memory` limits the bytes used at once (0: free memory), within
+    the limits of the process. A table that needs more keeps its arrays in unnamed files in
+    `directory` while it is solved. `state_seconds` is the least time between two checkpoints,
+    `math.inf` for none.
     """
 
     directory: Path
@@ -197,10 +191,8 @@ class Builder:
     def build_job(self, start: Start) -> Built:
         """Build a job's table, unless it is finished; afterwards remove the table's checkpoints.
 
-        Three kinds of checkpoints stay: those in a directory that cannot be written; one newer than
-        a finished table, left by an interrupted `rebuild`; and those of the other metric, unless
-        `Task.metric` is None, so that both metrics may have been tried. A part of the table that an
-        interrupted download has left is removed, too.
+        A checkpoint newer than a finished table stays: an interrupted rebuild has left it. A part
+        of the table that an interrupted download has left is removed, too.
 
         Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
         has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an
@@ -225,7 +217,7 @@ class Builder:
                     remove_part(self._path(name))
                 return Built(name)
             built = self._build_table(task)
-            # Without a metric in the task, the first choice may have left a checkpoint, too.
+            # Without a metric in the task, both may have been tried, and have left a checkpoint.
             for metric in (built.name.metric,) if task.metric else Metric:
                 remove_state(self.directory, self._name(task.material, metric))
             remove_part(self._path(built.name))
@@ -270,7 +262,7 @@ class Builder:
     ) -> tuple[MemoryNeed, int]:
         """Return the memory need of a table, and the memory allowed, in bytes.
 
-        width : bytes per slot of the solver's array of values after captures
+        width : bytes per slot of the solver's planes of captures
 
         Raises `NotEnoughMemoryError` if too little is allowed.
         """
@@ -324,8 +316,8 @@ class Builder:
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
         """Return the index in `choices` (pairs of metric and codes) of the first choice to try.
 
-        This is the last choice that has a usable checkpoint: an earlier build has found that the
-        choices before it are too small for the distances. Without a checkpoint it is 0.
+        This is the last choice that has a usable checkpoint: the build that left it has found the
+        choices before too small for the distances. Without a checkpoint it is 0.
         """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
@@ -343,10 +335,10 @@ class Builder:
     def _solve_and_write(
         self, material: Material, metric: Metric, codes: CodeSpace
     ) -> tuple[int, tuple[float, float]]:
-        """Solve a table and write its file; return the size of the file in bytes.
+        """Solve a table and write its file.
 
-        Also return the (wall, CPU) seconds that earlier builds spent before the checkpoint from
-        which this one resumed, else zeros. If the disk is full, the checkpoint stays.
+        Returns the size of the file in bytes, and the (wall, CPU) seconds that interrupted builds
+        spent before the checkpoint from which this one resumed, else zeros.
         """
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
@@ -392,9 +384,8 @@ class Builder:
     ) -> Iterator[dict[str, TableFile]]:
         """Context manager: yields the open supporting tables, by name of material.
 
-        A DTM table needs DTM tables; any metric serves a DTC table. The order of the work ensures
-        that they exist. Raises `MissingTableError` if another program has removed one, and the
-        errors of opening them.
+        A DTM table needs DTM tables; any metric serves a DTC table. Raises `MissingTableError`, and
+        the errors of opening tables.
         """
         opened = {}
         with contextlib.ExitStack() as files:
@@ -408,10 +399,10 @@ class Builder:
 
     @contextlib.contextmanager
     def _lock(self, material: Material) -> Iterator[None]:
-        """Context manager: locks a material's tables; removes temporary files of killed builds.
+        """Context manager: locks a material's tables, and removes temporary files of killed builds.
 
-        One lock serves both metrics. Raises `PostponedError` if another build has it, and `OSError`
-        if its file cannot be written.
+        Raises `PostponedError` if another build has the lock, and `OSError` if its file cannot be
+        written.
         """
         written = set()
         for name in (self._name(material, metric) for metric in Metric):
@@ -428,7 +419,7 @@ class Builder:
 
 
 def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
-    """Return a solved table's statistics, with the FEN of an example of each longest distance."""
+    """Return a solved table's statistics, with an example of each longest distance."""
     codes, layout = planes.solution.code_space, planes.solution.layout
     histograms = [planes.histogram(side) for side in Side]
     fens = {}

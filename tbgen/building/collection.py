@@ -5,8 +5,8 @@
                     a `Builder` of one table  <------+   in each of them
 
 The planned memory of each table, and a margin, are reserved for it. The fewer tables run at once,
-the more threads each has; the bytes of a table do not depend on that. Finished tables are checked
-in this process, so that workers start only for those missing or to be rebuilt.
+the more threads each has. Finished tables are checked in this process, so that workers start only
+for those missing or to be rebuilt.
 """
 
 from __future__ import annotations
@@ -48,15 +48,13 @@ IDLE_WORKER_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
 PARALLEL_SECONDS = 10.0
-"""Estimated seconds of one thread up to which `--jobs auto` builds in a single process.
-
-A second process would still be loading its kernels when the first one has finished.
+"""Estimated seconds of one thread up to which `--jobs auto` builds in a single process: a second
+one would still be loading its kernels.
 """
 
 _DISK_ERROR = 2
-"""Multiple of the free disk space above which a build's estimated size is rejected.
-
-The estimate may be too high by this factor.
+"""Multiple of the free disk space above which a build's estimated size, which may be too high by
+this factor, is rejected.
 """
 
 
@@ -86,10 +84,10 @@ class TableBuilder:
     """Least seconds between two checkpoints, as in `Builder`."""
 
     def __call__(self, start: Start) -> Built:
-        """Build the table of a job, and return its `Built`.
+        """Build the table of a job.
 
-        Raises the errors of `Builder.build_job`, but `LostError` in place of errors of memory. The
-        job is then retried: with fewer tables under construction, the memory may suffice.
+        Raises the errors of `Builder.build_job`, but `LostError` in place of errors of memory, so
+        that the job is retried: with fewer tables under construction, the memory may suffice.
         """
         threads = -(-self.cores // start.jobs_at_once)
         resumption = _Resumption()
@@ -140,9 +138,9 @@ class Collection:
     def planned(self, threads: int = 2) -> list[PlannedTable]:
         """Return the unfinished tables with their estimated costs; cached for each `threads`.
 
-        Raises the errors of `plan`, as do the methods that use this one.
-
         threads : number of threads that build one table
+
+        Raises the errors of `plan`, as do the methods that use this one.
         """
         if threads not in self._plans:
             missing = {task.material for task in self.unfinished}
@@ -151,11 +149,10 @@ class Collection:
         return self._plans[threads]
 
     def require_memory(self, memory: int, threads: int) -> None:
-        """Raise `NotEnoughMemoryError`, for the table that needs most, if memory is too small.
+        """Raise `NotEnoughMemoryError` if memory is too small, even with the arrays on disk.
 
-        The need of each table is that with its arrays on disk.
-
-        memory : requested bytes, 0 for free memory; threads : number of threads of a table
+        memory : requested bytes, 0 for free memory
+        threads : number of threads that build one table
         """
         rules, planned = self.rule_set.known_rules, self.planned(threads)
         needs = ((table.least_bytes, table.material.name) for table in planned)
@@ -169,10 +166,9 @@ class Collection:
     def require_disk(self, memory: int, threads: int, jobs: int = 1) -> tuple[int, int]:
         """Return the most bytes of disk that a build may take, and the free bytes.
 
-        The first number is the estimated size of all tables to build, plus that of the temporary
-        files of the `jobs` tables for which these are largest. Other arguments are as in
-        `require_memory`. Raises `InputError` if the tables alone would take more than `_DISK_ERROR`
-        times the free bytes.
+        The first number includes the temporary files of `jobs` tables. `memory` and `threads` are
+        as in `require_memory`. Raises `InputError` if the tables alone would take more than
+        `_DISK_ERROR` times the free bytes.
         """
         planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
@@ -192,14 +188,12 @@ class Collection:
         return disk + sum(heapq.nlargest(jobs, scratch)), free
 
     def jobs(self, threads: int, floor: int = 0, *, by_workers: bool = True) -> list[Job]:
-        """Return the unfinished tables as jobs, with their estimated seconds and memory.
-
-        The memory includes a margin (`MEMORY_MARGIN`).
+        """Return the unfinished tables as jobs, with estimated seconds, and memory with a margin.
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
-        by_workers : whether the seconds are those of one thread, `PlannedTable.worker_seconds`;
-            else `PlannedTable.seconds`
+        by_workers : take `PlannedTable.worker_seconds`, those of one thread; else
+            `PlannedTable.seconds`
         """
         planned = {table.material.name: table for table in self.planned(threads)}
         return [
@@ -222,9 +216,8 @@ class Collection:
     ) -> Outcome:
         """Build tables with an executor, whose function must return a `Built`.
 
-        First the finished tables, those of `work` that are not among `jobs`, are checked in this
-        process. If one fails and `keep_going` is False, nothing is built, and all `jobs` are left
-        out. The `Outcome` is that of check and build together.
+        First the tables of `work` that are not among `jobs`, the finished ones, are checked in this
+        process. If one fails and `keep_going` is False, nothing is built.
 
         jobs : the result of `jobs_of(work)`, or of `jobs()`
         keep_going : as in `tbgen.scheduling.run.run`
@@ -277,8 +270,7 @@ class ProcessLimits:
 def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
     """Return the division of this machine among `jobs` processes, or fewer if memory is short.
 
-    Each process needs `COMPILER_BYTES` to compile kernels. While one builds, all others may be
-    idle, and keep `IDLE_WORKER_BYTES` each, which tables cannot use.
+    Each process needs `COMPILER_BYTES`; each idle one keeps `IDLE_WORKER_BYTES`.
 
     asked : bytes for all processes together, 0 for free memory
     """
@@ -289,8 +281,5 @@ def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """Return the number of processes for `--jobs auto`, at most `cores`.
-
-    It is 1 if the jobs take at most `PARALLEL_SECONDS` together, else `cores`.
-    """
+    """Return the number of processes for `--jobs auto`: `cores`, or 1 for few seconds of work."""
     return cores if sum(job.seconds for job in jobs) > PARALLEL_SECONDS else 1

@@ -7,8 +7,7 @@
     other tables      bottom-up: first guess + predicted error  ->  seconds, bytes
 
 Finished tables in the directory improve the estimates by their size and outcomes, and give the
-wall seconds of this machine per CPU second of the measurements.
-docs/measurements/cost-estimates.md has the errors of the estimates.
+wall seconds of this machine. docs/measurements/cost-estimates.md has the errors of the estimates.
 """
 
 from __future__ import annotations
@@ -44,10 +43,8 @@ LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
 """
 
 COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
-"""Prior standard deviations of the parts of a prediction that similar materials have in common.
-
-`COMMON_DEVIATION` is for materials with similar piece counts, `NEAR_DEVIATION` for materials whose
-other features are similar, too.
+"""Prior standard deviations of the parts of a prediction that materials with similar piece counts
+have in common, and materials whose other features are similar, too.
 """
 
 ATTACKER_SCALE, DEFENDER_SCALE = 2.0, 2.8
@@ -69,8 +66,7 @@ class CostRegression:
     """Regression that predicts, for the five `Traits.numbers`, the error of the first guess.
 
     It is a kernel ridge regression (a Gaussian process with the constants above as
-    hyperparameters). A prediction is the sum of a linear part and a local part, which depends on
-    similar known cases. Piece counts are scaled by `ATTACKER_SCALE` and `DEFENDER_SCALE`, all other
+    hyperparameters). Piece counts are scaled by `ATTACKER_SCALE` and `DEFENDER_SCALE`, all other
     features by their standard deviation over the known cases.
     """
 
@@ -79,8 +75,8 @@ class CostRegression:
 
         The last twelve features are the piece counts of both armies.
 
-        noise : (n, q), standard deviations of the values; infinite for a value to be ignored. If a
-            value is ignored in all cases, its prediction is always 0
+        noise : (n, q), standard deviations of the values; infinite for a value to be ignored. The
+            prediction of a value that is ignored in all cases is 0
         """
         deviation = features.std(axis=0)
         # Features that do not vary among the known cases are ignored, except piece counts.
@@ -130,10 +126,7 @@ def _squared_distances(a: Array, b: Array) -> Array:
 
 
 class TrainingCase(NamedTuple):
-    """Training case of the regression: a measured table whose supporting tables are measured, too.
-
-    The regression learns to predict `differences`, the error of the first guess, from `features`.
-    """
+    """Training case of the regression: a measured table with measured supporting tables."""
 
     material: Material
     traits: Traits
@@ -147,10 +140,10 @@ class TrainingCase(NamedTuple):
 def training_case(measured: Measured, support: Support, traits: Traits) -> TrainingCase:
     """Return the training case of a measured table.
 
-    Sizes below `LEAST_BYTES` and times below `LEAST_SECONDS` get infinite noise, so that the
-    regression ignores them.
+    The regression is to ignore sizes below `LEAST_BYTES` and times below `LEAST_SECONDS`.
 
-    support : supporting tables with their traits; traits : those of the measured table
+    support : supporting tables with their traits
+    traits : those of the measured table
     """
     size, seconds = measured.file_bytes, measured.cpu_seconds
     of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
@@ -168,22 +161,20 @@ def has_defenders(material: Material) -> bool:
 
 @dataclass(frozen=True)
 class FinishedTable:
-    """A finished table in the directory; its contents are read only when an estimate needs them."""
+    """A finished table in the directory, whose contents are read only when needed."""
 
     file_bytes: int
     seconds: Callable[[], float] = lambda: 0.0
     """Function that returns the seconds of the table's build, 0 without a build record."""
     outcomes: Callable[[], Outcomes | None] = lambda: None
-    """Function that returns the outcomes of the table's positions, as shares; None if they cannot
-    be read.
-    """
+    """Function that returns the outcomes of the table; None if they cannot be read."""
 
 
 def finished_tables(directory: Path, rule_set: RuleSet) -> dict[str, FinishedTable]:
     """Return the finished tables under a rule set in a directory, by name of material.
 
-    Empty files are left out. Of a material with tables of both metrics, the DTM table is taken. The
-    result is empty if the directory is missing. Raises `OSError` if it cannot be listed.
+    Empty files are left out. Of tables of both metrics, the DTM table is taken. The directory may
+    be missing. Raises `OSError` if it cannot be listed.
     """
     found = {}
     for path in sorted(directory.iterdir()) if directory.exists() else ():
@@ -258,9 +249,8 @@ class Estimates:
     def _bounds(self) -> tuple[float, float]:
         """Lowest `Traits.rate` and highest `Traits.density` of the training cases.
 
-        Estimates are clipped to them: where estimates are based on other estimates, errors would
-        add up. Cases whose time is ignored do not count for the rate. Without cases, the bounds are
-        infinite.
+        Estimates are clipped to them, since the errors of estimates based on other estimates add
+        up. Cases whose time is ignored do not count for the rate.
         """
         rates = [case.traits.rate for case in self._cases if case.noise[1] < math.inf]
         densities = [case.traits.density for case in self._cases]
@@ -269,9 +259,8 @@ class Estimates:
     def _regression(self, defended: bool) -> CostRegression | None:
         """Return the regression for materials with defenders, or without; None without cases.
 
-        The rate of time (`Traits.rate`) is learned from all cases. The other numbers are learned
-        only from cases with defenders if `defended`, else only from cases without. Removing a
-        defender changes a table little, unlike removing an attacker.
+        `Traits.rate` is learned from all cases, the other numbers only from cases with defenders if
+        `defended`, else only from cases without: removing a defender changes a table little.
         """
         if defended not in self._regressions and self._cases:
             _, _, features, differences, noises = zip(*self._cases, strict=True)
@@ -285,10 +274,7 @@ class Estimates:
         return self._regressions.get(defended)
 
     def _traits_of(self, material: Material) -> Traits:
-        """Return a table's traits under `wxf`: measured, or estimated.
-
-        An estimate is corrected by the size and outcomes of the finished table, if there is one.
-        """
+        """Return a table's traits under `wxf`: measured, or estimated and corrected by its file."""
         if material.name not in self._traits:
             guess = self._guess(material)
             there = self._present.get(material.name)
@@ -322,11 +308,7 @@ class Estimates:
         return _count_placements(material)
 
     def disk_bytes(self, material: Material) -> int:
-        """Return the bytes of a table's file: its size if finished, else measured or estimated.
-
-        For rules other than `wxf`, a measured or estimated size, which is that under `wxf`, is
-        multiplied by `Measurements.wxf_ratio`.
-        """
+        """Return the bytes of a table's file: its size if finished, else measured or estimated."""
         if material.name in self._present:
             return self._present[material.name].file_bytes
         if material.name in self._measured.tables:
@@ -336,11 +318,7 @@ class Estimates:
         return round(size * self._measured.wxf_ratio(material, self._rules).file_bytes)
 
     def cpu_seconds(self, material: Material) -> float:
-        """Return CPU seconds of a build, measured or estimated, on the machine of measured.csv.
-
-        For rules other than `wxf`, the seconds under `wxf` are multiplied by
-        `Measurements.wxf_ratio`.
-        """
+        """Return CPU seconds of a build, measured or estimated, on the machine of measured.csv."""
         if material.name in self._measured.tables:
             seconds = self._measured.tables[material.name].cpu_seconds
         else:
@@ -350,9 +328,8 @@ class Estimates:
     def wall_per_cpu(self) -> float:
         """Return wall seconds on this machine per CPU second of the measurements.
 
-        This is the median over the finished tables that have a build record, and whose material was
-        measured to take more than `CLOCK_SECONDS` CPU seconds. Without such tables it is the ratio
-        on the machine of the measurements.
+        This is the median over finished tables with a build record that were measured to take more
+        than `CLOCK_SECONDS`; without such tables, the ratio on the machine of the measurements.
         """
         ratios = [
             seconds / cpu

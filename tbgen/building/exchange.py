@@ -4,9 +4,9 @@
     a worker        download supporting tables, build in its own folder, upload the table
     this machine    download the built tables
 
-`fsspec` (extra `cluster`) defines the addresses: `s3://bucket/egtb`, `sftp://host/egtb`. A file at
-the address has a temporary name until it is complete. A downloaded file is checked completely
-before it gets its name here: checksums and digests, but not its origin.
+`fsspec` (extra `cluster`) defines the addresses: `s3://bucket/egtb`, `sftp://host/egtb`. A file has
+a temporary name until it is complete. Checksums and digests of a downloaded file are checked, but
+not its origin.
 """
 
 from __future__ import annotations
@@ -58,10 +58,7 @@ class Exchange:
             return {path.rstrip("/").rpartition("/")[2] for path in paths}
 
     def put(self, path: Path) -> None:
-        """Upload a file; it gets its name at the address when it is complete.
-
-        Raises the errors of `names`.
-        """
+        """Upload a file. Raises the errors of `names`."""
         with self._opened() as (system, folder):
             part = f"{folder}/.{path.name}.{uuid.uuid4().hex}.part"
             system.put_file(str(path), part)
@@ -90,9 +87,9 @@ class Exchange:
     def get_finished(
         self, materials: Iterable[Material], directory: Path, rule_set: RuleSet
     ) -> None:
-        """Download the tables of some materials that the address has and the directory lacks.
+        """Download the tables, of either metric, that the address has and the directory lacks.
 
-        Tables of either metric are downloaded. Raises the errors of `get`.
+        Raises the errors of `get`.
         """
         there = self.names()
         directory.mkdir(parents=True, exist_ok=True)
@@ -104,8 +101,8 @@ class Exchange:
         """Exchange finished tables with the address, before a build.
 
         Tables of `collection` that its directory lacks are downloaded, except those to be rebuilt.
-        Then supporting tables of unfinished tables are uploaded, if the directory has them and the
-        address lacks them. Raises the errors of `get`.
+        Then supporting tables of unfinished tables are uploaded, if the address lacks them. Raises
+        the errors of `get`.
         """
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.rebuild]
@@ -121,8 +118,8 @@ class Exchange:
     def _opened(self) -> Iterator[tuple[Any, str]]:
         """Context manager: yields the file system and the folder of the address.
 
-        Errors of connecting, and errors in its block, become `ExchangeError`. Raises `InputError`
-        if `fsspec` is not installed, or does not know the address.
+        Errors of connecting, and in the block, become `ExchangeError`. Raises `InputError` if
+        `fsspec` is not installed or does not know the address.
         """
         try:
             import fsspec
@@ -163,9 +160,8 @@ class RemoteTableBuilder:
     def __call__(self, start: Start) -> Built:
         """Build a table, and upload it and its build record, unless the address has the table.
 
-        With `Task.rebuild` it is built in any case. A table of another metric than the task's does
-        not count. Returns the result of `TableBuilder`, with `size` None if the table was not
-        built. Raises the errors of `TableBuilder` and of `Exchange.get`.
+        With `Task.rebuild` it is built in any case. Returns the result of `TableBuilder`. Raises
+        the errors of `TableBuilder` and of `Exchange.get`.
         """
         task = start.job.payload
         assert isinstance(task, Task)

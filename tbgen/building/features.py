@@ -3,9 +3,9 @@
     captures  ->  `Traits` of the supporting tables  ->  features, and a first guess of the
                                                          material's own `Traits`
 
-Losing a piece rarely increases a side's wins. The share of positions that a side wins therefore
-lies between the shares after losing a piece and after capturing one. Where these two differ widely,
-outcomes are mixed and the table is large. `estimate` learns the errors of the first guess.
+The share of positions that a side wins usually lies between the shares after losing a piece and
+after capturing one. Where these two differ widely, outcomes are mixed and the table is large.
+`estimate` learns the errors of the first guess.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
 """Terms of `typical_seconds`: CPU seconds of every table, and for each row of its index."""
 
 LEAST_ENTROPY = 0.05
-"""Constant added to entropies before taking their logarithm; a drawn table has entropy 0."""
+"""Constant added to entropies, which may be 0, before taking their logarithm."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,7 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """Supporting tables of a material; `traits` has their traits, by name of material.
-
-    Pairs have an entry for each army: in the order of `Material.armies`, unless they are said to
-    begin with the *stronger* army (`stronger`).
-    """
+    """Supporting tables of a material; `traits` has their traits, by name of material."""
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material
@@ -149,11 +145,9 @@ class Support:
     def first_guess(self) -> tuple[float, ...]:
         """Return `Traits.numbers` of the material, guessed from those of its supporting tables.
 
-        There must be a supporting table.
-
-        The rate (time) is the highest of any supporting table. Density (size) and entropy are the
-        highest after the capture of a defender or, without defenders, of any supporting table. The
-        share of wins of each army is the middle of its bounds.
+        The rate is the highest of any supporting table. Density and entropy are the highest after
+        the capture of a defender or, without defenders, of any supporting table. The share of wins
+        of each army is the middle of its bounds. There must be a supporting table.
         """
         found = self._by_capture
         nearest = [traits for (_, kind), traits in found.items() if not kind.is_attacker]
@@ -168,11 +162,7 @@ class Support:
         )
 
     def features(self) -> tuple[float, ...]:
-        """Return the numbers from which a regression predicts the error of the first guess.
-
-        Of two numbers for the two armies, that of the stronger army comes first; of the two numbers
-        of attackers, the smaller.
-        """
+        """Return the numbers from which a regression predicts the error of the first guess."""
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()
         strong, weak, armies = self.strong, self.weak, self.material.armies

@@ -5,8 +5,7 @@
                                                    wall seconds per CPU second
 
 `scripts/measure/plot_growth.py --measure` writes the file: a comment with machine and date, the
-column names (the fields of `Measured`), and a line for each table and rule set. `estimate` learns
-from the file.
+column names (the fields of `Measured`), and a line for each table and rule set.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ CLOCK_SECONDS = 0.2
 class Measured:
     """Measured cost and outcomes of one table of one rule set: a line of measured.csv.
 
-    `first_wins` is the share of positions that the side to move wins, with the first army to move;
-    `second_wins` the same with the second army to move. `entropy` is `Outcomes.entropy`.
+    `first_wins` and `second_wins` are `Outcomes.wins`, `entropy` is `Outcomes.entropy`.
     """
 
     material: str
@@ -88,7 +86,7 @@ class CostRatio:
 def rooks_chase(material: Material) -> bool:
     """Return whether both sides have a rook, and there are three or more attackers in total.
 
-    The rules on chases raise the cost of these materials most.
+    Rules on chases raise the cost of these materials most.
     """
     return all(army.rooks for army in material.armies) and material.attackers > 2
 
@@ -108,10 +106,7 @@ class Measurements:
 
     @classmethod
     def of(cls, rows: Iterable[Measured]) -> Measurements:
-        """Compute the measurements from the rows of measured.csv.
-
-        At least one table under `wxf` must have taken more than `CLOCK_SECONDS`.
-        """
+        """Compute the measurements; one table under `wxf` must take more than `CLOCK_SECONDS`."""
         listed = list(rows)
         tables = {row.material: row for row in listed if row.rules == Rules.WXF}
         ratios: dict[tuple[Rules, bool], list[CostRatio]] = {}
@@ -133,9 +128,8 @@ class Measurements:
     def wxf_ratio(self, material: Material, rules: Rules) -> CostRatio:
         """Return the ratios of a material's time and file size under `rules` to those under `wxf`.
 
-        They are medians over the measured materials for which `rooks_chase` returns the same. Both
-        are 1 for `wxf` itself, if a side has no attacker, or if no such material was measured under
-        `rules`.
+        Both are 1 for `wxf` itself, if a side has no attacker, or if no similar material was
+        measured under `rules`.
         """
         if not material.both_armed:
             return CostRatio(1.0, 1.0)

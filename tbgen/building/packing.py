@@ -2,10 +2,8 @@
 
     table  ->  outcomes, 0 for slots without a position  ->  counted  ->  NAME.RULES.wdl.xqt
 
-Unless `force` is given, an existing file is kept if it names the table's digest as its source, and
-if its blocks are stored as requested: compressed or not. A file gets its name when complete
-(`tables/files.py`). One side of the table is in memory at a time, with one byte for each slot,
-besides the blocks that are being compressed.
+A file gets its name when complete (`tables/files.py`). One side of the table is in memory at a
+time, with one byte for each slot, besides the blocks that are being compressed.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ class Packed(NamedTuple):
     source: TableName
     source_size: int
     kept: bool
-    """Whether an existing file was kept, so that nothing was written."""
+    """True if an existing file was kept, and nothing was written."""
 
 
 def pack_table(
@@ -47,9 +45,12 @@ def pack_table(
     """Write the win-draw-loss file of a table into a directory, unless a current one exists.
 
     A file is current if it was derived from this table and its blocks, if any, are as requested.
-    `force` replaces even a current file. With `plain` the blocks are stored uncompressed, for
-    memory mapping. Raises `OSError`, the errors of reading the table, and `CorruptTableError` if
-    its statistics do not match its positions.
+
+    plain : store the blocks uncompressed, for memory mapping
+    force : replace even a current file
+
+    Raises `OSError`, the errors of reading the table, and `CorruptTableError` if its statistics do
+    not match its positions.
     """
     source, name = file.header.spec.name, WdlName.of(file.header.spec.name)
     path = directory / name.filename
@@ -83,9 +84,8 @@ def pack_closure(
 ) -> None:
     """Write the win-draw-loss files of the tables of materials and of their supporting tables.
 
-    Current files are kept (`pack_table`). If a material has tables of both metrics, the DTM table
-    is packed. Raises `MissingTableError` if a table is missing, and the errors of opening tables
-    and of `pack_table`.
+    Current files are kept (`pack_table`). Of tables of both metrics, the DTM table is packed.
+    Raises `MissingTableError`, and the errors of opening tables and of `pack_table`.
     """
     for material in needed_materials(materials):
         name = finished_table(directory, material, rule_set)
@@ -124,10 +124,9 @@ def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
 
 
 def digest_of_values(file: TableFile, *, threads: int = 1) -> bytes:
-    """Return the digest of a table's values, from all its blocks; 16 bytes.
+    """Return the digest of a table's values (docs/format.md), 16 bytes.
 
-    The digest does not depend on the file's layout (docs/format.md). Raises the errors of reading,
-    and `LimitExceededError` for orders above 32767.
+    Raises the errors of reading, and `LimitExceededError` for orders above 32767.
     """
     from tbgen.retrograde.value_digest import value_digest
 
@@ -137,8 +136,7 @@ def digest_of_values(file: TableFile, *, threads: int = 1) -> bytes:
 def checked_digest(file: TableFile, *, threads: int = 1) -> bytes:
     """Verify all checksums of a table's file, and return the digest of its values (16 bytes).
 
-    Raises `CorruptTableError`, also if the file's digest in its header does not match, and the
-    errors of `digest_of_values`.
+    Raises `CorruptTableError`, and the errors of `digest_of_values`.
     """
     file.check(threads=threads)
     return digest_of_values(file, threads=threads)

@@ -5,8 +5,7 @@
     forecast_workers  plan, number of workers  ->  time by simulation, memory by classes
 
 Memory follows from the arrays that the solver allocates (`tbgen.retrograde.memory`). Disk and time
-are estimated from tables that were measured or are finished (`estimate.py`). This module builds
-nothing, and does not load the compiler.
+are estimated from tables that were measured or are finished (`estimate.py`).
 """
 
 from __future__ import annotations
@@ -55,11 +54,7 @@ class PlannedTable:
     cpu_seconds: float
     """Measured or estimated CPU seconds, on the machine of the measurements."""
     seconds: float
-    """Estimated wall seconds.
-
-    They are those of this machine if the directory given to `plan` has finished tables whose build
-    times can be compared with measured times, else those of the machine of the measurements.
-    """
+    """Estimated wall seconds, on this machine if its speed is known (`Estimates.wall_per_cpu`)."""
 
     @property
     def worker_seconds(self) -> float:
@@ -67,9 +62,7 @@ class PlannedTable:
         return self.seconds / measurements().wall_per_cpu
 
     def scratch_bytes(self, state_seconds: float = STATE_SECONDS) -> int:
-        """Return the most bytes on disk that a build needs, in addition to finished files.
-
-        Arrays are assumed to be in memory.
+        """Return the most bytes of temporary files of a build with its arrays in memory.
 
         state_seconds : least seconds between two checkpoints; two states exist while one is saved
         """
@@ -92,11 +85,10 @@ class Totals:
 
     @classmethod
     def of(cls, planned: Sequence[PlannedTable], jobs: int = 1) -> Totals:
-        """Return the totals of planned tables.
+        """Return the totals of planned tables, of which at most `jobs` are built at once.
 
-        Slots, disk and time are sums; `memory_bytes` is the largest of any table. `scratch_bytes`
-        is the sum of the `jobs` largest: at most `jobs` tables are built at once, with checkpoints
-        every `STATE_SECONDS`.
+        Slots, disk and time are sums; `memory_bytes` is the largest of any table; `scratch_bytes`
+        is the sum of the `jobs` largest.
         """
         return cls(
             len(planned),
@@ -124,12 +116,10 @@ def plan(
 ) -> list[PlannedTable]:
     """Return the tables of the materials and all their supporting tables, bottom-up, with costs.
 
-    directory : finished tables in it have their actual size in the plan, and improve the estimates
-        for other tables and for this machine; None for none
+    directory : its finished tables improve the estimates; None for none
     threads : number of threads that build one table, each of which takes memory
 
-    Raises `OSError` if the directory cannot be listed, and `MaterialError` for a material whose
-    index is too large.
+    Raises `OSError` if the directory cannot be listed, and `MaterialError` for too large an index.
     """
     measured = measurements()
     rules = rule_set.known_rules

@@ -7,9 +7,7 @@
 
 A *sweep* is one pass over rows of a table; a row has ninety positions. Counts of sweeps and rows
 are the same on every machine. The time from one call of `phase` to the next, or to `written`,
-belongs to the first call's phase; the time before a table's first call is not counted. `busy` is
-the share of the time in which the threads computed. Other processes of the machine lower `busy`,
-but change no CPU seconds.
+belongs to the first call's phase. Other processes of the machine lower `busy`.
 """
 
 from __future__ import annotations
@@ -26,10 +24,7 @@ from tbgen.tables.names import TableName
 
 @dataclass
 class PhaseCost:
-    """Cost of one phase of a build in one order, for one table; or the sum over phases (`total`).
-
-    A phase that is reported several times, such as the propagation after each ply, has one cost.
-    """
+    """Cost of one phase of a table in one order; or the sum over phases (`total`)."""
 
     phase: str
     """Name of the phase, as `Progress.phase` reports it; "all" for a sum."""
@@ -62,10 +57,7 @@ class PhaseCost:
 
 
 def total(costs: list[PhaseCost]) -> PhaseCost:
-    """Return the sum of costs, named "all", of order 0.
-
-    The phase "compile", for compiling or loading kernels, is left out.
-    """
+    """Return the sum of costs without the phase "compile", named "all", of order 0."""
     counted = [astuple(cost)[2:] for cost in costs if cost.phase != "compile"]
     return PhaseCost("all", 0, *map(sum, zip(*counted, strict=True)))
 
@@ -74,9 +66,8 @@ class Profile(Progress):
     """`Progress` that forwards each report, and measures the cost between reports.
 
     progress : receives each report
-    meter : the builder's counter of sweeps and rows
-    show : called when a table is written, with the costs of its phases in the order in which these
-        began
+    meter : that of the builder
+    show : called when a table is written, with the costs of its phases in order
     """
 
     def __init__(
@@ -90,32 +81,29 @@ class Profile(Progress):
         self._mark = self._now()
 
     def table(self, name: TableName, finished: bool) -> None:
-        """Discard the previous table's costs, forward the report; implements `Progress.table`."""
+        """Discard the previous table's costs, and forward the report."""
         self._costs = {}
         self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Add the cost since the last report to the phase of that report; begin the phase `name`.
-
-        Adds `settled` to the phase `name`, and forwards the report; implements `Progress.phase`.
-        """
+        """Add the cost since the last report to its phase; begin a phase, forward the report."""
         self._add_cost()
         self._phase = (name, order)
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled
         self._progress.phase(name, order, plies, settled)
 
     def note(self, text: str) -> None:
-        """Forward a note; implements `Progress.note`."""
+        """Forward a note."""
         self._progress.note(text)
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Complete the costs, forward the report, call `show`; implements `Progress.written`."""
+        """Complete the costs, forward the report, and call `show`."""
         self._add_cost()
         self._progress.written(name, size, seconds)
         self._show(list(self._costs.values()))
 
     def _add_cost(self) -> None:
-        """Add the cost since the last report to the phase of that report, if there was one."""
+        """Add the cost since the last report to its phase, if there was a report."""
         before, self._mark = self._mark, self._now()
         if self._costs:
             cost = self._costs[self._phase]

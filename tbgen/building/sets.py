@@ -8,13 +8,9 @@
     --men N             all materials of at most N men; with words, only those that the words select
     --attackers N       all materials of at most N attackers; with words, only those they select
 
-A set contains only materials that need a table; a material named by itself is included even if it
-needs none. All commands that take materials read words in this way. In commands on existing tables,
-patterns and sets select only among the materials of these tables; a material named by itself is
-included even if it has none.
-
-A capture removes a man and adds none. So the supporting tables of a material satisfy every bound
-that the material satisfies.
+Patterns, sets and bounds select only materials that need a table and, in commands on existing
+tables, that have one; a material named by itself is included even if it needs or has none. The
+supporting tables of a material satisfy every bound that the material satisfies.
 """
 
 from __future__ import annotations
@@ -33,10 +29,7 @@ from tbgen.indexing.squares import PieceType
 from tbgen.notation.materials import parse_material
 
 PATTERN_MEN = 6
-"""Most men of the materials that a pattern matches.
-
-It applies if there is no other bound, and the pattern does not select among existing tables.
-"""
+"""Most men of the materials that a pattern matches, without another bound or existing tables."""
 
 MAX_MEN = 12
 """Limit of `--men`, with 109,979 materials."""
@@ -45,9 +38,7 @@ MAX_ATTACKERS = 4
 """Limit of `--attackers`, with 17,883 materials."""
 
 MAX_PATTERN = 200
-"""Limit on the characters of a pattern; the longest name has 32, each of which may be matched by a
-bracketed set of letters.
-"""
+"""Limit on the characters of a pattern."""
 
 MAX_FILE = 1 << 22
 """Most characters of a file of materials (`@FILE`)."""
@@ -97,15 +88,13 @@ def materials_of(
 ) -> list[Material]:
     """Return the materials selected by words and bounds, each once, in the order of the words.
 
-    Without words, all materials within the bounds are selected, sorted by men and name. With words,
-    the bounds restrict the materials that the words select.
+    Without words, all materials within the bounds are selected, sorted by men and name.
 
     men : most pieces on the board, including kings
     attackers : most attackers of both sides together
 
-    Raises `InputError` for an unknown word, a pattern that matches nothing or is too long, and an
-    unusable list; if there are neither words nor bounds; and if the bounds exclude all materials
-    that the words select. Raises `OSError` for an unreadable file.
+    Raises `InputError` for an unknown word, a pattern that is too long, an unusable list, or if
+    nothing is named or selected; `OSError` for an unreadable file.
     """
     bounds = Bounds(men, attackers)
     if not words and not bounds:
@@ -121,10 +110,10 @@ def materials_among(
 ) -> list[Material]:
     """Return the materials among `present` that words and bounds select.
 
-    Without words, those within the bounds are selected, sorted by men and name; with neither words
-    nor bounds, all of `present`. A material that is named by itself must be within the bounds, but
-    need not be present. The result may be empty, except with words and bounds together. Raises the
-    errors of `materials_of`, but not for missing words.
+    Without words, those within the bounds are selected, sorted by men and name. A material that is
+    named by itself must be within the bounds, but need not be present. Without words or without
+    bounds the result may be empty. Raises the errors of `materials_of`, but not if nothing is
+    named.
     """
     return _selected(words, Bounds(men, attackers), frozenset(present))
 
@@ -132,9 +121,8 @@ def materials_among(
 def _selected(words: Sequence[str], bounds: Bounds, present: _Present) -> list[Material]:
     """Return the materials of all words within bounds, each once, in the order of the words.
 
-    Without words, returns all materials within bounds, or those of `present` if it is given.
-
-    Raises `InputError` if words and bounds together select nothing, and the errors of `_meant_by`.
+    Without words, returns `_materials_within`. Raises `InputError` if words and bounds together
+    select nothing, and the errors of `_meant_by`.
     """
     if not words:
         return list(_materials_within(bounds, present))
@@ -151,8 +139,8 @@ def _selected(words: Sequence[str], bounds: Bounds, present: _Present) -> list[M
 def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material]:
     """Return the materials of one word: a list `@FILE`, a named set, a pattern or a material.
 
-    If `present` is given, named sets and patterns select only among it. The bounds apply to
-    patterns and to sets that are bounds themselves; the caller applies them to all others.
+    The bounds apply to patterns and to sets that are bounds themselves; the caller applies them to
+    all others.
 
     Raises `InputError` for an unknown word, and the errors of `_matching` and `_words_of_file`.
     """
@@ -175,8 +163,7 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
 def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]:
     """Return the materials within bounds that match a pattern, with either side first.
 
-    If `present` is given, only its materials are matched. Raises `InputError` if none matches, or
-    if the pattern is too long.
+    Raises `InputError` if none matches, or if the pattern is too long.
     """
     if len(pattern) > MAX_PATTERN:
         # Compiling a pattern takes time quadratic in its brackets.
@@ -204,8 +191,8 @@ def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]
 def _words_of_file(path: Path) -> list[str]:
     """Return the words of a file without comments (from `#` to the end of the line).
 
-    Raises `OSError`, and `InputError` for a directory, and for a file that is too long, has no
-    words, or names another list.
+    Raises `OSError`, and `InputError` for a directory, or a file that is too long, has no words, or
+    names another list.
     """
     if path.is_dir():
         raise InputError(f"@{path} is a directory, no list of materials", "name a text file")

@@ -6,10 +6,9 @@
                              parts      data of the solver, each part after its length
                              SHA-256    of all preceding bytes
 
-The file is beside the table. A new state replaces the previous one after it is written and synced.
-The file is removed when the table is complete. A state with another identity, of another user, or
-with a wrong checksum is not used: the table is solved from the beginning. Wrong parts under a
-correct checksum raise `InputError`. `tbgen.retrograde.state` defines the parts.
+The file is beside the table until the table is complete. A new state replaces the previous one
+after it is written and synced. A state with another identity, of another user, or with a wrong
+checksum is not used. `tbgen.retrograde.state` defines the parts.
 """
 
 from __future__ import annotations
@@ -33,14 +32,10 @@ from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
 
 STATE_SECONDS = 300.0
-"""Least seconds between two checkpoints; `SAVING_SHARE` may require more. A table that takes less
-time has none.
-"""
+"""Least seconds between two checkpoints; `SAVING_SHARE` may require more."""
 
 SAVING_SHARE = 1 / 40
-"""Maximum share of a build's time for saving checkpoints. If saving takes long, the next checkpoint
-is later.
-"""
+"""Maximum share of a build's time for saving checkpoints."""
 
 _HASH_BYTES = 32
 _LENGTH_BYTES = 8
@@ -96,9 +91,8 @@ class StateFile:
     def load(self) -> Iterator[bytes] | None:
         """Return the parts of the saved state; None without a usable state.
 
-        Sets `spent`, or reports an unusable file by `note`. Reading all parts closes the file. If
-        parts are returned, `errors_of_state` attributes later errors to them. Raises `OSError` if
-        the file cannot be read.
+        Sets `spent`, or reports an unusable file by `note`. Reading all parts closes the file.
+        Raises `OSError` if the file cannot be read.
         """
         file = self._opened()
         self._is_loaded = file is not None
@@ -110,8 +104,8 @@ class StateFile:
     def errors_of_state(self) -> Iterator[None]:
         """Context manager, in which the caller loads the state, if any, and solves the table.
 
-        Once a checkpoint is loaded, an unexpected error is attributed to it, and becomes an
-        `InputError`. Errors of memory, disk, limits, tables and input are expected: they pass.
+        Once a checkpoint is loaded, unexpected errors (not of memory, disk, limits, tables or
+        input) become an `InputError` that names it.
         """
         try:
             yield
@@ -168,8 +162,8 @@ class StateFile:
     def save(self, parts: Iterable[bytes]) -> None:
         """Replace the saved state; `parts` are the solver's data.
 
-        If writing fails, the old state is kept. A full disk is reported by `note`, and the next
-        state is due as if this one were saved; other failures raise `OSError`.
+        If writing fails, the old state is kept. A full disk is reported by `note`; other failures
+        raise `OSError`.
         """
         began = time.monotonic()
         try:
@@ -182,7 +176,7 @@ class StateFile:
         self._next = now + max(self._every, (now - began) / SAVING_SHARE)
 
     def _write(self, parts: Iterable[bytes], began: float) -> None:
-        """Write the state file; `began` is the time, by `time.monotonic`, when saving began."""
+        """Write the state file; `began` is the start of saving, by `time.monotonic`."""
         wall, cpu = self.spent
         spent = (wall + began - self._begun[0], cpu + time.process_time() - self._begun[1])
         digest = hashlib.sha256()
@@ -219,8 +213,7 @@ def remove_state(directory: Path, name: TableName) -> None:
 def remove_older_state(directory: Path, name: TableName) -> None:
     """Remove the state of a finished table if the state is not newer than the table.
 
-    A build leaves such a state if it is killed after writing the table. A newer state is of an
-    interrupted build that was to replace the table. Raises `OSError`.
+    A newer state is of an interrupted rebuild. Raises `OSError`.
     """
     with contextlib.suppress(FileNotFoundError):
         state = state_path(directory, name).stat()

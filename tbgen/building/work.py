@@ -11,10 +11,9 @@ The metric that each table must have:
     auto                any                         any
 
 If any metric will do, a finished table of either is kept. A missing table becomes DTM if all its
-supporting tables are DTM, and its distances fit the shorter of two code spaces; else DTC. A table
-to rebuild is treated as missing. A *code space* maps values to numbers (codes), and limits the
-distances. Only solving shows whether the distances fit, so DTM or DTC is chosen last. The choice
-never adds a task, since a DTC table accepts supporting tables of any metric.
+supporting tables are DTM, and its distances fit the shorter of two code spaces; else DTC. A *code
+space* maps values to numbers (codes), and limits the distances. Only solving shows whether they
+fit, so `attempts` lists choices.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Task:
     metric: Metric | None
     """Metric that the table must have; None for any."""
     rebuild: bool = False
-    """Whether to build the table even if it is finished."""
+    """Build the table even if it is finished."""
 
 
 def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) -> list[Task]:
@@ -46,9 +45,8 @@ def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) 
 
     Materials that need no table are left out.
 
-    metric : required metric of the requested materials, None for any; it determines the metric of
-        supporting tables (module docstring)
-    force : whether to rebuild finished tables of the requested materials, but not supporting ones
+    metric : required metric of the requested materials, None for any
+    force : rebuild finished tables of the requested materials, but not supporting ones
     """
     asked = list(materials)
     wanted = {material.name for material in asked}
