@@ -7,9 +7,8 @@
     cluster      executor with the workers of a dask cluster (the extra `cluster`)
     forecast     executor with a simulated clock; total and remaining time of a run
 
-A job has a key, the keys of its prerequisites, and estimates of its memory (bytes) and time
-(seconds). An executor calls one function for all jobs, and returns futures of `concurrent.futures`.
-A job is a build or a proof of a table; only that function depends on the kind.
+A job is a build or a proof of a table. An executor calls one function for all jobs, and returns
+futures of `concurrent.futures`.
 
 A job is *lost* if its worker has ended without an answer. A job is *postponed* if it cannot run
 now: another process is doing it, or the scheduler of its cluster was lost. A postponed job is

@@ -4,15 +4,12 @@
                            TLS with its own certificate excludes other users
     tcp://scheduler:8786   a running scheduler with its workers
 
-A job is one future. The queue decides which jobs may start, as for any executor; dask chooses the
-workers, by priority. A worker must have the job's bytes free in the resource `memory`, with which
-workers are started; a worker without that resource gets no jobs. A job that needs more bytes than
-any worker declares when the run begins is given the bytes of the largest worker. If a worker is
-killed, dask runs its jobs elsewhere. A job that kills several workers ends with `LostError`. If the
-scheduler itself is lost, all running jobs are postponed, and then submitted to a new scheduler at
-the same address, if one is started within `_RECONNECT_SECONDS`.
-
-The package `distributed` belongs to the extra `cluster`, and is loaded when a cluster is used.
+A worker must have the job's bytes free in the resource `memory`, with which workers are started; a
+worker without that resource gets no jobs. A job that needs more bytes than any worker declares when
+the run begins is given the bytes of the largest worker. If a worker is killed, dask runs its jobs
+elsewhere. A job that kills several workers ends with `LostError`. If the scheduler itself is lost,
+all running jobs are postponed, and then submitted to a new scheduler at the same address, if one is
+started within `_RECONNECT_SECONDS`.
 """
 
 from __future__ import annotations
@@ -56,9 +53,8 @@ _LOCAL_SETTINGS: dict[str, Any] = {
 }
 """Settings of dask for a local cluster.
 
-Without dask's profiler and with rarer self-monitoring, two idle workers and a scheduler take 1 % of
-a core instead of 7 %. The status pages of scheduler and workers, which any user could read, are
-turned off.
+Without profiler and with rarer monitoring, two idle workers and a scheduler take 1 % of a core
+instead of 7 %. Status pages, which any user could read, are turned off.
 """
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
@@ -71,13 +67,12 @@ class Cluster(Executor):
     """Executor that calls `function(start)` on workers of dask; use as a `with` block.
 
     address : of a scheduler, or `local:N`
-    memory : bytes of a local cluster, divided equally among its workers; other workers declare
-        theirs
+    memory : bytes of a local cluster, divided equally among its workers
     floor : least bytes that a job is given, if a worker has them
 
     Raises `InputError` for a malformed address, if dask is missing, if a local cluster does not
     start, if no scheduler with workers answers, if no worker declares its memory, or if a worker
-    has another version of tbgen. For a later worker of another version, `wait` raises the error.
+    has another version of tbgen.
     """
 
     def __init__(
@@ -140,10 +135,7 @@ class Cluster(Executor):
         return "" if self.workers() else "no worker is connected"
 
     def _check_versions(self) -> None:
-        """Raise `InputError` if a worker that was not checked before has another tbgen, or none.
-
-        The version is that of the code which the worker imports.
-        """
+        """Raise `InputError` if a worker that was not checked before has another tbgen, or none."""
 
         def imported_version() -> str:  # dask sends the code of a local function
             import tbgen
@@ -166,9 +158,9 @@ class Cluster(Executor):
             self._checked.add(address)
 
     def submit(self, start: Start) -> Future[Any]:
-        """Submit a job, to a new scheduler if the old one is lost; implements `Executor.submit`.
+        """Submit a job, to a new scheduler if the old one is lost.
 
-        Raises `OSError` if the old scheduler is lost and no new one is reached.
+        Raises `OSError` if no new scheduler is reached.
         """
         if self._client.status != "running":
             self._connect_again()
@@ -188,10 +180,9 @@ class Cluster(Executor):
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Wait until a future is done, or `timeout` seconds; return the futures that are done.
 
-        Implements `Executor.wait`, but waits at most `_CHECK_SECONDS`. If the scheduler is lost,
-        waits up to `_RECONNECT_SECONDS` for a new one, and returns no future. All futures then get
-        a `PostponedError`, so that their jobs are retried. Raises `OSError` if no new scheduler is
-        reached, and `InputError` for a new worker of another version.
+        Waits at most `_CHECK_SECONDS`. If the scheduler is lost, waits for a new one, postpones the
+        jobs of all futures and returns none. Raises `OSError` if no new scheduler is reached, and
+        `InputError` for a new worker of another version.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)
@@ -225,19 +216,15 @@ class Cluster(Executor):
 
 
 _SCHEDULER_LOST = Attempt(error=PostponedError("the scheduler was lost"))
-"""Result of the jobs of a lost scheduler.
-
-`wait` and a cancelled future of dask may both report the loss of a job; `complete` ignores the
-second report.
-"""
+"""Result of the jobs of a lost scheduler."""
 
 
 def _connected(address: str, security: Any) -> Any:
-    """Return a client of a scheduler that has workers; raises `OSError` after a time limit.
-
-    Raises `ValueError` if dask rejects the address.
+    """Return a client of a scheduler that has workers.
 
     security : certificate of a local cluster; None for dask's own settings
+
+    Raises `OSError` after a time limit, and `ValueError` if dask rejects the address.
     """
     client = _distributed().Client(
         address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security
@@ -267,8 +254,8 @@ def _complete(local: Future[Any], remote: Any) -> None:
 def _local_cluster(address: str, memory: int) -> Any:
     """Start the cluster of an address `local:N`: N processes, each with an N-th of `memory` bytes.
 
-    Raises `InputError` for another address, if dask or the package cryptography is missing, and if
-    the processes do not start.
+    Raises `InputError` for another address, if a package is missing, and if the processes do not
+    start.
     """
     match = _LOCAL.fullmatch(address)
     if match is None:
@@ -298,8 +285,8 @@ def _local_cluster(address: str, memory: int) -> Any:
 def _blocked_interrupts() -> Iterator[None]:
     """Context manager: threads and processes started inside never get Ctrl-C.
 
-    A terminal sends it to workers, too, which would print tracebacks. Here it is raised at the end.
-    Not on Windows, which has no masks of signals.
+    Workers would print tracebacks. In this process, Ctrl-C is raised at the end. Does nothing on
+    Windows.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

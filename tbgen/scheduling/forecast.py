@@ -3,9 +3,8 @@
     simulate    jobs, slots, memory  ->  total time, if each job takes its estimated seconds
     Forecast    events of a run      ->  remaining time, by simulating the remaining jobs
 
-Simulated and real executors share the loop and the queue. The *slowdown* is the time that finished
-jobs took, divided by their estimated time; a share of all estimates is first added to both times
-(`_PLAN_SHARE`). A forecast multiplies the remaining estimates by the slowdown.
+The *slowdown* is the time that finished jobs took, divided by their estimated time. A forecast
+multiplies the remaining estimates by the slowdown.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import InProcess, LostError, Observer, PostponedError, run
 
 _PLAN_SHARE, _PLAN_SECONDS = 0.02, 2.0
-"""Share of all estimated seconds of a run that is added to both times of the slowdown, and the
-least number of seconds to add. So a few small jobs at the beginning do not decide the slowdown.
+"""Share of all estimated seconds of a run that is added to both times of the slowdown, and least
+seconds to add, so that a few small jobs do not decide the slowdown.
 """
 
 _OVERDUE_SHARE = 0.1
@@ -49,7 +48,7 @@ class Simulated(InProcess):
         self._submitted = 0
 
     def submit(self, start: Start) -> Future[Any]:
-        """Begin a job at the current simulated time; implements `Executor.submit`."""
+        """Begin a job at the current simulated time."""
         future = super().submit(start)
         self._submitted += 1
         heapq.heappush(self._ends, (self._now + start.job.seconds, self._submitted, future))
@@ -59,9 +58,8 @@ class Simulated(InProcess):
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Advance the clock to the next end of a job, but at most by `timeout` seconds.
 
-        Implements `Executor.wait`, but returns the future of the job that ends first, whatever
-        `futures` has; an empty set if no job ends in time. Without a timeout, a job must be
-        running.
+        Returns the future of the job that ends first, whatever `futures` has; an empty set if no
+        job ends in time. Without a timeout, a job must be running.
         """
         if timeout is not None and (not self._ends or self._ends[0][0] > self._now + timeout):
             self._now += timeout
@@ -70,7 +68,7 @@ class Simulated(InProcess):
         return {future}
 
     def now(self) -> float:
-        """Return the simulated seconds since the beginning; overrides `Executor.now`."""
+        """Return the simulated seconds since the beginning."""
         return self._now
 
 
@@ -105,10 +103,10 @@ def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simu
 class Forecast(Observer):
     """Observer of a run that estimates its remaining seconds.
 
-    Results of jobs must have an attribute `seconds`: the time that the job took, without
-    preparations such as compiling; 0 if there was nothing to do.
+    Results of jobs must have an attribute `seconds`, the time that the job took; 0 if there was
+    nothing to do.
 
-    jobs : the jobs of the run with their estimated seconds, which the run's own jobs may lack
+    jobs : the jobs of the run with their estimated seconds
     slots, memory : as for `simulate`
     clock : returns the time in seconds
     """
@@ -124,28 +122,28 @@ class Forecast(Observer):
         self._planned = self._taken = max(_PLAN_SHARE * whole, _PLAN_SECONDS)
 
     def started(self, start: Start) -> None:
-        """Record that a job has begun; overrides `Observer.started`."""
+        """Record that a job has begun."""
         self._running[start.job.key] = self._clock()
 
     def finished(self, start: Start, result: Any) -> None:
-        """Record the time that a job took; overrides `Observer.finished`."""
+        """Record the time that a job took."""
         if result.seconds:
             self._planned += self._left[start.job.key].seconds
             self._taken += result.seconds
         self._end(start)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Record that a job takes no further time; overrides `Observer.failed`."""
+        """Record that a job takes no further time."""
         self._end(start)
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Record that a job will take its full time again; overrides `Observer.retried`."""
+        """Record that a job will take its full time again."""
         self._running.pop(start.job.key, None)
 
     def seconds_left(self) -> float:
         """Return the estimated seconds until all jobs of the run are done or have failed.
 
-        Jobs that cannot start, because one that they need has failed, are counted, too.
+        Jobs that cannot start, since a prerequisite has failed, count, too.
         """
         factor, now = self._taken / self._planned, self._clock()
         rest = []

@@ -2,11 +2,10 @@
 
     submit  ->  an idle process, or a new one  ->  a thread waits for its answer  ->  the future
 
-A process runs until the executor is closed, and keeps its loaded and compiled code. If a process
-ends without an answer (out of memory, or a fault in compiled code), the future of its job ends with
-`LostError`, and the next job gets a new process. Processes are spawned rather than forked, since
-threads and the compiler do not survive a fork. Each has its own process group, so that Ctrl-C
-reaches only the parent.
+A process runs until the executor is closed. If a process ends without an answer (out of memory, or
+a fault in compiled code), the future of its job ends with `LostError`, and the next job gets a new
+process. Processes are spawned, since threads and the compiler do not survive a fork. Each has its
+own process group, so that Ctrl-C reaches only the parent.
 
     parent  --job-->  a thread of the process  -->  its main thread  --answer-->  parent's thread
 
@@ -54,10 +53,10 @@ _THREAD_SECONDS = 1.0
 class Processes(Executor):
     """Executor that calls `function(start)` in other processes; use as a `with` block.
 
-    A process runs one job at a time. The number of processes is the largest number of jobs that ran
-    at once. The caller must keep to `slots`, the limit on that number (`ReadyQueue.next`).
+    A process runs one job at a time.
 
     function : picklable, as are its results
+    slots : limit on the jobs that run at once, which the caller must keep (`ReadyQueue.next`)
     memory : bytes that all jobs share; None for no limit
     """
 
@@ -77,7 +76,7 @@ class Processes(Executor):
         self._workers = []
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job in an idle or new process; return its future (`Executor.submit`).
+        """Run a job in an idle or new process; return its future.
 
         Raises `OSError` if no process can be started, and the errors of pickling the function.
         """
@@ -95,10 +94,7 @@ class Processes(Executor):
 
 
 class _Worker:
-    """A worker process, and a thread of the parent process that receives its answers.
-
-    The parent makes the object. `alive` is False once the process has ended.
-    """
+    """A worker process, and a thread of this process that receives its answers."""
 
     def __init__(self) -> None:
         self._connection, theirs = multiprocessing.Pipe()
@@ -121,8 +117,9 @@ class _Worker:
     def take(self, message: bytes, future: Future[Any]) -> bool:
         """Send a job to the process if it is alive and idle; return whether the job was accepted.
 
-        If so, the future is always completed: by the answer, or by an error if the process ends.
-        `message` is the job, pickled for `_call`.
+        If so, the future is completed by the answer, or by `LostError` if the process ends.
+
+        message : the job, pickled for `_call`
         """
         with self._lock:
             if not self.alive or self._future is not None:
@@ -133,10 +130,7 @@ class _Worker:
         return True
 
     def _listen(self) -> None:
-        """Receive answers and complete their futures, until the process has ended.
-
-        A future that has no answer then gets a `LostError`.
-        """
+        """Receive answers and complete their futures, until the process has ended."""
         while True:
             try:
                 answer = self._connection.recv()
@@ -161,18 +155,15 @@ class _Worker:
             self._connection.send_bytes(b"")
 
     def end(self, grace: float) -> None:
-        """Wait until the process has ended, after `stop`; kill it after `grace` seconds.
-
-        The thread is then waited for, at most `_THREAD_SECONDS`, and the connection closed.
-        """
+        """Wait until the process has ended, after `stop`; kill it after `grace` seconds."""
         try:
             self.process.wait(grace)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
         finally:
-            # A time limit: Ctrl-C in the parent may leave a future's lock held. Then the thread,
-            # which completes that future, would never end.
+            # Ctrl-C may leave the lock of a future held, and the thread that completes this future
+            # would never end.
             self._thread.join(_THREAD_SECONDS)
             self._connection.close()
 
@@ -190,8 +181,6 @@ def _describe_exit(status: int) -> str:
 
 def work(number: int) -> None:
     """Run the jobs from an inherited connection: main function of a worker process.
-
-    Returns after an empty message, and when the connection ends.
 
     number : the connection's `fileno`, for `inherited`
     """
@@ -215,8 +204,8 @@ def _call(message: bytes) -> Any:
 def _receive(connection: Connection, jobs: SimpleQueue[bytes]) -> None:
     """Put received jobs on a queue, until an empty message; then interrupt the main thread.
 
-    The end of the connection counts as an empty message. The empty message is put on the queue,
-    too. Ends the process after `GRACE_SECONDS` if the main thread has not done so.
+    The end of the connection counts as an empty message. The process ends after `GRACE_SECONDS` at
+    the latest.
     """
     while True:
         try:

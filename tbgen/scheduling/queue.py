@@ -6,15 +6,13 @@
 
 A job's *longest remaining path* is its own seconds and those of the longest chain of jobs that
 depend on it. Ready jobs start in the order of these paths, the longest first, if their memory and
-a *slot* are free: the number of slots limits the jobs that run at once. A job that does not fit
-into free memory waits. Other jobs may start before it if they do not delay it (backfilling): they
-end before the bytes that the waiting job needs are free, or leave enough bytes for it. So small
-jobs do not starve large ones.
+a *slot* are free: the number of slots limits the jobs that run at once. Other jobs may start before
+one that waits for memory if they do not delay it (backfilling): they end before the bytes that it
+needs are free, or leave enough bytes for it.
 
-A job may lose its worker, usually because the system killed it for lack of memory. The job is
-retried with twice the memory reserved, and the last time (`MAX_TRIES`) with all the memory if that
-is limited, so that fewer jobs run beside it. A job that cannot run now is postponed. The queue
-itself starts nothing and does not wait: the caller passes times as numbers.
+A job whose worker was lost, usually for lack of memory, is retried with twice the memory reserved,
+and the last time (`MAX_TRIES`) with all the memory if that is limited. The queue itself starts
+nothing and does not wait: the caller passes times as numbers.
 """
 
 from __future__ import annotations
@@ -30,10 +28,7 @@ MAX_TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A unit of work with prerequisites and estimated costs.
-
-    `payload` is data for the executor's function, such as the table to build.
-    """
+    """A unit of work with prerequisites and estimated costs."""
 
     key: str
     needs: tuple[str, ...] = ()
@@ -43,6 +38,7 @@ class Job:
     seconds: float = 0.0
     """Estimated duration."""
     payload: object = None
+    """Data for the executor's function, such as the table to build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +47,13 @@ class Start:
 
     job: Job
     memory: int
-    """Reserved bytes: the job's estimate, or more after a worker of this job was lost; at most the
-    memory of all jobs, if that is limited.
-    """
+    """Reserved bytes: the job's estimate, or more after a worker of this job was lost."""
     jobs_at_once: int
     """Number of jobs that run or are ready now, including this one, but at most the number of
     slots. This job may use 1 / `jobs_at_once` of the cores.
     """
     remaining_path: float
-    """Longest remaining path in seconds, including the job's own; longer paths are more urgent."""
+    """Longest remaining path in seconds."""
 
 
 class ReadyQueue:
@@ -89,10 +83,8 @@ class ReadyQueue:
         self._tries: dict[str, int] = {}
         self._stopped = False
         self.outstanding = dict.fromkeys(self.jobs)
-        """Keys of the jobs that are neither done nor failed, running ones included, in the order of
-        the jobs; all values are None.
-
-        After a run, the jobs left depend on a failed job, or waited for a start or retry at `stop`.
+        """Keys of the jobs that are neither done nor failed, in the order of the jobs; all values
+        are None.
         """
 
     @property
@@ -103,9 +95,8 @@ class ReadyQueue:
     def next(self, now: float, slots: int | None) -> list[Start]:
         """Return the jobs to start now, the longest remaining path first; count them as running.
 
-        Empty if no job may start.
-
-        now : time in seconds; slots : number of jobs that may run at once, None for no limit
+        now : time in seconds
+        slots : number of jobs that may run at once, None for no limit
         """
         if self._stopped:
             return []
@@ -173,10 +164,7 @@ class ReadyQueue:
         self._stopped = True
 
     def seconds_to_retry(self, now: float) -> float | None:
-        """Return the seconds until a delayed job becomes ready again.
-
-        None if no job is delayed, or after `stop`.
-        """
+        """Return the seconds until a delayed job becomes ready; None for none, or after `stop`."""
         if self._stopped or not self._postponed:
             return None
         return max(0.0, min(self._postponed.values()) - now)
@@ -188,8 +176,8 @@ class ReadyQueue:
     def _reserved(self, key: str) -> int:
         """Return the bytes to reserve for a job: its estimate, doubled after each lost worker.
 
-        If the memory of all jobs is limited, at most that limit is reserved, so that every job can
-        run alone. The last try reserves all of it.
+        At most the memory of all jobs is reserved, so that every job can run alone; all of it at
+        the last try.
         """
         tries = self._tries.get(key, 0)
         doubled = self.jobs[key].memory << tries
@@ -203,11 +191,7 @@ class ReadyQueue:
         return self.memory - sum(memory for memory, _ in self._running.values())
 
     def _time_when_free(self, memory: int) -> tuple[float, int]:
-        """Return the estimated time at which `memory` bytes are free, and the spare bytes then.
-
-        A job started before the job that waits for this memory must end by that time, or fit into
-        the spare bytes.
-        """
+        """Return the estimated time at which `memory` bytes are free, and the spare bytes then."""
         free = int(self._free())
         for reserved, until in sorted(self._running.values(), key=lambda running: running[1]):
             free += reserved

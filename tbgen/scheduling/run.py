@@ -6,8 +6,7 @@
                                                                         failed at the last try
                                                        any other        failed
 
-All executors share the loop: this process, processes of this machine, a cluster, a simulation. The
-base class of executors is here, and the executor of this process.
+All executors share the loop. Their base class is here, and the executor of this process.
 """
 
 from __future__ import annotations
@@ -53,10 +52,7 @@ class Attempt:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
-    """Call a function, and return its result, or its exception with a note of the traceback.
-
-    `KeyboardInterrupt` and `SystemExit` are not caught.
-    """
+    """Call a function, and return its result, or its `Exception` with a note of the traceback."""
     try:
         return Attempt(function(*arguments))
     except Exception as error:
@@ -71,8 +67,7 @@ _WAIT_SECONDS = 0.5
 class Executor:
     """Base class of executors: `submit` starts a job, and returns a future for its result.
 
-    Executors with processes or connections release them at the end of a `with` block. The clock is
-    real time unless `wait` and `now` are overridden (`forecast.Simulated`).
+    Executors with processes or connections release them at the end of a `with` block.
     """
 
     slots: int | None = None
@@ -129,7 +124,7 @@ class InProcess(Executor):
         self.memory = memory
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job to its end, and return a future that is done; implements `Executor.submit`."""
+        """Run a job to its end, and return a future that is done."""
         future: Future[Any] = Future()
         try:
             future.set_result(self._function(start))
@@ -145,10 +140,9 @@ class Observer:
     """Longest time in seconds without an event before `waiting` is called; None for no limit."""
 
     def waiting(self, trouble: str) -> None:
-        """Called if no job has ended for `every` seconds, or when a postponed job is due again.
+        """Called when a wait ends without a finished job: after `every` seconds, or earlier.
 
-        `trouble` is the result of `Executor.trouble`. Calls are more frequent if the executor's
-        `wait` returns before its timeout without a finished job, as `Cluster.wait` does.
+        trouble : result of `Executor.trouble`
         """
 
     def started(self, start: Start) -> None:
@@ -173,9 +167,7 @@ class Outcome:
     failures: dict[str, BaseException] = field(default_factory=dict)
     """Errors of failed jobs by key, in the order of failures."""
     left_out: list[str] = field(default_factory=list)
-    """Keys of jobs that are neither in `results` nor in `failures`: they depend on a failed job, or
-    waited for a start or a retry when the run ended early.
-    """
+    """Keys of all other jobs: they depend on a failed job, or waited when the run ended early."""
 
 
 def run(
@@ -183,11 +175,11 @@ def run(
 ) -> Outcome:
     """Run all jobs in the order of a `ReadyQueue`, and return their results and errors.
 
+    keep_going : continue after a failure with jobs that do not depend on it; else no further job is
+        started, and running jobs are finished
+
     Raises `graphlib.CycleError` if prerequisites form a cycle, and the errors of the executor and
     the observer.
-
-    keep_going : whether to continue after a failure with jobs that do not depend on it; else no
-        further job is started, and running jobs are finished
     """
     queue = ReadyQueue(jobs, executor.memory)
     outcome = Outcome()
