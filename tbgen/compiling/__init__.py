@@ -10,12 +10,11 @@ Vocabulary
     borrow    to use arrays without counting the references to them
     entry     a compiled kernel in the cache, for one combination of argument types
 
-numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory, both
-on import and when it compiles. Such settings can break the import, name modules to load, or disable
-compilation, and another user may own the directory. So, if the file exists and numba is not
-imported yet, this package imports numba at once, in such a way that numba ignores the file. The
-programs `tbgen` and `tbgen-engine` remove the variables, except `_VARIABLES`, before they import
-numba (`ignore_environment`).
+numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory,
+which another user may own. They can break the import, or name modules to load. So, if the file
+exists and numba is not imported yet, this package imports numba at once, in such a way that numba
+ignores the file. The programs `tbgen` and `tbgen-engine` call `ignore_environment` before they
+import numba.
 """
 
 import contextlib

@@ -8,10 +8,8 @@
                                                  for itself
 
 The digest (`source_digest`) covers the sources: numba detects changes only in the file of a kernel,
-and not in functions that the kernel calls. Loading a kernel runs its code. So a folder is used only
-if it belongs to the user and no other user can write to it. A folder with a digest can be read by
-its owner only, whatever the umask. On Windows, owners and permissions are not tested. This
-module does not import numba.
+and not in functions that the kernel calls. Loading a kernel runs its code, so a folder must belong
+to the user, and no other user may write to it. On Windows, owners and permissions are not tested.
 """
 
 from __future__ import annotations
@@ -39,19 +37,13 @@ _ABANDONED_SECONDS = 3600
 
 
 def find_kernel_folder() -> Path | None:
-    """Return the first folder that is safe and can be written, or None.
-
-    The module's docstring lists the folders. The folder is created if it is missing.
-    """
+    """Return the first folder of the module docstring's list that can be used; create it."""
     choices = (choose() for choose in (usual_folder, _private_folder))
     return next((folder for folder in choices if folder and _prepare_folder(folder)), None)
 
 
 def usual_folder() -> Path | None:
-    """Return `$NUMBA_CACHE_DIR` or the usual folder.
-
-    None for a user without a home directory, if `$XDG_CACHE_HOME` is not set either.
-    """
+    """Return `$NUMBA_CACHE_DIR` or the usual folder; None if the home directory is unknown."""
     if os.environ.get("NUMBA_CACHE_DIR"):
         return Path(os.environ["NUMBA_CACHE_DIR"])
     with contextlib.suppress(RuntimeError):
@@ -85,7 +77,7 @@ def _is_private(folder: Path) -> bool:
 def _prepare_folder(folder: Path) -> bool:
     """Create a folder if missing; return whether it is private (`_is_private`) and can be written.
 
-    If so, the folder then has a lock file, and one named by the digest is closed to other users.
+    If so, it gets a lock file; a folder named by the digest is closed to other users.
     """
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -98,9 +90,9 @@ def _prepare_folder(folder: Path) -> bool:
 
 
 def clear_stale_files(folder: Path) -> None:
-    """Remove incomplete cache entries older than an hour: their processes must have ended.
+    """Remove incomplete cache entries older than `_ABANDONED_SECONDS`; ignore errors.
 
-    The caller holds the cache's lock. Errors are ignored.
+    The caller holds the cache's lock.
     """
     for unfinished in folder.glob("*/*.tmp.*"):
         with contextlib.suppress(OSError):
@@ -112,9 +104,8 @@ def clear_stale_files(folder: Path) -> None:
 def source_digest() -> str:
     """Return a digest, 16 hex digits, of the sources and data files of packages with kernels.
 
-    These are .py, .csv and .json files; packages with parts count, too. The digest also depends on
-    the versions of numba and Python, on `CHECK_BOUNDS`, and on the location of `tbgen`, since numba
-    stores kernels by path.
+    The digest also depends on the versions of numba and Python, on `CHECK_BOUNDS`, and on the
+    location of `tbgen`, since numba stores kernels by path.
     """
     version = ""
     with contextlib.suppress(metadata.PackageNotFoundError):

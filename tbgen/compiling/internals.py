@@ -1,10 +1,10 @@
 # mypy: allow-untyped-calls
 """Features of kernels that need undocumented names inside numba (docs/decisions/008).
 
-Importing this module fails if numba lacks one of these names (`_USED`). `tbgen.compiling.jit` then
-uses documented features of numba instead. A *kernel* is a compiled function that Python calls, a
-*part* one that is compiled into the kernels that call it. To *borrow* arrays is to use them without
-counting the references to them. A cache *entry* is a kernel compiled for some argument types.
+Importing this module fails if numba lacks one of these names; `tbgen.compiling.jit` then uses
+documented features instead. A *kernel* is a compiled function that Python calls, a *part* one that
+is compiled into the kernels that call it. To *borrow* arrays is to use them without counting the
+references to them. A cache *entry* is a kernel compiled for some argument types.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """Cache of one kernel on disk, used in place of numba's; damaged entries count as missing.
 
-    A full disk, a crash or a power failure may leave an entry empty, truncated or zeroed: loading
-    it would raise errors, or run wrong machine code. If several processes write at once, an entry
-    may be of other argument types (numba issue 4807); it counts as missing, too.
+    A full disk or a power failure may damage an entry, and loading it would run wrong code. If
+    several processes write at once, an entry may be of other argument types (numba issue 4807); it
+    counts as missing, too.
 
     borrows : whether the kernel counts no references to arrays (`borrowing_kernel`)
     at_miss : called before the kernel is compiled
@@ -79,11 +79,11 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached kernel for argument types `sig`; None if it is missing or damaged.
 
-        Before None is returned, `at_miss` is called. If an entry is damaged, all entries of this
-        kernel are removed; if this fails, the kernel's cache is disabled.
+        If an entry is damaged, all entries of this kernel are removed; if this fails, the kernel's
+        cache is disabled.
         """
-        # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
-        # that borrow arrays load without the compiler; others need a part of it.
+        # numba's own method initialises the compiler, which takes a quarter of a start, and which
+        # kernels that borrow arrays do not need.
         load = self._load_overload if self._borrows else super().load_overload
         try:
             found = load(sig, target_context)
@@ -126,8 +126,7 @@ def _widened(argument: Any) -> Any:
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """Code library of a part, which numba links into the kernels that call it.
 
-    Its module is neither optimised as a whole nor translated to machine code; numba runs only its
-    passes over single functions.
+    It is neither optimised as a whole nor translated to machine code.
     """
 
     def _optimize_final_module(self) -> None:
@@ -154,10 +153,9 @@ def _compiler(typing: Any, target: Any, library: Any, *arguments: Any) -> Compil
 def compile_part(function: Callable[..., Any], **options: Any) -> None:
     """Make a function callable from kernels, as a part; `options` are those of `numba.njit`.
 
-    A part has no cache file, and neither Python nor C can call its compiled code. It is linked into
-    each kernel that calls it, and is optimised and translated to machine code only there. Otherwise
-    parts, of which there are more than kernels, would take half of the compile time, and a part
-    that other parts call would be optimised again at every level.
+    A part has no cache file, and neither Python nor C can call its compiled code. It is optimised
+    and translated to machine code only in the kernels that call it: otherwise parts would take half
+    of the compile time.
     """
     options |= {"pipeline_class": _compiler, "no_cpython_wrapper": True}
     compiled = njit(**options)(function)
@@ -171,7 +169,7 @@ class _Pointer(types.Type):  # type: ignore[misc]
 
     def __init__(self, plain: types.NamedTuple) -> None:
         self.plain = plain
-        # The name of the tuple type has some thousand letters.
+        # The tuple type's name has some thousand letters.
         digest = hashlib.sha256(plain.name.encode()).hexdigest()[:16]
         super().__init__(f"{plain.instance_class.__name__}.{digest}")
 
@@ -180,10 +178,9 @@ def pass_by_pointer(cls: type) -> None:
     """Let kernels and parts take the named tuples of a class by pointer, not field by field.
 
     For a named tuple of arrays, numba passes address, shape and strides of every array: hundreds of
-    numbers in every call. Here, the fields are stored once, in the stack frame in which Python
-    calls the kernel, and functions load the fields that they use. A tuple nested in another one is
-    a pointer, too. Kernels must neither create nor return these tuples. Fields do not change during
-    a call, so the compiler may cache loads; elements of arrays may be written.
+    numbers in every call. Here, the fields are stored once when Python calls the kernel, and
+    functions load the fields that they use. A tuple nested in another one is a pointer, too.
+    Kernels must neither create nor return these tuples. Elements of the arrays may be written.
     """
     extending.typeof_impl.register(cls)(lambda value, context: _Pointer(types.NamedTuple(
         [typeof(field, context.purpose) for field in value], cls
@@ -229,8 +226,7 @@ def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str)
 def _load(builder: Any, address: Any) -> Any:
     """Generate code that loads the field at `address`; return its LLVM value.
 
-    The loads are marked as invariant, so that LLVM may merge equal ones. A field of several
-    numbers, such as an array, is loaded number by number.
+    The loads are marked as invariant, so that LLVM may merge equal ones.
     """
     kind = address.type.pointee
     if not isinstance(kind, ir.Aggregate):
@@ -256,8 +252,8 @@ def _store(of: _Pointer, value: Any, c: Any) -> Any:
     plain = c.unbox(of.plain, value)
     fields = c.context.data_model_manager[of.plain].as_data(c.builder, plain.value)
     address = cgutils.alloca_once_value(c.builder, fields)
-    # Hide the address from LLVM: loads of fields are marked as invariant, and a kernel inlined into
-    # the wrapper that Python calls must not be optimised together with these stores.
+    # Hide the address from LLVM: invariant loads in a kernel that is inlined here must not be
+    # optimised together with these stores.
     kind = ir.FunctionType(c.context.get_value_type(of), [address.type])
     hidden = c.builder.asm(kind, "", "=r,0,~{memory}", [address], True)
     return extending.NativeValue(hidden, is_error=plain.is_error)
@@ -269,8 +265,7 @@ def disable_negative_indexing() -> None:
 
     numba compiles three instructions per index to allow negative ones. Without these, a negative
     index reads foreign memory, or raises `IndexError` if bounds are checked
-    (`NUMBA_BOUNDSCHECK=1`). The call takes 40 ms, and is made only before compiling. It does
-    nothing if numba lacks a name that this function imports or replaces.
+    (`NUMBA_BOUNDSCHECK=1`). The call takes 40 ms. It does nothing if numba lacks the names used.
     """
     with contextlib.suppress(AttributeError, ImportError):
         from numba.core.targetconfig import ConfigStack

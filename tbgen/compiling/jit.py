@@ -2,10 +2,11 @@
 """Declaration of kernels, and their compilation into the cache by one process or by two.
 
 `tbgen.compiling.internals` needs undocumented names of numba. If numba lacks one, this module uses
-documented features instead: numba's own cache, which does not detect damaged entries,
-`numba.extending.overload`, and numba's named tuples. Tables are then the same, but kernels compile
-or run slower (docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` tests this case,
-`scripts/certify/versions.py` the oldest and the newest numba.
+documented features instead, with the same tables, but kernels compile or run slower
+(docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` tests this case.
+
+A *kernel* is a compiled function that Python calls, a *part* one that is compiled into the kernels
+that call it.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ if numba.config.DISABLE_JIT:
 
 _addresses, _memory = memory_left()
 if _addresses < 320 << 20 or _memory < 160 << 20:
-    # A process that compiles takes 540 MiB of addresses and 210 MiB of memory, about half of them
-    # before this line. LLVM ends a process without an exception if it gets no memory.
+    # A process that compiles takes 540 MiB of addresses and 210 MiB of memory, half of them before
+    # this line. LLVM ends a process without an exception if it gets no memory.
     raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
 
 CACHE_FOLDER = find_kernel_folder()
@@ -108,10 +109,7 @@ def _begin_compiling() -> None:
 
 
 def kernel(function: Function, **options: Any) -> Function:
-    """Declare a kernel: compiled on first use, cached, without the GIL; `options` are `njit`'s.
-
-    Without a cache folder, every process compiles the kernel for itself.
-    """
+    """Declare a kernel: compiled on first use, cached, without the GIL; `options` are `njit`'s."""
     by_numba = CACHE_FOLDER is not None and internals is None
     compiled = njit(nogil=True, cache=by_numba, **_OPTIONS, **options)(function)
     if CACHE_FOLDER is None:
@@ -124,20 +122,14 @@ def kernel(function: Function, **options: Any) -> Function:
 def borrowing_kernel(function: Function) -> Function:
     """Declare a kernel without reference counting of its arrays; it can create no arrays.
 
-    Without `internals`, the references are counted.
-
-    With reference counting, every call between compiled functions changes the counts of all arrays,
-    in memory shared by threads. That took half the time of kernels that visit single positions.
+    Counting took half the time of kernels that visit single positions: every call between compiled
+    functions changed the counts of all arrays. Without `internals`, references are counted.
     """
     return kernel(function, **_BORROWS)
 
 
 def part(function: Function) -> Function:
-    """Make a function that creates no arrays callable from kernels; Python calls it uncompiled.
-
-    Without `internals`, numba compiles it once for each combination of integer types, with machine
-    code of its own.
-    """
+    """Make a function that creates no arrays callable from kernels; Python calls it uncompiled."""
     if internals is not None:
         internals.compile_part(function, **_OPTIONS, **_BORROWS)
     else:
@@ -148,8 +140,7 @@ def part(function: Function) -> Function:
 def recursive_part(function: Function) -> Function:
     """Declare a part that calls itself; without `internals` a kernel, as overloads cannot do that.
 
-    Calls must not pass literals, which crash the process that loads a cached kernel (numba issue
-    6061).
+    Calls must not pass literals: loading such a kernel from the cache crashes (numba issue 6061).
     """
     return part(function) if internals is not None else borrowing_kernel(function)
 
@@ -206,12 +197,13 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
     """Context manager: holds the kernel cache's lock, so that other processes and threads wait.
 
     A thread that holds the lock may enter again. Without a cache folder, or on a file system
-    without locks, nothing is locked. Meanwhile, garbage is collected rarely: this saves a tenth of
-    the time and costs 20 MiB. At the beginning, stale files of the cache are removed. Raises
-    `OSError` if the lock file cannot be opened.
+    without locks, nothing is locked. Inside, garbage is collected rarely: this saves a tenth of the
+    time and costs 20 MiB. At the beginning, stale files of the cache are removed.
 
     held : neither lock nor remove files, since the process that started this one holds the lock, or
         all kernels are in the cache
+
+    Raises `OSError` if the lock file cannot be opened.
     """
     if getattr(_thread, "holds_lock", False):
         yield
@@ -241,10 +233,7 @@ def is_compiled(what: str) -> bool:
 
 
 def note_compiled(what: str) -> None:
-    """Record in the cache folder, if any, that all kernels of the set named `what` are compiled.
-
-    Errors of writing are ignored.
-    """
+    """Record in the cache folder, if any, that all kernels of the set named `what` are compiled."""
     if CACHE_FOLDER is not None:
         with contextlib.suppress(OSError):
             (CACHE_FOLDER / f"{what}-compiled").touch()
@@ -259,30 +248,28 @@ module, function = sys.argv[1:]
 with compile_lock(held=True):
     getattr(import_permanently(module), function)()
 """
-"""Code of the second process. Its standard input is a pipe without data, which closes when the
-first process ends in any way; then the second process exits."""
+"""Code of the second process. If the first process ends in any way, the standard input of the
+second one, a pipe without data, closes, and the second one exits."""
 
 
 def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None:
     """Start a second process that calls a function, which compiles kernels; return the process.
 
-    numba compiles in one thread. With two processes the first build on a machine takes two thirds
-    as long (docs/measurements/compiling.md). The second one is not forked, since neither threads
-    nor the compiler survive a fork. When it ends without an error, the kernels are in the cache.
+    With two processes the first build on a machine takes two thirds as long
+    (docs/measurements/compiling.md). When the second one ends without an error, the kernels are in
+    the cache.
 
-    function : defined at the top level of a module, without parameters
+    function : defined at the top level of a module
 
-    The caller is in `compile_lock`, and has checked that both have enough memory. Returns None
-    without cache or `internals`, with a single processor, on Windows, or if the process cannot be
-    started.
+    The caller is in `compile_lock`. Returns None without cache or `internals`, with a single
+    processor, on Windows, or if the process cannot be started.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or internals is None or usable_cores() == 1 or WINDOWS:
         return None
     paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     settings = {"NUMBA_CACHE_DIR": str(CACHE_FOLDER), "PYTHONPATH": os.pathsep.join(paths)}
-    # A process group of its own, so that Ctrl-C reaches only this process. If the second process
-    # fails, this process compiles the missing kernels.
+    # A process group of its own, so that Ctrl-C reaches only this process.
     with contextlib.suppress(OSError):
         return subprocess.Popen(
             python_command("-c", _COMPILE, function.__module__, function.__name__),
