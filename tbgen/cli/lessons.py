@@ -24,6 +24,10 @@ LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 """Example position before the moves of `LOOP`."""
 
 
+WHICH_TABLES = "tables", "rules", "orders", "minor_chases"
+"""Parameters of commands that tell where tables are, and for which rule set."""
+
+
 class Lesson(NamedTuple):
     """Examples of a command, pairs [command line, meaning], and the path of a page to read next."""
 
@@ -58,15 +62,11 @@ def show_next(*steps: tuple[str, str]) -> None:
 
     steps : pairs of a command line and its purpose
 
-    Appends `--tables`, `--rules`, `--orders` and `--no-minor-chases` to each command line, if the
-    user has typed them. The running command must have these options.
+    Appends those options of `WHICH_TABLES` to each command line that the user has typed.
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
-    context = click.get_current_context()
-    chosen = typed_options(context, "tables", "rules", "orders")
-    if context.params["minor_chases"] is False:
-        chosen += " --no-minor-chases"
+    chosen = typed_options(click.get_current_context(), *WHICH_TABLES)
     formatter = click.HelpFormatter()
     with formatter.section("\nNext"):
         formatter.write_dl([(step + chosen, meaning) for step, meaning in steps])
@@ -76,11 +76,16 @@ def show_next(*steps: tuple[str, str]) -> None:
 def typed_options(context: click.Context, *names: str) -> str:
     """Return text like ` --tables DIR` with those of the named options that the user has typed.
 
-    The text is empty if there are none. All of `names` must be options with a value.
+    names : parameters such as `minor_chases`; options that the command ignores are left out
     """
-    return "".join(
-        f" --{name} {shlex.quote(str(context.params[name]))}"
-        for name in names
-        if name in context.params  # not an option that the command ignores
-        and context.get_parameter_source(name) == ParameterSource.COMMANDLINE
-    )
+    typed = ""
+    for name in names:
+        is_typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if not is_typed or name not in context.params:  # some are ignored
+            continue
+        value, option = context.params[name], name.replace("_", "-")
+        if isinstance(value, bool):
+            typed += f" --{option}" if value else f" --no-{option}"
+        else:
+            typed += f" --{option} {shlex.quote(str(value))}"
+    return typed

@@ -13,7 +13,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.lessons import show_next, typed_options
+from tbgen.cli.lessons import WHICH_TABLES, show_next, typed_options
 from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
 from tbgen.cli.streams import LiveLine
@@ -270,7 +270,7 @@ def _prove_outcomes(
             )
             line.clear()
             if report is None:
-                typed = typed_options(click.get_current_context(), "tables", "rules", "orders")
+                typed = typed_options(click.get_current_context(), *WHICH_TABLES)
                 raise InputError(
                     f"there is no win-draw-loss file of {material}",
                     f"run: tbgen pack {material}{typed}",

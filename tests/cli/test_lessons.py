@@ -87,11 +87,12 @@ def on_terminal(*arguments: str) -> str:
 
 def test_next_steps_are_shown_on_a_terminal() -> None:
     tables = str(built("KRKN", rules="wxf"))
-    shown = on_terminal("probe", CHECKS, "--tables", tables, "--rules", "wxf")
+    chosen = ["--tables", tables, "--rules", "wxf", "--minor-chases"]
+    shown = on_terminal("probe", CHECKS, *chosen)
     _, found, steps = shown.partition("Next:")
     assert found
     line = shlex.split(next(step for step in steps.splitlines() if "tbgen line" in step))
-    assert line[3:] == ["--tables", tables, "--rules", "wxf"]
+    assert line[3:] == chosen
     assert CliRunner().invoke(main, line[1:]).exit_code == 0
 
 
