@@ -149,7 +149,8 @@ class NumbaTables:
         blocks = [np.arange(*self._first_blocks[number : number + 2]) for number in chosen]
         wanted = np.concatenate([np.empty(0, np.int64), *blocks])
         with self._lock:
-            self._load(wanted[self.buffers.blocks[wanted] == _COLD_BLOCK])
+            frames = self.buffers.blocks[wanted]
+            self._load(wanted[frames == _COLD_BLOCK], {*frames[frames >= 0].tolist()})
             return int((self.buffers.blocks[wanted] == _COLD_BLOCK).sum())
 
     def probe_boards(
@@ -177,16 +178,17 @@ class NumbaTables:
 
     # -- blocks and frames -------------------------------------------------------------------
 
-    def _load(self, blocks: NDArray[np.int64]) -> int:
+    def _load(self, blocks: NDArray[np.int64], kept: Iterable[int] = ()) -> int:
         """Load those of the given blocks that are cold, in their order; return their number.
 
         blocks : indices in `Buffers.blocks`, int64 (n,)
+        kept : frames whose blocks must not be evicted
 
-        Clears the flags `wanted` of the blocks. If this call has filled every frame, it stops at
-        the next block that needs one. Raises like `load_wanted`.
+        Clears the flags `wanted` of the blocks. Stops at the first block that needs a frame when
+        all are kept or filled by this call. Raises like `load_wanted`.
         """
         buffers = self.buffers
-        loaded: set[int] = set()
+        taken = {*kept}
         done = 0
         for block in blocks.tolist():
             if buffers.blocks[block] != _COLD_BLOCK:  # loaded since the probe
@@ -196,10 +198,10 @@ class NumbaTables:
             if decoded.constant is not None:
                 buffers.blocks[block] = -2 - decoded.constant
             else:
-                frame = self._free_frame(loaded)
+                frame = self._free_frame(taken)
                 if frame is None:
                     break
-                loaded.add(frame)
+                taken.add(frame)
                 data = decoded.packed
                 buffers.frames[frame, : len(data)] = data
                 self._owner[frame] = block

@@ -193,6 +193,19 @@ def test_preload_returns_the_blocks_that_stay_cold(directory: Path) -> None:
             tables.preload("KNK")
 
 
+def test_preload_keeps_the_blocks_of_its_materials(directory: Path) -> None:
+    """Blocks of a material that fits in the cache are all warm after `preload`.
+
+    Before, blocks of the other material have taken a part of the cache.
+    """
+    with Tablebase.open(directory) as tablebase:
+        tables = NumbaTables(tablebase, ["KNPKA", "KRK"], cache_bytes=50_000)
+        for others in range(1, len(tables.buffers.frames) + 1):
+            tables.buffers.wanted[:others] = 1
+            tables.load_wanted()
+            assert tables.preload("KRK") == 0
+
+
 def test_all_missing_tables_are_named_at_once(directory: Path) -> None:
     with (
         Tablebase.open(directory) as tablebase,
