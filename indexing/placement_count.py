@@ -34,7 +34,7 @@ The region is None for other attackers, which follow the pawns.
 
 @cache
 def _region(square: int) -> int:
-    """Return the region of a square, 0 to 3 in the order of `Counts`."""
+    """Return the region of a square: 0 red pawns only, 1 black pawns only, 2 both, 3 neither."""
     red, black = (square in area(side, PieceType.PAWN) for side in Side)
     if red and black:
         return _BOTH

@@ -6,7 +6,8 @@
 A *plane* is an array with a code, or its number, for each slot of one side to move. Numbers keep
 the order of codes: the best of several values is also the largest number. Most tables with
 repetition rules have codes of two bytes, but fewer than 256 different ones. Files store codes: a
-block of numbers is encoded, and then the entries of its palette (`blocks`) are replaced by codes.
+block of numbers is encoded, and then the list of different numbers at its start (`blocks`) is
+replaced by their codes.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ WDL_BLOCK_SLOTS = 81_000
 PACKED = Packing(
     block_slots=WDL_BLOCK_SLOTS, tile_slots=256 * WDL_BLOCK_SLOTS, compression=SMALLEST
 )
-"""Settings of compressed files; large tiles make similar leads neighbours."""
+"""Settings of compressed files; large tiles (leads reordered together) bring similar ones together.
+"""
 
 PLAIN = replace(PACKED, uncompressed=True)
 """Settings for a win-draw-loss file that is stored uncompressed."""

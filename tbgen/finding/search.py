@@ -1,7 +1,7 @@
 """Search of a whole table for all positions that match a query.
 
-chunks, several at a time  ->  matching values  ->  legal positions  ->  pieces on squares parts,
-one after the other ->  only moves, studies, offences  ->  sorted, or in order of chunks
+    chunks, several at a time  ->  matching values  ->  legal positions  ->  pieces on squares
+    parts, one after another   ->  `only`, `study`, `offence`  ->  sorted, or in order of chunks
 
 A *part* has the rows found in one chunk.
 """

@@ -277,9 +277,9 @@ class Search:
     def _find_escapes(self, captures_wait: bool) -> None:
         """Set `escapes`; remove from `win_candidates` those that a capture wins at this order.
 
-        On entry, of the positions that a capture wins at this order, those after a possible offence
-        are in `win_candidates` or in `escapes`; the others are in neither. Parameter as for
-        `initialise`.
+        With `captures_wait` (`initialise`), positions that a capture wins are escapes unless they
+        follow a possible offence. On entry, those that do are in `win_candidates` or in the old
+        `escapes`, the others in neither.
         """
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:

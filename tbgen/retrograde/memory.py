@@ -95,8 +95,8 @@ class MemoryNeed:
     least: int
     """Minimum, with the arrays on disk."""
     working: int
-    """Part of `least`: pages of arrays on disk that may be loaded between two checks of the memory
-    in use.
+    """Part of `least` that may be added between two checks of the memory in use: pages of arrays on
+    disk, and what numpy, zstd and the allocator take.
     """
 
 

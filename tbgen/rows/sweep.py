@@ -60,7 +60,9 @@ class Scratch(NamedTuple):
     board: NDArray[np.uint64]
     """uint64 (BOARD_WORDS,): the boards of `gather.py`, whose margins stay zero."""
     mid_of: NDArray[np.int64]
-    """int64 (90,): a mid with the moving piece on each square, -1 if it cannot stand there."""
+    """int64 (90,): for each square of a moving man, the first mid with it there, while other men of
+    its group and of groups with a larger stride stay; -1 if it cannot stand there.
+    """
     on_front: NDArray[np.bool_]
     """bool (90,): squares of the moving piece for which the frontier has positions."""
     touched: NDArray[np.int32]

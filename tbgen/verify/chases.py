@@ -241,11 +241,11 @@ def _chase_removes_attack(chase, mirrored, attacker, victim, boards, arrays):
 @part
 def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victims, boards,
                   index, arrays):  # fmt: skip
-    """Write to `victims.victims` the pieces of `side` that the answer of one edge chases.
+    """Write to `victims.victims`, for each pair of an edge, the pieces that its answer chases.
 
-    The answer is the move `source`-`target`.
+    `boards` must hold the positions before and after the answer, the move `source`-`target`.
 
-    e : int64, the index of the edge; side : int, the side of the chasers, which offends
+    e : int64, the index of an edge with pairs; side : int, the side of the chasers, which offends
     mirrored : bool, as in `_chase_removes_attack`
     """
     squares = boards.state.piece_squares

@@ -47,8 +47,8 @@ _MOST_STEPS = 5 * 4
 """Largest number of moves of a side's defenders: five pieces with at most four each."""
 
 RED_CHECKED, BLACK_CHECKED, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
-"""Masks of a row, each with a flag for each place: the red or the black king is attacked, the kings
-face each other, a red or a black piece hangs.
+"""Indices of `BoardState.masks`, and their number. A mask has a flag for each place of a row: the
+red or the black king is attacked, the kings face each other, a red or a black piece hangs.
 """
 
 LANES = 32

@@ -264,8 +264,9 @@ _LOSSES = range(FREE_LOSS, LOSS_ROLES)
 _DRAWS = range(CHECKED_DRAW, ROLES)
 
 SHARED, IN_CHECK, ATTACKED, QUIET, STATES = range(5)
-"""States of a slot: two pieces share a square; the side to move is in check; one of its pieces
-hangs, or a capture wins by the repetition rules; none of these.
+"""States of a slot and a side to move, and their number. SHARED: two pieces share a square.
+IN_CHECK: the side is in check. ATTACKED: it wins by the repetition rules, and one of its pieces
+hangs or one of its captures wins by them. QUIET: none of these.
 """
 
 

@@ -394,7 +394,7 @@ class TableStore:
         """Hash of the version and of all files' sizes and times; changes if answers may change.
 
         Files are examined only if a watched directory has changed. Then new tables are registered,
-        removed ones forgotten, and cached proofs and statistics of changed tables dropped.
+        removed ones forgotten, and all proofs and the statistics of changed tables dropped.
         """
         with self._lock:
             changed = tuple(map(_state, self._directories))

@@ -282,10 +282,10 @@ def _choices(
 
 
 def _lost_in(store: TableStore, view: View, rung: Rung) -> str:
-    """Return a phrase on the loss of order 0 at a rung, or after its best move out of the loop.
+    """Return a phrase on a loss of order 0: after `rung.leaves`, or at a rung without it or a loop.
 
-    It is `mated in 5 moves` or `stalemated in 5 moves` by the end of best play, or a phrase on
-    conversion.
+    It is `mated in 5 moves` or `stalemated in 5 moves` by the end of best play, `lost in 5 moves`
+    if a missing table ends the line, or for DTC a phrase on conversion.
     """
     position, plies = rung.position, rung.plies
     if rung.loop is not None and rung.leaves is not None:

@@ -246,7 +246,10 @@ def _back_href(view: View) -> str:
 
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
-    """Return attributes `data-NAME`, by NAME, for the script: addresses, moves with values."""
+    """Return attributes `data-NAME`, by NAME, for the script: state, addresses, moves.
+
+    Moves have values, except in mode `play`.
+    """
     moves = {move.move.iccs: _effect(view, move) for move in facts.moves}
     data = {
         "mode": view.mode,

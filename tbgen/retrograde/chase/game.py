@@ -264,7 +264,7 @@ def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Condition
     """Return the reply nodes, bool (reply nodes,), from which the winner wins within the graph.
 
     conditions : called once, with the safe reply nodes that cannot force calm replies, bool (reply
-        nodes,); returns the conditions, with pairs for the edges of these nodes
+        nodes,); returns `Conditions` with pairs for the edges of these nodes
     """
     reverse = _reverse_edges(graph)
     safe = np.ones(len(graph.offence_start) - 1, np.bool_)
