@@ -69,6 +69,9 @@ _TOKEN = re.compile(
 )
 """Pattern of the next part of a game's text; it matches at every index before the end."""
 
+_TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
+"""Beginning of a line with a tag; no bracket before it closes after it."""
+
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
 """Characters that are an invalid move if they stand alone as a word."""
@@ -215,7 +218,7 @@ def split_games(text: str) -> list[str]:
 
     Each of these begins a new game:
     - a FEN, or the word `position` (UCI), after moves or after another FEN
-    - a tag after moves, or a tag that the game has already
+    - a tag after moves, the game's first tag again, or a second tag with a position
     - a move, or a move number, after moves and a result
     - move number 1 after two or more moves
 
@@ -275,7 +278,8 @@ def _begins_game(game: _Record, kind: str, name: str) -> bool:
     kind, name : as `_tokens` yields them; `split_games` has the conditions
     """
     if kind == "tag":
-        return bool(game.words or game.ended or name in game.tags)
+        again = name in game.tags and name in (next(iter(game.tags)), "FEN", "binit")
+        return bool(game.words or game.ended or again)
     if kind in ("fen", "position"):
         return bool(game.words or game.fen)
     if kind == "number" and name == "1":
@@ -289,23 +293,27 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
     Kinds are `tag`, `fen`, `position` (the word of UCI), `number` (of a move), `move` (also text
     that is no move) and `result`. Only tags and numbers have a name. The text of a tag is its
     value. The name of a number is its digits, empty if it counts games (`第一局`). A bracket that
-    is not closed, and all text after it, is one `move`.
+    is not closed before the next line with a tag, and all text up to that line, is one `move`.
     """
-    at = 0
+    at = tag_line = 0
     while match := _TOKEN.match(text, at):
         first, at, kind, value = match.start(), match.end(), match.lastgroup or "", match[0]
         if kind == "part":
             closing = f"[/DhtmlXQ_{match['part']}]"
-            value = text[at:].partition(closing)[0]
+            end = text.find(closing, at)
+            value = text[at : end if end >= 0 else len(text)]
             at += len(value) + len(closing)
             yield "tag", match["part"], value.strip(), first
         elif kind == "value":
             yield "tag", match["tag"].upper(), re.sub(r"\\(.)", r"\1", match["value"]), first
         elif kind == "bracket":
-            at = _end_of_bracket(text, first)
+            if tag_line <= first:
+                found = _TAG_LINE.search(text, first + 1)
+                tag_line = found.start() if found else len(text)
+            at = _end_of_bracket(text, first, tag_line)
             if at < 0:
-                yield "move", "", text[first:], first
-                return
+                at = tag_line
+                yield "move", "", text[first:at], first
         elif kind == "number":
             yield "number", "" if value[-1] in "局盘" else str(_number_of(value)), value, first
         elif kind == "word":
@@ -332,16 +340,17 @@ def _number_of(text: str) -> int:
     return number + 10 * units.index(tens or "一") if ten else number
 
 
-def _end_of_bracket(text: str, start: int) -> int:
-    """Return the index after the bracket that closes the one at `start`; -1 if none does.
+def _end_of_bracket(text: str, start: int, end: int) -> int:
+    """Return the index after the bracket that closes the one at `start`, or -1.
 
-    Round brackets, half and full width, may be nested. Those in comments {...} do not count.
+    It must close before `end`. Round brackets, half and full width, may be nested. Those in
+    comments {...} do not count.
     """
     closing = _CLOSING.get(text[start])
     if closing is not None:
-        return text.find(closing, start) + 1 or -1
+        return text.find(closing, start, end) + 1 or -1
     depth = 0
-    for match in re.compile(r"([(\uff08])|([)\uff09])|\{[^}]*").finditer(text, start):
+    for match in re.compile(r"([(\uff08])|([)\uff09])|\{[^}]*").finditer(text, start, end):
         depth += bool(match[1]) - bool(match[2])
         if not depth:
             return match.end()

@@ -191,6 +191,29 @@ def test_first_lines(line: str, begins: bool) -> None:
     assert begins_with_moves(line) is begins
 
 
+@pytest.mark.parametrize("opened", ["{not closed", "(2. b2e2", "（注", "《"])
+@pytest.mark.parametrize("comment", ["", " {good} (1. b2e2)"])
+def test_a_bracket_that_is_not_closed_ends_at_the_next_tags(opened: str, comment: str) -> None:
+    damaged = f'[Event "A"]\n\n1. h2e2 {opened} h9g7 1-0\n\n'
+    games = split_games(f'{damaged}[Event "B"]\n\n1. h2e2{comment} h9g7 1-0\n')
+    assert len(games) == 2
+    broken, whole = map(read_game, games)
+    assert broken.fault is not None
+    assert len(broken.moves) == 1
+    assert whole.fault is None
+    assert (len(whole.moves), whole.stated) == (2, "1-0")
+
+
+def test_a_repeated_tag_keeps_the_position() -> None:
+    game = read_game(f'[FEN "{FEN}"]\n[Round "1"]\n[Round "2"]\n\n1. c4b4 b6c6')
+    assert game.start == Position.from_fen(FEN)
+    assert len(game.moves) == 2
+
+
+def test_many_parts_of_boards_take_linear_time() -> None:
+    assert len(split_games("[DhtmlXQ_title]a[/DhtmlXQ_title]\n" * 40_000)) == 40_000
+
+
 @pytest.mark.parametrize("letter", list('{([（《;1"/\\[a平'))
 def test_long_texts_without_an_end_take_linear_time(letter: str) -> None:
     """A text of one repeated character has no brackets that close; it is read in one pass."""
