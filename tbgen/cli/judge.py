@@ -95,6 +95,8 @@ def judge(
     text = " ".join(game)
     if game[0] == "-" and len(game) > 1:
         raise click.UsageError("with - the moves are read from standard input too", context)
+    if len(game) > 1 and os.path.isfile(game[0]):
+        raise click.UsageError("one file is read at a time; join several: cat FILE...", context)
     if text == "-" or (len(game) == 1 and os.path.isfile(text)):
         games = _read(text)
         if not isinstance(games, list) or len(games) > 1:

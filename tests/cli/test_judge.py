@@ -50,6 +50,15 @@ def test_a_file_without_a_game_is_refused(tmp_path):
     assert "there is no game in" in result.stderr
 
 
+def test_several_files_are_refused(tmp_path):
+    first, second = tmp_path / "a.pgn", tmp_path / "b.pgn"
+    for path in (first, second):
+        path.write_text("1. h2e2 h9g7 1-0\n")
+    result = run(str(first), str(second))
+    assert result.exit_code == 2
+    assert "one file is read at a time" in result.stderr
+
+
 def test_lines_are_answered_in_order_and_bad_ones_do_not_stop_the_rest():
     lines = [f"{FEN};{LOOP}", "nonsense", "", f"{FEN};c4d5", f"{FEN};c4b4 b6", FEN]
     result = run("-", "--json", input="\n".join(lines) + "\n")
