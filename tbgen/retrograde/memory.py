@@ -130,11 +130,9 @@ def memory_needed(
     working = threads * touched + 2 * one_set + _SLACK_BYTES
     least = fixed + search + working
     writing = (slots + _TILES * layout.mids * SQUARES) * most_width
-    return MemoryNeed(
-        in_memory=max(_STARTED_BYTES, fixed + max(captures, solving, writing)),
-        least=max(_STARTED_BYTES, least),
-        working=working,
-    )
+    in_memory = max(_STARTED_BYTES, fixed + max(captures, solving, writing))
+    # The pages of many threads may exceed small arrays.
+    return MemoryNeed(in_memory, min(in_memory, max(_STARTED_BYTES, least)), working)
 
 
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:

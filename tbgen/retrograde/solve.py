@@ -14,7 +14,7 @@ from functools import partial
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
-from tbgen.indexing.squares import Side
+from tbgen.indexing.squares import SQUARES, Side
 from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.captures import Captures
 from tbgen.retrograde.chase.search import declare_perpetual_chases, k_mark_attacked
@@ -33,12 +33,16 @@ from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Meter, Workers
 from tbgen.system.platform import trim_process
 from tbgen.tables.codes import CodeSpace
+from tbgen.tables.errors import UnsupportedMaterialError
 from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 from tbgen.tables.rule_sets import RuleSet
 
 NO_RULES = RuleSet(Rules.NONE)
 """Rule set in which repetitions draw."""
+
+_MOST_PLACEMENTS = 1 << 32
+"""Maximum number of slots of a lead: lists of a chunk's positions have four bytes for a slot."""
 
 
 def solve(
@@ -66,11 +70,16 @@ def solve(
     checkpoint : storage of the state; a solver that resumes from a state opens no table
 
     Raises `LimitExceededError` if a value has no code in `code_space`, `InputError` for unknown
-    rules, `MaterialError` for too large an index, `MemoryError`, and the errors of the checkpoint,
+    rules, `MaterialError` for too large an index, `UnsupportedMaterialError` for too many
+    placements of the attackers, `MemoryError`, and the errors of the checkpoint,
     the storage (`OSError`) and the supporting tables.
     """
     layout, rules = Layout.of(material), rule_set.known_rules
-
+    placements = layout.mids * SQUARES
+    if placements > _MOST_PLACEMENTS:
+        raise UnsupportedMaterialError(
+            material.name, f"its attackers have {placements:,} placements, too many for 32 bits"
+        )
     trim_process()
     with Workers(threads, storage, meter) as workers:
         report("legality", 0, 0, 0)

@@ -10,10 +10,11 @@ from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.captures import capture_value
-from tbgen.retrograde.memory import code_spaces
+from tbgen.retrograde.memory import code_spaces, memory_needed
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solve import solve
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
+from tbgen.tables.errors import UnsupportedMaterialError
 from tbgen.tables.names import Metric
 from tbgen.tables.rule_sets import RuleSet
 from tests.helpers.solutions import solution
@@ -163,3 +164,20 @@ def test_figure_1a_of_the_paper_is_won_by_the_rule() -> None:
     code = solved.plane(position.side)[solved.layout.slot(position)]
     value = solved.code_space.decode(int(code))
     assert (value.outcome.name, value.order) == ("LOSS", 1)
+
+
+@pytest.mark.parametrize("name", ["KRNCKRN", "KRNPPPPPK"])
+def test_leads_whose_slots_exceed_32_bits_are_refused(name: str) -> None:
+    def supporting(material: Material) -> object:
+        raise AssertionError(f"{material} is opened")
+
+    with pytest.raises(UnsupportedMaterialError, match="too many for 32 bits"):
+        solve(Material.parse(name), supporting)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threads", [1, 32, 1000])
+def test_many_threads_need_no_more_memory_than_all_arrays(threads: int) -> None:
+    material = Material.parse("KRNKC")
+    codes = code_spaces(material, Rules.WXF)[0]
+    need = memory_needed(material, codes, Rules.WXF, threads)
+    assert need.least <= need.in_memory
