@@ -36,7 +36,7 @@ from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
-from tbgen.retrograde.memory import has_orders
+from tbgen.retrograde.memory import has_orders, require_numbers_of_32_bits
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
 from tbgen.system.allowance import usable_memory
@@ -147,6 +147,11 @@ class Collection:
             listed = plan(missing, self.rule_set, self.directory, threads)
             self._plans[threads] = [table for table in listed if table.material in missing]
         return self._plans[threads]
+
+    def require_supported(self) -> None:
+        """Raise `UnsupportedMaterialError` if the solver cannot solve an unfinished table."""
+        for task in self.unfinished:
+            require_numbers_of_32_bits(task.material)
 
     def require_memory(self, memory: int, threads: int) -> None:
         """Raise `NotEnoughMemoryError` if memory is too small, even with the arrays on disk.

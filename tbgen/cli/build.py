@@ -148,7 +148,7 @@ def build(
 def _check_first(
     collection: Collection, memory: int, threads: int, jobs: int, *, here: bool, confirmed: bool
 ) -> None:
-    """Raise `InputError` or `NotEnoughMemoryError` if the unfinished tables should not be built.
+    """Raise an error if the unfinished tables should not be built.
 
     memory : bytes that the build may use, 0 for all free memory
     threads : number of threads of all tables together; with a cluster, of each table
@@ -156,8 +156,9 @@ def _check_first(
     here : whether this machine builds, so that its memory and disk must suffice
     confirmed : whether the user accepts a build of any length (`--yes`)
 
-    The reasons are too little disk, too little memory for one of several tables, and a planned time
-    above `_LONG_SECONDS`. Prints a note if the disk may become full, and the totals if the planned
+    `NotEnoughMemoryError`: too little memory for one of several tables. `UnsupportedMaterialError`:
+    a table that the solver cannot solve. `InputError`: too little disk, or a planned time above
+    `_LONG_SECONDS`. Prints a note if the disk may become full, and the totals if the planned
     time is above `_TOTALS_SECONDS`.
     """
     if not collection.unfinished:
@@ -172,6 +173,7 @@ def _check_first(
                 f"{collection.directory} has {format_bytes(free)} left (docs/build-big.md)",
                 err=True,
             )
+    collection.require_supported()
     totals = Totals.of(collection.planned(threads), jobs)
     if totals.seconds > _LONG_SECONDS and not confirmed:
         raise InputError(

@@ -16,6 +16,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES, Side
 from tbgen.rows.workers import DISK_RANGES, Chunks
 from tbgen.tables.codes import BYTE_SPAN, LONG_SPAN, CodeSpace
+from tbgen.tables.errors import UnsupportedMaterialError
 
 _SET_BYTES = 2 * 8
 """Bytes per row of one set of positions of one side: two words of 45 bits, kept in 64 each."""
@@ -68,6 +69,19 @@ _TILES = 2
 
 _SLACK_BYTES = 16 << 20
 """Bytes that numpy, zstd and the allocator take between two checks of the memory in use."""
+
+
+_MOST_PLACEMENTS = 1 << 32
+"""Maximum number of slots of a lead: lists of a chunk's positions have four bytes for a slot."""
+
+
+def require_numbers_of_32_bits(material: Material) -> None:
+    """Raise `UnsupportedMaterialError` if a lead has more slots than 32 bits can number."""
+    placements = Layout.of(material).mids * SQUARES
+    if placements > _MOST_PLACEMENTS:
+        raise UnsupportedMaterialError(
+            material.name, f"its attackers have {placements:,} placements, too many for 32 bits"
+        )
 
 
 def has_orders(material: Material, rules: Rules) -> bool:

@@ -14,13 +14,13 @@ from functools import partial
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
-from tbgen.indexing.squares import SQUARES, Side
+from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.captures import Captures
 from tbgen.retrograde.chase.search import declare_perpetual_chases, k_mark_attacked
 from tbgen.retrograde.initialisation import sort_by_captures
 from tbgen.retrograde.legality import find_legal
-from tbgen.retrograde.memory import has_orders
+from tbgen.retrograde.memory import has_orders, require_numbers_of_32_bits
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_mark_in_check
 from tbgen.retrograde.propagation import Propagation, Report
 from tbgen.retrograde.solution import Solution
@@ -33,16 +33,12 @@ from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Meter, Workers
 from tbgen.system.platform import trim_process
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.errors import UnsupportedMaterialError
 from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 from tbgen.tables.rule_sets import RuleSet
 
 NO_RULES = RuleSet(Rules.NONE)
 """Rule set in which repetitions draw."""
-
-_MOST_PLACEMENTS = 1 << 32
-"""Maximum number of slots of a lead: lists of a chunk's positions have four bytes for a slot."""
 
 
 def solve(
@@ -75,11 +71,7 @@ def solve(
     the storage (`OSError`) and the supporting tables.
     """
     layout, rules = Layout.of(material), rule_set.known_rules
-    placements = layout.mids * SQUARES
-    if placements > _MOST_PLACEMENTS:
-        raise UnsupportedMaterialError(
-            material.name, f"its attackers have {placements:,} placements, too many for 32 bits"
-        )
+    require_numbers_of_32_bits(material)
     trim_process()
     with Workers(threads, storage, meter) as workers:
         report("legality", 0, 0, 0)

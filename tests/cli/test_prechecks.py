@@ -49,6 +49,17 @@ def test_a_build_beyond_all_memory(tmp_path: Path) -> None:
     assert_says(result, 2, "KRNCKRNC needs at least", "GiB of memory", "a machine with more memory")
 
 
+def test_a_build_with_a_table_that_cannot_be_solved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is built, even if memory and disk are large enough."""
+    for check in ("require_memory", "require_disk"):
+        monkeypatch.setattr(f"tbgen.building.collection.Collection.{check}", lambda *_: (0, 1))
+    result = run("build", "KRNCKRNC", "--yes", "--tables", tmp_path)
+    assert_says(result, 2, "KRNCKNC cannot have a table", "too many for 32 bits")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_build_of_more_than_a_day_is_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
