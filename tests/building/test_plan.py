@@ -250,7 +250,9 @@ def test_a_plan_contains_supporting_tables_and_adds_up(tmp_path: Path) -> None:
         assert table.disk_bytes > 0
 
 
-@pytest.mark.parametrize("rules", [Rules.NONE, Rules.WXF])
+@pytest.mark.parametrize(
+    "rules", [Rules.NONE, pytest.param(Rules.CHECK, marks=pytest.mark.certification), Rules.WXF]
+)
 def test_more_slots_never_cost_less(rules: Rules) -> None:
     """Predicted seconds, bytes and memory do not decrease along a chain of unmeasured materials.
 
@@ -284,7 +286,9 @@ def test_the_measurements_are_packaged() -> None:
     assert all(row.placements <= row.index_size for row in rows)
 
 
-@pytest.mark.parametrize("name", ["KRNCPKRNC", "KPPPPPKAABB"])
+@pytest.mark.parametrize(
+    "name", ["KRNCPKRNC", pytest.param("KRABKNAB", marks=pytest.mark.certification), "KPPPPPKAABB"]
+)
 def test_materials_unlike_any_measured_have_plausible_costs(name: str) -> None:
     """A table takes 0.0001 to 2.5 bytes per placement, and 10 ns to 20 µs of CPU time per slot.
 

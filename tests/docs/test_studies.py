@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from tbgen import Outcome, find, open_tablebase
 from tests.helpers.built import built
 from tests.helpers.paths import ROOT
@@ -27,8 +29,10 @@ def test_the_page_agrees_with_the_csv() -> None:
         assert (studies.PICTURES / name).read_text("utf-8") == picture
 
 
-def test_the_csv_agrees_with_tables() -> None:
-    material = "KNKP"
+@pytest.mark.parametrize(
+    "material", [pytest.param("KRKN", marks=pytest.mark.certification), "KNKP"]
+)
+def test_the_csv_agrees_with_tables(material: str) -> None:
     directory = built(material, rules="wxf")
     (row,) = studies.measured(directory, [material])
     assert row in figures.read(Moves)

@@ -117,7 +117,14 @@ def test_colours_of_a_material_named_weaker_first(condition: tuple[str, str]) ->
     )
 
 
-@pytest.mark.parametrize(("material", "metric", "least"), [("KRKN", None, 20), ("KNKP", "dtc", 20)])
+@pytest.mark.parametrize(
+    ("material", "metric", "least"),
+    [
+        ("KRKN", None, 20),
+        ("KNKP", "dtc", 20),
+        pytest.param("KNKP", None, 20, marks=pytest.mark.certification),
+    ],
+)
 def test_studies(material: str, metric: str | None, least: int) -> None:
     """A search gives each study (position with a unique solution) the length of the solution.
 

@@ -258,14 +258,14 @@ def crowded_pawns(rng: random.Random) -> Position:
 
 
 def sample(rng: random.Random) -> Iterator[Position]:
-    """Yield at least 120 positions: games from the opening array, endgames, and crowds of pawns."""
+    """Yield at least 200 positions: games from the opening array, endgames, and crowds of pawns."""
     count = 0
-    while count < 30:
-        for position in random_game(rng, START, 40):
+    while count < 50:
+        for position in random_game(rng, START, 60):
             yield position
             count += 1
-    yield from (random_position(rng) for _ in range(50))
-    yield from (crowded_pawns(rng) for _ in range(40))
+    yield from (random_position(rng) for _ in range(90))
+    yield from (crowded_pawns(rng) for _ in range(60))
 
 
 def test_round_trip_of_all_legal_moves() -> None:
@@ -280,7 +280,7 @@ def test_round_trip_of_all_legal_moves() -> None:
             assert len(set(texts)) == len(moves), (position.fen, notation)
             asked = "fairy" if notation == "fairy" else None
             assert [parse_move(position, text, asked) for text in texts] == moves, position.fen
-    assert seen >= 120
+    assert seen >= 200
 
 
 @settings(max_examples=100, deadline=None)

@@ -161,7 +161,10 @@ def test_a_losing_side_converts_in_two() -> None:
     assert naive_solution("KPPK", metric="dtc").probe(fen) == Verdict(LOSS, 0, 2)
 
 
-@pytest.mark.parametrize(("red", "black"), [("KP", "KB"), ("KPA", "K")])
+@pytest.mark.parametrize(
+    ("red", "black"),
+    [("KP", "KB"), pytest.param("KN", "KA", marks=pytest.mark.certification), ("KPA", "K")],
+)
 def test_exchanged_colours_have_equal_values(red: str, black: str) -> None:
     swapped = solve((black, red))
     for entry in solve((red, black)).items():
