@@ -212,7 +212,7 @@ class LiveLine:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the line is displayed: stderr is a terminal."""
+        """True if the line is displayed, since stderr is a terminal."""
         return self._bar is not None
 
     def update(self, text: str) -> None:
