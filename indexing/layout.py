@@ -189,17 +189,21 @@ class Layout:
         """Size of the index: number of slots for each side to move, holes included."""
         return self.rows * self.inner_size
 
-    @cached_property
-    def lead_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Two int64 (leads,): the ranks of Red's and of Black's defenders in each lead."""
-        red = self.defenders[0]
-        w = np.repeat(np.arange(red.size), np.diff(self.lead_base))
-        within = np.arange(self.leads) - self.lead_base[w]
+    def ranks_of(self, leads: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ranks of Red's and of Black's defenders in each of some leads: int64 (n,)."""
+        # Placements without leads come before the one with whose lead they begin.
+        w = np.searchsorted(self.lead_base, leads, side="right") - 1
+        b = leads - self.lead_base[w]
         if self.reduced:
             canonical = np.flatnonzero(self.lead_offset >= 0)
-            symmetric = w == red.mirror[w]
-            within[symmetric] = canonical[within[symmetric]]
-        return w, within
+            symmetric = w == self.defenders[0].mirror[w]
+            b[symmetric] = canonical[b[symmetric]]
+        return w, b
+
+    @property
+    def lead_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """`ranks_of` all leads; not cached, since there may be a million."""
+        return self.ranks_of(np.arange(self.leads))
 
     def lead_of(
         self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
@@ -213,9 +217,9 @@ class Layout:
         lead, mirrored, _ = lead_of_ranks(red_ranks, black_ranks, self.descriptor)
         return lead, mirrored
 
-    @cached_property
+    @property
     def self_mirrored(self) -> NDArray[np.bool_]:
-        """bool (leads,): whether a lead is its own mirror image."""
+        """bool (leads,): whether a lead is its own mirror image; not cached."""
         w, b = self.lead_ranks
         red, black = self.defenders
         return (red.mirror[w] == w) & (black.mirror[b] == b)
@@ -374,7 +378,7 @@ class Layout:
             raise IndexError(f"slots beyond {self.slots}")
         row, inner = np.divmod(slots, self.inner_size)
         lead, mid = np.divmod(row, self.mids)
-        w, b = (ranks[lead] for ranks in self.lead_ranks)
+        w, b = self.ranks_of(lead)
         red, black = self.defenders
         columns = [red.squares[w], black.squares[b]]
         for group, stride in zip(self.groups, self.strides, strict=True):

@@ -61,10 +61,10 @@ def _dropped_leads(
     for c, column in enumerate(columns):
         ranks = []
         for side in Side:
-            squares = parent.defenders[side].squares[parent.lead_ranks[side]]
+            squares = parent.defenders[side].squares
             if side == victim_side:
                 squares = np.delete(squares, column - side * red_pieces, axis=1)
-            ranks.append(view.defenders[side].rank(squares))
+            ranks.append(view.defenders[side].rank(squares)[parent.lead_ranks[side]])
         result[:, c] = view.lead_of(*ranks)[0]
     return result
 

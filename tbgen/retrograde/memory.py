@@ -49,6 +49,17 @@ added to the rest, since a part is released before the solver allocates (`trim_p
 _FIXED_BYTES = 133 << 20
 """Bytes of the interpreter and the kernels while a table is built."""
 
+_LEAD_BYTES = 180
+"""Maximum bytes per lead of the layout's frame and of frontiers. The defenders have at most 15
+moves on average, of eight bytes each.
+"""
+
+_VIEW_LEAD_BYTES = 36
+"""Bytes per lead of a view, or of a supporting table, that are kept while captures are found."""
+
+_MAKING_BYTES = 96
+"""Bytes per lead of a view that exist only while the view is made."""
+
 _BYTES_PER_THREAD = 2 << 20
 """Bytes of a thread's stack and small buffers, without its chunk."""
 
@@ -138,6 +149,7 @@ def memory_needed(
     chunk_slots = chunks.rows * SQUARES
     fixed = _FIXED_BYTES + threads * (_BYTES_PER_THREAD + _CHUNK_BYTES * chunk_slots)
     fixed += _RECORD_BYTES * chunks.number
+    fixed += _LEAD_BYTES * layout.leads + _view_lead_bytes(material)
     # On disk, a thread touches the leads of one of `DISK_RANGES` before pages are released.
     rows = -(-layout.leads // DISK_RANGES) * layout.mids
     touched = rows * max(_SET_BYTES * (_SWEEP_SETS + _NEIGHBOURS), 2 * SQUARES * most_width)
@@ -178,4 +190,24 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
             if kind.is_attacker:
                 loading = max(loading, table)
         most = max(most, int((kept + loading) * width))
+    return most
+
+
+def _view_lead_bytes(material: Material) -> int:
+    """Return the bytes, by leads, that finding captures adds for the side that needs more.
+
+    These are the frames of the views, and for each defender the lead after its capture.
+    """
+    layout = Layout.of(material)
+    most = 0
+    for victim in Side:
+        kept = making = 0
+        for (side, kind), child in material.captures().items():
+            if side == victim:
+                leads = [view.leads for view in layout.views(victim, kind)]
+                kept += (sum(leads) + Layout.of(child).leads) * _VIEW_LEAD_BYTES
+                if not kind.is_attacker:
+                    kept += layout.leads * layout.armies[victim].count(kind) * 8
+                making = max(making, *leads)
+        most = max(most, kept + making * _MAKING_BYTES)
     return most

@@ -257,8 +257,9 @@ def _table_leads(
     ranks = []
     for side in Side:
         source = side.other if swapped else side
-        squares = view.defenders[source].squares[view.lead_ranks[source]]
-        ranks.append(table.defenders[side].rank(FLIP[squares] if swapped else squares))
+        squares = view.defenders[source].squares
+        after = table.defenders[side].rank(FLIP[squares] if swapped else squares)
+        ranks.append(after[view.lead_ranks[source]])
     return table.lead_of(*ranks)
 
 

@@ -107,6 +107,9 @@ the lead `lead_after`. EYE: the square that must be free for an elephant's move,
 pieces. TARGET, SOURCE: squares of the move, not mirrored.
 """
 
+_BLOCK = 1 << 12
+"""Number of leads whose moves are found together; arrays of 8-byte numbers exist for these only."""
+
 
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the moves of one side's king, advisors and elephants, by placement.
@@ -133,22 +136,30 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
 
 def _lead_moves(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
     """Return `Frame.move_start`, `Frame.lead_after` and `Frame.lead_moves`."""
-    ranks = layout.lead_ranks
-    starts, after, moves, offset = [], [], [], 0
-    for side in Side:
-        first, table = _defender_moves(layout.defenders[side])
-        counts = np.diff(first)[ranks[side]]
-        start = np.concatenate([[0], np.cumsum(counts)])
-        lead = np.repeat(np.arange(layout.leads), counts)
-        entry = table[first[ranks[side]][lead] + np.arange(start[-1]) - start[lead]]
-        other = ranks[1 - side][lead]
-        red, black = (entry[:, 0], other) if side == Side.RED else (other, entry[:, 0])
-        target_lead, mirrored = layout.lead_of(red, black)
-        after.append(target_lead.astype(np.int32))
-        moves.append(np.column_stack([mirrored, entry[:, 1:]]).astype(np.int8))
-        starts.append(start + offset)
-        offset += int(start[-1])
-    return np.stack(starts).astype(np.int64), np.concatenate(after), np.concatenate(moves)
+    leads = layout.leads
+    tables = [_defender_moves(defenders) for defenders in layout.defenders]
+    counts = [
+        np.diff(first)[ranks] for (first, _), ranks in zip(tables, layout.lead_ranks, strict=True)
+    ]
+    ends = np.cumsum(np.concatenate([[0], *counts]))
+    starts = np.stack([ends[: leads + 1], ends[leads:]])
+    after = np.zeros(ends[-1], np.int32)
+    moves = np.zeros((ends[-1], 4), np.int8)
+    for lead_0 in range(0, leads, _BLOCK):
+        lead_1 = min(leads, lead_0 + _BLOCK)
+        ranks = layout.ranks_of(np.arange(lead_0, lead_1))
+        for side, (first, table) in enumerate(tables):
+            start = starts[side, lead_0 : lead_1 + 1]
+            own = slice(start[0], start[-1])
+            # Of each move: its lead in this block, and its number among the moves of the lead.
+            lead = np.repeat(np.arange(lead_1 - lead_0), np.diff(start))
+            number = np.arange(own.start, own.stop) - start[lead]
+            entry = table[first[ranks[side][lead]] + number]
+            placements = [entry[:, 0], ranks[1 - side][lead]]
+            red, black = placements if side == Side.RED else reversed(placements)
+            after[own], moves[own, MIRRORED] = layout.lead_of(red, black)
+            moves[own, EYE:] = entry[:, 1:]
+    return starts, after, moves
 
 
 def _taken(squares: NDArray[Any]) -> NDArray[np.uint64]:
@@ -160,7 +171,7 @@ def _taken(squares: NDArray[Any]) -> NDArray[np.uint64]:
     """
     taken = np.zeros((len(squares), 2), np.uint64)
     overlap = np.zeros(len(squares), bool)
-    for column in squares.T.astype(np.int64):
+    for column in squares.T:
         bit = BIT[column]
         overlap |= ((taken & bit) != 0).any(axis=1)
         taken |= bit

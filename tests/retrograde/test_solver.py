@@ -1,6 +1,7 @@
 """Properties of the solver besides its values: threads, symmetry, limits, bounds."""
 
 import gc
+import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,10 +10,13 @@ import pytest
 from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
-from tbgen.retrograde.captures import capture_value
+from tbgen.retrograde.captures import Captures, capture_value, compile_captures
 from tbgen.retrograde.memory import code_spaces, memory_needed
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solve import solve
+from tbgen.retrograde.supporting import DrawnTable
+from tbgen.rows.frame import make_frame
+from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.errors import UnsupportedMaterialError
 from tbgen.tables.names import Metric
@@ -181,3 +185,25 @@ def test_many_threads_need_no_more_memory_than_all_arrays(threads: int) -> None:
     codes = code_spaces(material, Rules.WXF)[0]
     need = memory_needed(material, codes, Rules.WXF, threads)
     assert need.least <= need.in_memory
+
+
+def test_the_arrays_of_many_leads_count_in_the_memory_needed() -> None:
+    """The frame with the defenders' moves, then the views of the captures, of 49,404 leads."""
+    material = Material.parse("KRAABBKAA")
+    layout, codes = Layout.of(material), code_spaces(material, Rules.WXF)[0]
+    need = memory_needed(material, codes, Rules.WXF, threads=1)
+    process = memory_needed(Material.parse("KK"), CodeSpace(1), Rules.NONE, threads=1)
+
+    def supporting(child: Material) -> DrawnTable:
+        return DrawnTable(Layout.of(child))
+
+    compile_captures()  # kernels take memory, too
+    tracemalloc.start()
+    try:
+        frame = make_frame(layout)
+        for side in Side:
+            Captures(layout, frame, side, supporting, codes, Metric.DTM, Workers(1))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert layout.leads * 300 < peak < need.in_memory - process.in_memory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tbgen.rows.frame as frame_module
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, PieceType, Side
@@ -44,6 +45,15 @@ def test_mids_have_the_squares_of_the_layout(layout: Layout, frame: Frame) -> No
     assert np.array_equal(frame.mid_squares, squares[:, leads : leads + len(frame.men)])
     codes = [8 * man[SIDE] + man[KIND] + 1 for man in frame.men.tolist()]
     assert codes == list(layout.piece_codes[leads : leads + len(frame.men)])
+
+
+def test_moves_of_the_defenders_do_not_depend_on_blocks(
+    layout: Layout, frame: Frame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frame_module, "_BLOCK", 7)
+    in_blocks = make_frame(layout)
+    for name in ("move_start", "lead_after", "lead_moves"):
+        assert np.array_equal(getattr(in_blocks, name), getattr(frame, name))
 
 
 def test_lifting_and_placing_a_man_gives_the_mid_of_its_squares(
