@@ -7,6 +7,7 @@
 
 `web` imports the other three; `drawing` and `knowledge` do not import each other. No module here
 decodes table files or judges moves: `knowledge` calls `tbgen.play`, `tbgen.finding`, `tbgen.tables`
-and the referee. `tbgen.answers` words their results, as for the command line. The board does not
-import the command line. `tbgen serve` passes in the object that builds tables, a `BuildService`.
+and the referee. `tbgen.answers` puts the results into words, as for the command line. The board
+does not import the command line. `tbgen serve` passes in the object that builds tables, a
+`BuildService`.
 """

@@ -119,7 +119,7 @@ BOARDS = {
     "paper": ("#fbf8f0", "#47525e", "#55606c", "#2f7d32"),
     "slate": ("#47525a", "#c6d2d8", "#d5dfe3", "#8fe39a"),
 }
-"""Boards, and the colours of each: wood, lines, characters with coordinates, best move."""
+"""Colours of each board: wood, lines, characters in the river and coordinates, best move."""
 
 
 def style(board: str) -> str:
@@ -296,8 +296,8 @@ def symbols(pieces: str, *, with_board: bool = False) -> str:
 def names_of_pieces(language: str) -> str:
     """Return names of pieces and squares for the page's script, as JSON.
 
-    Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`), and the separators `stop`, of
-    items in a list, and `colon`.
+    Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`), `stop` (the separator of items
+    in a list) and `colon`.
     """
     codes = (piece_code(side, kind) for side in Side for kind in PieceType)
     names = {

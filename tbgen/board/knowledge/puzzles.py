@@ -1,7 +1,7 @@
 """Puzzles made from tables, positions of the day, and moves of opponents of several strengths.
 
-material, aim, level  ->  puzzle: a position with the outcome `aim`, which exactly one move, no
-                          capture, keeps
+material, aim, level  ->  puzzle: a position with the outcome `aim`; exactly one move keeps it, and
+                          that move is no capture
 the game so far       ->  state of the puzzle: open, right, lost or solved
 facts, a strength     ->  move of an opponent
 date                  ->  puzzle of the day; position of the day that repetition decides
@@ -36,24 +36,24 @@ LEVELS = ("easy", "medium", "hard")
 """Levels of difficulty, the easiest first."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
-"""Numbers of legal moves; a puzzle is more difficult above the first, and again above the second.
-"""
+"""Limits on the number of legal moves: above each of them, a puzzle counts as more difficult."""
 
 LONG = 13
-"""Number of plies; a puzzle with a longer win is more difficult."""
+"""Number of plies of a win above which a puzzle counts as more difficult."""
 
 PER_ROUND, ROUNDS = 24, 6
-"""Maximum number of positions of each of the `_kinds` in a round of `find_puzzle`, and of rounds.
+"""Maximum number of positions that a round of `find_puzzle` examines for each query of `_kinds`,
+and maximum number of rounds.
 """
 
 SEEDS = 1 << 16
 """Number of different seeds; each round of `find_puzzle` draws one, so that puzzles differ."""
 
 MOST_SEARCHED = 5_000
-"""Maximum number of positions, of each of the `_kinds`, that a search of a whole table returns."""
+"""Maximum number of positions that a search of a whole table returns for each query of `_kinds`."""
 
 SEARCH_SECONDS = 20.0
-"""Time limit in seconds of a search of a whole table for each of the `_kinds`."""
+"""Time limit in seconds of a search of a whole table for each query of `_kinds`."""
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
@@ -102,7 +102,8 @@ def search_puzzle(
     """Return a puzzle as `find_puzzle` does, but search the whole table, for a limited time.
 
     Imports numba, to search in this process. Raises like `search`, and `NothingFoundError` if no
-    puzzle is found. Its hint is another level if that has a puzzle, else another endgame.
+    puzzle is found. The error's hint suggests another level if one has a puzzle, else another
+    endgame.
     """
     chance, is_whole = random.Random(), True
     for kind in _kinds(aim, level):
@@ -123,8 +124,8 @@ def search_puzzle(
 def _kinds(aim: Outcome, level: str) -> list[Query]:
     """Return queries for positions with outcome `aim` that may be puzzles of a level ("": any).
 
-    Wins have a query for those by repetition, except at the easy level, and one for others. Draws
-    have one query.
+    For draws there is one query. For wins there is one for those of order 0, and, except at the
+    easy level, one for those by repetition.
     """
     if aim == Outcome.DRAW:
         return [Query(outcome=aim)]
@@ -150,9 +151,11 @@ def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) 
 def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
     """Return the state of a puzzle after the game so far: "open", "right", "lost" or "solved".
 
-    Open: no move has been made, or the value is unknown. Lost: the outcome to keep is gone, by the
-    table or by the end of the game. Right: a win is kept so far. Solved: `human` has won the game,
-    or the task is a draw, and after the first move a draw or better is kept.
+    open : no move has been made, or the value is unknown
+    right : the task is a win, which is kept so far
+    lost : the outcome to keep is gone, by the table or by the end of the game
+    solved : `human` has won the game; or the task is a draw, and a draw or better is kept after the
+        first move
 
     human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
@@ -219,8 +222,8 @@ def today() -> date:
 def comparable(store: TableStore) -> list[Material]:
     """Return the materials that have a table of the rule set in use and one of another rule set.
 
-    Other tables with a limit on orders do not count. Empty as long as no table has determined the
-    rule set in use.
+    A table of another rule set counts only if it has no limit on orders. Empty as long as no table
+    has determined the rule set in use.
     """
     if store.tables.rule_set.rules is None:
         return []

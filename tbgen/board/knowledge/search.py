@@ -34,17 +34,17 @@ MOST_SHOWN = 200
 """Maximum number of positions in an answer."""
 
 FIRST_PER_TILE = 8
-"""Minimum number of matching slots that the first round examines in each tile (a part of the
-table), if the tile has as many.
+"""Minimum number of matching slots that the first round of a `_TileScan` examines in each tile; all
+of them in a tile that has fewer.
 """
 
 MOST_WINS = 2_000_000
-"""Maximum number of won positions of a table in which studies (wins by one move alone at every
-step) are searched for: ten seconds of work.
+"""Maximum number of won positions of a table that is searched for studies (wins by unique moves):
+ten seconds of work.
 """
 
 CACHE_BYTES = 128 << 20
-"""Limit in bytes of each cache of a search: decompressed values of the table with one side to move,
+"""Limit in bytes of each of the two caches of `search`: codes of the table with one side to move,
 and blocks of the tables that one move can reach (`tbgen.finding.search.CACHE_BYTES`).
 """
 
@@ -54,8 +54,8 @@ class FoundPositions:
     """Positions found by a search of a table.
 
     candidates : number of positions whose value matches; other conditions may exclude some of them
-    share : estimated part of the matching positions that was found, 0 to 1; a sorted search returns
-        only the first of them
+    share : estimated part of the matching positions that was found, 0 to 1; with `sort`, only the
+        first of those found are in `positions`
     complete : false if the time limit has cut the search short
     lengths : in a search of studies, for each position the number of plies for which the solution
         is unique; else empty
@@ -225,7 +225,7 @@ class _TileScan:
 
 
 def _other_tables(store: TableStore, file: TableFile) -> tuple[TableFile, ...]:
-    """Return the readable tables of the material of `file` among those of `store.others`."""
+    """Return the readable tables of other rule sets for the material of `file`."""
     material, found = file.header.spec.name.material, []
     for tables in store.others():
         with contextlib.suppress(TablebaseError, OSError):

@@ -259,7 +259,7 @@ class TableStore:
     # -- repetition --------------------------------------------------------------------------
 
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
-        """Return the judgement of a game by `self.rules`; raises like it and `referee.judge`."""
+        """Return the judgement of a game under `rules`. Raises like `rules` and `referee.judge`."""
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self.rules, minor_chases=minor_chases)
 
@@ -305,7 +305,7 @@ class TableStore:
         return self.cached(("cost", asked), lambda: workshop.cost(asked))
 
     def paths(self) -> dict[TableName, Path]:
-        """Return the path of every table of any rule set by name, fewest pieces first."""
+        """Return the paths of all tables, of any rule set, by table name, fewest pieces first."""
         found = {}
         for name in self.tables.available():
             with contextlib.suppress(KeyError):  # removed meanwhile
@@ -391,10 +391,10 @@ class TableStore:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the version and of all files' sizes and times; changes if answers may change.
+        """Hash of tbgen's version and all files' sizes and times; changes if answers may change.
 
-        Files are examined only if a watched directory has changed. Then new tables are registered,
-        removed ones forgotten, and all proofs and the statistics of changed tables dropped.
+        Files are examined only if a watched directory has changed. Then tables are added or
+        forgotten; all cached proofs are dropped, and cached statistics only of changed tables.
         """
         with self._lock:
             changed = tuple(map(_state, self._directories))
@@ -421,10 +421,10 @@ class TableStore:
 
     @property
     def first_position(self) -> Position:
-        """Longest win of order 0 with Red to move that the 64 tables with most pieces record.
+        """Position that the board shows first: the longest win of order 0 with Red to move.
 
-        The board shows this position first. Wins that cannot be probed, for example in a damaged
-        table, are skipped. Without a win, it is a fixed position.
+        Only wins recorded in the 64 tables with most pieces count. Wins that cannot be probed, for
+        example in a damaged table, are skipped. Without a win, it is a fixed position.
         """
 
         def find() -> Position:

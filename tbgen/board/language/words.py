@@ -59,7 +59,8 @@ def file_name(side: Side, square: int) -> str:
 def name_on_file(position: Position, square: int) -> str:
     """Return the name of a piece and its file in simplified Chinese: `五路车`.
 
-    With others of its kind on the file it has its name in the notation of moves, such as `前兵`.
+    If its side has more pieces of the kind on the file, the name is that of the Chinese notation of
+    moves, such as `前兵`.
     """
     place, side = relative_place(position, square), Side(piece_side(position.board[square]))
     if place.count_on_file == 1:
@@ -213,9 +214,9 @@ def _conduct(conduct: Conduct, position: Position) -> str:
 def _cited(articles: Sequence[str], rules: Rules) -> str:
     """Cite articles of the rules in Chinese: `（亚洲规则第15条）` for `art. 15`.
 
-    articles : `Conduct.article` of sides: `art. 15`; `point 4`, a point of docs/referee.md; or a
-        text with `root`, on victims without protection
-    rules : the rule book is named, once, only under `wxf`
+    articles : values of `Conduct.article`: each is `art. 15`, `point 4` (of docs/referee.md), or a
+        text with `root` (on victims without protection)
+    rules : under `wxf` the first `art.` is cited with the name of the rule book
     """
     named, book = [], "亚洲规则" if rules == Rules.WXF else ""
     for article in articles:

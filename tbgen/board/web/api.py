@@ -228,7 +228,7 @@ class Api:
         return Answer({"material": material.name, "nodes": nodes})
 
     def dot(self, request: Request) -> Answer:
-        """Return the captures to materials that need a table as a graph in DOT, for Graphviz."""
+        """Return the graph of captures as DOT for Graphviz; only of materials that need a table."""
         material, graph = _graph(request)
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
@@ -242,15 +242,15 @@ class Api:
     # -- the server --------------------------------------------------------------------------
 
     def health(self, request: Request) -> Answer:
-        """Return status `ok` and the number of tables.
+        """Return status `ok` and the number of tables, for a health check.
 
-        An error in scanning the tables or in finding the first position makes the check fail.
+        Raises the errors of scanning the tables and of finding the board's first position.
         """
         _ = self._store.fingerprint, self._store.first_position
         return Answer({"status": "ok", "tables": len(self._store.available())})
 
     def metrics(self, request: Request) -> Answer:
-        """Return counts of requests, tables and the block cache in the format of Prometheus."""
+        """Return metrics for Prometheus: requests, tables, and use of the block cache."""
         runner: EndpointRunner = request.app.state.runner
         lines = ["# TYPE tbgen_requests_total counter"]
         for (name, status), count in sorted(runner.requests.items()):
@@ -275,7 +275,7 @@ class Api:
         return statistics.to_json() | file | {"proof": proof}
 
     def _entry(self, name: TableName) -> dict[str, Any]:
-        """Return a table's entry in `tables`; if it cannot be read, nulls, `error` and `hint`."""
+        """Return a table's entry in `tables`; if unreadable, it has nulls, `error` and `hint`."""
         try:
             figures = self._figures(name.material)
         except (TablebaseError, OSError) as error:
@@ -294,7 +294,8 @@ def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
     reason) if the move loses by repetition. Without a table, `outcome` is `unknown`, and other
     unknown fields are None.
 
-    mechanism : offence for the field `mechanism` and the reasons; without it, these name no pieces
+    mechanism : offence for the field `mechanism` and for the reasons; None for reasons that name no
+        pieces
     """
     position, result, moves = facts.position, facts.result, []
     for each in facts.moves:

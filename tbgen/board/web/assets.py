@@ -70,7 +70,7 @@ def bundle(scripts: Mapping[str, str]) -> str:
 
 
 def _as_function(name: str, text: str) -> str:
-    """Return the text of a JavaScript module as a script: constant `module_NAME` has its exports.
+    """Return a JavaScript module as a script that defines `module_NAME`, an object of its exports.
 
     Indentation, empty lines and comment lines are removed.
     """

@@ -6,8 +6,8 @@
     GET  /build/events     progress as server-sent events, until the end
 
 The board does not build: the caller of `create_app` passes in a `BuildService`. The two POST
-requests are the only ones that change anything on the server. They are refused unless visitors may
-build (`BuildService.limits`), and if a proxy has forwarded them.
+requests are the only ones that change anything on the server. They are refused if visitors may not
+build (`BuildService.limits` is None), or if a proxy has forwarded them.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ contains it, because other users of the machine can read pages.
 """
 
 ENTRY = f"/enter/{KEY}"
-"""Path that lets a browser build tables, as it has the secret `KEY`."""
+"""Path with the secret `KEY`; a browser that opens it may then build tables."""
 
 
 class BuildEndpoints:
-    """Endpoints of one application: permit a browser to build (`enter`), start, cancel, report.
+    """Endpoints of one application for builds: permission (`enter`), start, cancelling, progress.
 
     `routes` has their Starlette routes.
 
@@ -208,7 +208,7 @@ def _is_equal(text: str, secret: str) -> bool:
 
 
 def _cookie(request: Request) -> str:
-    """Return the name of the cookie for `KEY`; it has the port, as all ports share cookies."""
+    """Return the name of the cookie for `KEY`; it has the port, as a host's ports share cookies."""
     return f"tbgen-build-{request.url.port or 80}"
 
 
@@ -272,8 +272,8 @@ def _material_card(
 def starter_cards(store: TableStore, view: View, back: str) -> str:
     """Return sections that offer sets of endgames to build first, or progress of the running build.
 
-    Sets whose tables are all present are left out; without any set, return a sentence. If the last
-    build failed or was cancelled, a notice says so. Empty without a `BuildService`.
+    Sets whose tables are all present are left out; if no set remains, a sentence says so. If the
+    last build failed or was cancelled, a notice says so. Empty without a `BuildService`.
 
     back : address to return to after the build
     """
@@ -351,7 +351,7 @@ def running_build(store: TableStore) -> BuildProgress | None:
 def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
     """Return a notice as HTML if the last build failed or was cancelled; else "".
 
-    material : material for which the build must have been started; None for any
+    material : return the notice only if the build was requested for it; None for any build
     """
     progress = store.build_progress
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
@@ -368,8 +368,8 @@ def _offer(
 ) -> str:
     """Return the cost of building some materials, and the button or command to build them, as HTML.
 
-    An unknown cost is left out. The button is for visitors on this machine, within the limits of
-    the `BuildService`.
+    An unknown cost is left out. The button is only for visitors on this machine, if the build is
+    within the limits of the `BuildService`; others see the command.
 
     asked : form fields that name `materials`; back : address to return to after the build
     """

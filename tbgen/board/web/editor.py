@@ -3,7 +3,7 @@
     text  ->  Sketch (a board that may be illegal)  ->  picture, changes as links, faults
 
 Changes are links to the changed arrangement. Without scripts the visitor chooses a piece or the
-eraser in the palette, and then a link on a point. Typed text is kept even if it is malformed. A
+eraser in the palette, and then a link on a square. Typed text is kept even if it is malformed. A
 legal position is shown with its outcome.
 """
 
@@ -126,9 +126,9 @@ class Reading:
 def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
     """Return the arrangement that a query describes; `default` if the query has no position.
 
-    Text with a `/` is a FEN, which is read as far as possible. If other text is no position, or any
-    text too long, the arrangement is that of the parameter `was` (the FEN before the change), or
-    without it an empty board.
+    Text with a `/` is a FEN, which is read as far as possible. If other text is no position, or if
+    the text is too long, the arrangement is that of the parameter `was` (the FEN before the
+    change); without this parameter it is an empty board.
     """
     given, position = "", default
     try:
@@ -243,8 +243,8 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
     """Return the links on squares by which the visitor changes the arrangement.
 
-    letter : FEN letter of the piece that links on empty squares place; `ERASER` for links that
-        clear occupied squares; "" for no links
+    letter : FEN letter of a piece, for links that place it on an empty square; `ERASER`, for links
+        that clear an occupied square; "" for no links
     """
     if not letter:
         return {}

@@ -33,7 +33,7 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 def embed_page(store: TableStore, view: View) -> Answer:
     """Return the page for an <iframe>: picture, title, outcome, link to the full page.
 
-    In mode `line` the picture is the animation of `frames_of_view`. Raises like these frames,
+    In mode `line` the picture is the animation of `frames_of_view`. Raises like `frames_of_view`,
     `TableStore.probe_game` and `TableStore.mechanism`.
     """
     facts = store.probe_game(view.positions, view.moves)
@@ -85,7 +85,8 @@ def open_graph_tags(store: TableStore, facts: Facts, view: View) -> str:
 def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[animation.Frame]]:
     """Return start position and frames of the view's game, one for each ply, at most `MOST_PLIES`.
 
-    Without moves, the frames show best play, with its loop repeated. Raises like `TableStore.line`.
+    Without moves, the frames show best play, with its loop repeated. Raises like `TableStore.judge`
+    with moves, else like `TableStore.line`.
     """
     if view.moves:
         moves = view.moves[: animation.MOST_PLIES]

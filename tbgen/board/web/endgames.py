@@ -351,5 +351,5 @@ def _name(army: Army, side: Side, view: View) -> str:
 
 
 def _armies(armies: Iterable[Army]) -> list[Army]:
-    """Return the different armies, those with fewer pieces first."""
+    """Return the armies without duplicates, those with fewer pieces first."""
     return sorted(set(armies), key=lambda army: (sum(army.strength), army.strength))

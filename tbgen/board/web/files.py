@@ -4,8 +4,8 @@
     /files/KRK.wxf.dtm.xqt         a table; certificates likewise
     Range: bytes=1000-             the rest of the file, with 206
 
-Only the index and the files listed in it are served, no links (except on Windows). Contents are not
-checked here: the client checks them (`tbgen.publishing`).
+Only the index and the files listed in it are served, but no symbolic links (except on Windows).
+Contents are not checked here: the client checks them (`tbgen.publishing`).
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class FileEndpoint:
     def _open(self, name: str) -> BinaryIO:
         """Open a file of the directory to read.
 
-        Raises `FileNotFoundError` also for a link, except on Windows, and for a file that is not
-        regular, such as a directory; `OSError` if the file cannot be read.
+        Raises `FileNotFoundError` also for a symbolic link (except on Windows), and for a file that
+        is not regular, such as a directory; `OSError` if the file cannot be read.
         """
         try:
             descriptor = open_to_read(self._directory / name, links=False)

@@ -37,7 +37,7 @@ EXCEPTIONS = 3
 """
 
 CANDIDATES = 24
-"""Maximum number of exceptions that a search finds; those with fewest captures are shown."""
+"""Maximum number of exceptions that a search finds; `EXCEPTIONS` limits those that are shown."""
 
 SECONDS = 0.5
 """Time limit in seconds of the search for exceptions of one endgame with one outcome."""
@@ -195,9 +195,9 @@ def _sections(
 
 
 def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
-    """Return the attacker's longest win of order 0, and one of the highest order above 0.
+    """Return the longest win of order 0 and a win of the highest order above 0, with captions.
 
-    Each has a caption. Only wins of 1 or more plies that `figures` records count.
+    They are the attacker's wins of 1 or more plies that `figures` records; either may be missing.
     """
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []
@@ -229,7 +229,7 @@ def _exceptions(
 
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions; return those with fewest captures, each with its outcome.
+    """Search for exceptions; return those with fewest possible captures, each with its outcome.
 
     `EXCEPTIONS` limits their number. Raises like `positions_of_value`.
     """
@@ -248,6 +248,6 @@ def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Posi
 
 
 def _capture_count(position: Position) -> int:
-    """Return the number of captures of both sides; a side counts as if it were to move."""
+    """Return the number of legal captures of both sides, each counted as if it were to move."""
     both = (position, Position(position.board, position.side.other))
     return sum(position.board[move.target] != EMPTY for each in both for move in legal_moves(each))

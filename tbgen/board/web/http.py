@@ -60,7 +60,7 @@ ANSWER_SECONDS = 20
 """Timeout in seconds of a request that is no search."""
 
 SEARCH_SECONDS = 300
-"""Timeout of a search in seconds: minutes, as the first search may have to compile kernels."""
+"""Timeout of a search in seconds; long, as the first search may have to compile kernels."""
 
 BODY_SECONDS = 5
 """Timeout in seconds for the body of a form."""
@@ -262,9 +262,10 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Callable[[Event], Answer], request: Request) -> Answer:
-        """Call `_take_turn` for a request, until its client disconnects or the server ends.
+        """Return the answer of `_take_turn`, which is cancelled if its result is no longer needed.
 
-        Raises like `_take_turn`, and `RequestError` at such an end.
+        This is so once the client of `request` disconnects or the server ends; then `RequestError`
+        is raised. Also raises like `_take_turn`.
         """
         client = request.client.host if request.client is not None else ""
         answer = asyncio.ensure_future(self._take_turn(client, lane, work))

@@ -282,7 +282,7 @@ def _choices(
 
 
 def _lost_in(store: TableStore, view: View, rung: Rung) -> str:
-    """Return a phrase on a loss of order 0: after `rung.leaves`, or at a rung without it or a loop.
+    """Return a phrase on a loss of order 0, at a rung without a loop or else after `rung.leaves`.
 
     It is `mated in 5 moves` or `stalemated in 5 moves` by the end of best play, `lost in 5 moves`
     if a missing table ends the line, or for DTC a phrase on conversion.

@@ -231,9 +231,9 @@ def refuse_parameters(path: str, known: Collection[str], asked: QueryParams) -> 
 
 
 def refuse_values(endpoint: Endpoint, asked: QueryParams) -> None:
-    """Raise `RequestError` if a parameter that takes one of some listed values has another value.
+    """Raise `RequestError` if a parameter has a value that is not in its `enum` (`_PARAMETERS`).
 
-    An empty value is not refused.
+    Empty values, and parameters without an `enum`, are not refused.
     """
     for name in endpoint.parameters:
         listed = _PARAMETERS[name][0].get("enum")

@@ -266,7 +266,7 @@ class Pages:
 
 
 def is_whole_search(request: Request) -> bool:
-    """Return whether a request for a puzzle is one for a search of the whole table."""
+    """Return whether a request for a puzzle asks to search the whole table."""
     return "whole" in request.query_params
 
 

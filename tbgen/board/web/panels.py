@@ -1,4 +1,6 @@
-"""Panels beside a position, as HTML, and boards of an endgame's page; empty without content.
+"""Panels beside a position, and boards of an endgame's page, as HTML.
+
+The functions that return HTML return "" if there is nothing to show.
 
 A *heat map* shows, on each square where one piece of a position might stand, the value of the
 position with the piece there.
@@ -40,11 +42,11 @@ VALUED_MOVES = 60
 """Number of moves at the end of a game whose values are shown; older moves have none."""
 
 RULES_BOARDS = 8
-"""Maximum number of boards on an endgame's page with positions won only because of the rules."""
+"""Maximum number of boards that `rules_boards` returns for an endgame's page."""
 
 QUICK_SLOTS = 2_000_000
-"""Greatest number of slots per side to move of a table that is searched for a longest win while a
-position's page is made.
+"""Limit on the slots (places for positions) per side to move: while a position's page is made, only
+tables of at most this size are searched for a longest win.
 """
 
 FRAME_SIZE = 'width="420" height="580" style="max-width:100%"'
@@ -78,9 +80,9 @@ def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> st
 
 
 def _other_outcomes(position: Position, known: Sequence[ProbeResult], view: View) -> list[str]:
-    """Return a phrase with rule set and result for each value whose outcome differs.
+    """Return phrases on the values in `known` whose outcome differs from that of the first value.
 
-    The values `known` are compared with the first of them.
+    A phrase names rule set and result.
     """
     return [
         view.text(
@@ -118,10 +120,10 @@ def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
 def rules_boards(
     store: TableStore, material: Material, figures: TableStatistics, view: View
 ) -> str:
-    """Return boards, as HTML, of wins by repetition whose outcome other rules change.
+    """Return boards, as HTML, of wins by repetition that have another outcome under other rules.
 
-    They are wins that the table's statistics record, with the winner to move, the highest orders
-    first, at most `RULES_BOARDS`. Empty without such wins, or without a table of other rules.
+    The table's statistics record these wins. The winner is to move; the highest orders come first.
+    There are at most `RULES_BOARDS`. Empty without such wins, or without a table of other rules.
     """
     if material not in comparable(store):
         return ""
@@ -233,11 +235,11 @@ def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
 def longest_boards(
     store: TableStore, figures: TableStatistics, view: View, most: int | None = None
 ) -> str:
-    """Return longest wins, at most one of a side and order, as small boards; empty without any.
+    """Return the longest win of each side and order as a small board; empty without wins.
 
-    The statistics record positions of longest distance. If these have no win of order 0 of a side,
-    the table is searched for one (`longest_win`), unless it has more than `MAX_SLOTS` slots per
-    side (`QUICK_SLOTS` if `most` is given).
+    The table's statistics record these wins. For a side without a recorded win of order 0, the
+    table is searched (`longest_win`) if it has at most `MAX_SLOTS` slots per side to move
+    (`QUICK_SLOTS` if `most` is given).
 
     most : maximum number of boards; None for all
     """
@@ -318,7 +320,8 @@ def share_panel(facts: Facts, view: View) -> str:
     """Return a section with links to other forms of the position or game, and texts to copy.
 
     In line mode the permanent link plays the film. In play mode JSON is left out, since it shows
-    values. Without moves, PGN and animation are left out in play mode, and without a table.
+    values. PGN and animation of a game without moves would show best play: they are left out in
+    play mode, and if the table is missing.
     """
     playing = view.mode == "play"
     # The links name the language: who opens them may send another `Accept-Language`.

@@ -141,7 +141,7 @@ def _page(
 def _marks(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
     """Return the marks of the board: last move, links of pieces and targets, heat map, arrows.
 
-    In mode `play`, with a heat map, and after the end of the game, the only arrows are from the
+    In mode `play`, or with a heat map, or after the end of the game, the only arrows are from the
     pieces that give check.
     """
     links, targets = dict[int, str](), dict[int, Point]()
@@ -307,9 +307,9 @@ def playing_page(store: TableStore, view: View) -> Answer:
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
-    """Return a notice on the task of an open puzzle, or on the state of another one, as HTML.
+    """Return a notice on a puzzle as HTML: the task while it is open, afterwards its state.
 
-    A lost puzzle also has its solution. Empty if the game is no puzzle.
+    If the puzzle is lost, its solution follows. Empty if the game is no puzzle.
     """
     if not view.task:
         return ""
@@ -376,8 +376,8 @@ def _practice(store: TableStore, view: View) -> str:
 def _score(store: TableStore, facts: Facts, view: View) -> str:
     """Return the number of moves that the visitor took to win, and that of best play, as HTML.
 
-    Empty unless the visitor has won by mate or stalemate, and a DTM table has the first position as
-    the visitor's win of order 0.
+    Empty unless the visitor has won by mate or stalemate, and the first position is the visitor's
+    win of order 0 in a DTM table.
     """
     over = facts.over
     if over is None or over.winner != view.visitor or over.why == "repetition":

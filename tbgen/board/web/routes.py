@@ -211,10 +211,10 @@ def _route(
 
 
 async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
-    """Answer the POST of the search box as a GET of `/find` with the form fields as its query.
+    """Redirect the POST of the search box to `/find` with the form fields as query.
 
-    Redirect to this address, so that the page can be reloaded. If it is too long or has characters
-    that are not printable, call `find`, the endpoint of the GET.
+    So the page can be reloaded. If this address would be too long or have characters that are not
+    printable, return the answer of `find`, the endpoint of `/find`, without a redirect.
     """
     try:
         fields = await body_of(request)
@@ -251,13 +251,13 @@ def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) ->
 def _check_values(
     endpoint: Endpoint, function: Callable[[Request], Answer], request: Request
 ) -> Answer:
-    """Call `function`; raise `RequestError` first for a value that `refuse_values` excludes."""
+    """Check the values of parameters (`refuse_values`), then return the answer of `function`."""
     refuse_values(endpoint, request.query_params)
     return function(request)
 
 
 def _in_language(request: Request, answer: Answer) -> Answer:
-    """Return the JSON of an error in the language of the parameter `lang`, if it has one."""
+    """Return the JSON of an error, translated if the request has a known parameter `lang`."""
     language = request.query_params.get("lang")
     if language not in LANGUAGES or not isinstance(answer.body, Mapping):
         return answer

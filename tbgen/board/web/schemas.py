@@ -26,7 +26,8 @@ def without(base: schema.Schema, *names: str) -> schema.Schema:
 def position(meaning: str, **fields: schema.Schema) -> schema.Schema:
     """Return the schema of an answer about a position and its moves, optionally after a game.
 
-    `fields` are added to the fields of a position, or replace them.
+    `meaning` is the description in the schema. `fields` are added to the fields of a position; a
+    field of the same name is replaced.
     """
     move = with_optional(
         record("a move", **schema.MOVE, fen=schema.FEN | {"description": "the position after it"}),

@@ -117,9 +117,10 @@ def _sheet(
 
 
 def fields_of(query: QueryParams) -> dict[str, str]:
-    """Return the non-empty search fields in the query of an address; values of `at` are joined.
+    """Return the non-empty search fields in the query of an address.
 
-    Routes refuse any other field that is given twice (`openapi.refuse_parameters`).
+    Several values of `at` are joined by commas; routes refuse other fields that are given twice
+    (`openapi.refuse_parameters`).
     """
     found = {name: ",".join(filter(None, query.getlist(name))) for name in FIELDS}
     return {name: value for name, value in found.items() if value}

@@ -64,7 +64,7 @@ class SearchProcess:
     def ask(
         self, name: str, asked: Mapping[str, Any], store: TableStore, go_on: Callable[[], None]
     ) -> Any:
-        """Run an endpoint in the process, and return its `Answer`, also of an error.
+        """Run an endpoint in the process, and return its `Answer`, which may report an error.
 
         If `go_on` raises, the request is cancelled, and the error raised again. Raises `EOFError`
         or `OSError` if the process has ended.

@@ -79,7 +79,7 @@ class HeaderTimeoutProtocol(H11Protocol):
 
 
 class BoardServer(Server):
-    """uvicorn's server, which abandons the work of its requests before it shuts down.
+    """uvicorn server that abandons unfinished requests before it shuts down.
 
     app : application made by `routes.create_app`
     host, port : address to listen on, unless `run` is given sockets; log : whether to log requests

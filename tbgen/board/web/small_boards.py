@@ -99,7 +99,7 @@ class ExtremeWin:
 def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
     """Return the longest wins that statistics record: at most one for each order and side to move.
 
-    Statistics record one position of longest distance, a win or a loss of the side to move.
+    A recorded position is won by the side to move or by the other side.
     """
     return [
         ExtremeWin(
@@ -175,7 +175,7 @@ LONGEST, DEEPEST = 3, 3
 """Maximum numbers of boards on the first page: longest wins, and wins of the highest order."""
 
 FEWEST = 3
-"""Fewest wins with which the first page shows boards if there is no position of the day."""
+"""Minimum number of known wins for boards on the first page if there is no position of the day."""
 
 CHOSEN_SECONDS = 2.0
 """Most seconds that the first page waits for statistics; these are also read in the background."""

@@ -72,8 +72,8 @@ def rules_name(rule_set: RuleSet, view: View) -> str:
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return outcome, distance, reason, side to move, endgame, rules and metric, as HTML.
 
-    At an order above 0, a note on who is forced to offend replaces the distance. For an unknown
-    value, and after the end of the game, there is a notice instead.
+    At an order above 0, a note on who is forced to offend replaces the distance. If the value is
+    unknown, a notice says so. After the end of the game, only its result and the endgame are left.
 
     mechanism : offence that the reason names; None if unknown
     """

@@ -216,7 +216,7 @@ class View:
 _MOMENTARY: dict[str, Any] = {
     "chosen": None, "heat_square": None, "film_ply": 0, "shows_ladder": False, "hint": "",
 }  # fmt: skip
-"""Values to which fields of `View` are reset when another position is shown: their defaults."""
+"""Fields of `View` that `after`, `back` and `at` reset, with their default values."""
 
 
 def default_notation(language: str) -> str:
