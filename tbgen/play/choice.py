@@ -3,8 +3,8 @@
     value of the position      move to play
     direct win                 a move that keeps the opponent in the pattern (docs/values.md),
                                without an offence as grave as the opponent's: `Aim.WIN`
-    any other win              a move to a shorter distance or a lower order, unless the game makes
-                               it a harmful repetition: then the next best winning move
+    any other win              a move to a shorter distance or a lower order; if it leads into a
+                               repetition that is judged as no win, the next best winning move
     draw                       a move that keeps the draw and makes neither a check nor a new
                                attack, or is a capture or a pawn's advance; if there is none, a move
                                towards the first of `DRAWING_AIMS` that can be reached

@@ -1,4 +1,4 @@
-"""A game against the table, for programs that learn or are measured.
+"""A game against the table, move by move, to train or to measure a program.
 
 The table plays its best move (`GameTablebase.best_move`). The referee judges repetitions by the
 rule set of the tables, once a position has occurred three times.
@@ -44,7 +44,7 @@ class Environment:
     """A game from one position, in which the table answers every move of the player.
 
     side : the player's side; None for the side to move at the start
-    plies : maximum plies of the game, which is then a draw
+    plies : maximum plies; a game that has no result after them is a draw
 
     The constructor, `reset` and `step` raise the errors of `GameTablebase.best_move`, such as
     `MissingTableError` if the player's capture leads to a material without a table. The constructor

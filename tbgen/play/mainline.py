@@ -55,9 +55,9 @@ class Mainline:
     """A line of best play.
 
     `result` is the value of the first position. `loop_start` is the index in `moves` of the first
-    move of the loop, which lasts to the end of the line, and `verdict` the referee's judgement of
-    the loop; both are None without a loop. `missing` names the materials, separated by blanks,
-    whose missing tables end the line.
+    move of the loop, which lasts to the end of the line; None without a loop. `verdict` is the
+    referee's judgement of the loop, None if there is none. `missing` names the materials, separated
+    by blanks, whose missing tables end the line.
     """
 
     start: Position

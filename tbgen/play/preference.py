@@ -33,7 +33,7 @@ class Preference(NamedTuple):
 
     @classmethod
     def of(cls, value: Value | None) -> Preference:
-        """Return the sort key of a value, None for an unknown one."""
+        """Return the sort key of `value`; None stands for an unknown value."""
         if value is None or value.outcome == Outcome.DRAW:
             return cls(_RANKS[value.outcome if value else None], 0, 0)
         sign = 1 if value.outcome == Outcome.WIN else -1

@@ -52,9 +52,9 @@ class Prober(Tablebase):
         """Return every legal move with the value of the position it leads to, best first.
 
         The outcome of a move is None if the table of the position after it is missing, unless the
-        move ends the game. Then perhaps no move is marked as best (docs/values.md, "Best moves").
-        The list is empty if the side to move has no legal move, and has lost. Otherwise the table
-        of the position itself is required. Raises like `probe`.
+        move ends the game. If a table is missing, perhaps no move is marked as best
+        (docs/values.md, "Best moves"). The list is empty if the side to move has no legal move, and
+        has lost. Otherwise the table of the position itself is required. Raises like `probe`.
         """
         return self.probe_with_moves(position)[1]
 
@@ -79,7 +79,7 @@ class Prober(Tablebase):
         return root, [replace(move, best=True) if move in best else move for move in moves]
 
     def _probe_legal(self, position: Position) -> ProbeResult:
-        """Probe a position that is known to be legal; a loss if it has neither table nor move."""
+        """Return the value of a legal position: a loss if it has neither a table nor a move."""
         try:
             return super().probe(position)
         except MissingTableError:

@@ -21,9 +21,10 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
     """Return the referee's verdict on the last position of a game if it has occurred before.
 
     `game` is the positions, oldest first. A *gap* is two successive positions that are not one
-    legal move apart. The judged game begins with the first position after the last gap that equals
-    the last position; the `span` of the judgement is counted from there. Without such an earlier
-    position, with unknown rules, and under rules that judge no repetition, returns None.
+    legal move apart. Only the positions after the last gap count. The judged game begins with the
+    first of them that equals the last one; the `span` of the judgement is counted from there.
+    Returns None if that is the last one itself, if the rules are unknown, and under rules that
+    judge no repetition.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:

@@ -44,7 +44,7 @@ from tbgen.rules import legal_moves
 from tbgen.tables import MissingTableError, Outcome, ProbeResult
 
 MAX_NODES = 1000
-"""Maximum number of nodes in the graph of one aim (about a second)."""
+"""Maximum number of nodes in the graph of one aim; building so many takes about a second."""
 
 
 class EdgeKind(Enum):
@@ -61,7 +61,7 @@ class Node:
 
     `own` and `rival` are the streaks of both sides, empty if irrelevant to the aim. `threats` are
     those of the rival's last move; None if that move is unknown or irrelevant to the aim. The own
-    side's next move decides which of them are offences.
+    side's next move decides which threats are offences.
     """
 
     position: Position
@@ -78,7 +78,7 @@ class Edge(NamedTuple):
 
 
 class MoveOption(NamedTuple):
-    """A move that keeps the value of its position, and the edges: one for each unsafe reply.
+    """A move that keeps the value, and an edge for each reply that leaves the own side unsafe.
 
     A move without edges is safe.
     """
@@ -210,8 +210,8 @@ class Aim(Enum):
 class StreakGraph:
     """Graph of the moves and replies that matter for an aim, and the ranks of moves in it.
 
-    All its positions are draws, or under `Aim.WIN` direct wins of the order of `root`, the value of
-    the first one.
+    All positions of the graph are draws; under `Aim.WIN` they are direct wins of one order, that of
+    `root`. `root` is the value of the first position.
     """
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
