@@ -5,7 +5,7 @@
     text  ->  parse_material  ->  Material
     text  ->  read_game       ->  GameText
 
-(`POSITION_STYLES` and `MOVE_NOTATIONS`; zh-hant is zh with traditional characters.)
+`POSITION_STYLES` and `MOVE_NOTATIONS` list the names on the right, and zh-hant: traditional zh.
 
     positions       FEN, Pai's string, six integers, boards of ten lines
     materials       letters, English and Chinese names of endgames

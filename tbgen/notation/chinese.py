@@ -1,8 +1,8 @@
 """Chinese move text: 炮二平五, 前车进三, 一兵平四; Black's 炮８平５; simplified and traditional.
 
     a piece     name and file; of two on one file 前 (front) or 后 (rear) and the name
-    pawns       one file of three: 前 中 后; of four or five: 一 二 三 四 五 from the front
-                two files of several: 一 .. 五 through both, files right to left, front to back
+    pawns       three on one file: 前 中 后; four or five on one file: 一 .. 五 from the front
+                several on two files: 一 .. 五 through both, right file first, front to back
     displacement  进 ahead, 退 back, 平 sideways; points moved, or the file reached
 
 Red's numbers are 一..九, Black's １..９, except that pawns are always counted 一..五. Two advisors

@@ -70,7 +70,7 @@ _TOKEN = re.compile(
 """Pattern of the next part of a game's text; it matches at every index before the end."""
 
 _TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
-"""Beginning of a line with a tag; no bracket before it closes after it."""
+"""Pattern of a tag at the beginning of a line; a bracket opened before it must close before it."""
 
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
@@ -106,7 +106,7 @@ class _Record:
     words: list[str] = field(default_factory=list)
     """Moves as text, and other text that is not passed over."""
     offset: int | None = None
-    """First move number minus the number due at its place: 1 + the number of move pairs before."""
+    """First move number of the text, minus the number due there: 1 + the move pairs before it."""
     again: tuple[int, int] | None = None
     """Number of moves before the first move number that comes again, and that number; None if no
     number comes again.
@@ -117,7 +117,7 @@ class _Record:
     """True if a result follows one or more moves."""
 
     def count(self, number: int) -> None:
-        """Record a move number."""
+        """Record a move number: set `offset` by the first one, `again` by one that comes again."""
         pairs = len(self.words) // 2
         if self.offset is None:
             self.offset = number - pairs - 1
@@ -288,7 +288,7 @@ def _begins_game(game: _Record, kind: str, name: str) -> bool:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield (kind, name, text, index of the first character) of each part of a text that counts.
+    """Yield (kind, name, text, index of first character) of each part that is not passed over.
 
     Kinds are `tag`, `fen`, `position` (the word of UCI), `number` (of a move), `move` (also text
     that is no move) and `result`. Only tags and numbers have a name. The text of a tag is its
@@ -341,10 +341,9 @@ def _number_of(text: str) -> int:
 
 
 def _end_of_bracket(text: str, start: int, end: int) -> int:
-    """Return the index after the bracket that closes the one at `start`, or -1.
+    """Return the index after the bracket that closes the one at `start`; -1 if none before `end`.
 
-    It must close before `end`. Round brackets, half and full width, may be nested. Those in
-    comments {...} do not count.
+    Round brackets, half and full width, may be nested. Those in comments {...} do not count.
     """
     closing = _CLOSING.get(text[start])
     if closing is not None:

@@ -159,7 +159,7 @@ def _letters(words: str) -> str | None:
 
 
 def _unread(words: str) -> MaterialError:
-    """Return the error for Chinese text that spells no two armies."""
+    """Return the error for Chinese text that does not spell two armies."""
     plain = words.translate(_PLAIN)
     for name in DEFENDERS.values():
         plain = plain.replace(name, "")

@@ -29,7 +29,7 @@ class Displacement(NamedTuple):
 
 
 class RelativePlace(NamedTuple):
-    """Place of a piece among its side's pieces of the same kind; its name follows from this."""
+    """Place of a piece among its side's pieces of the same kind, which determines its name."""
 
     kind: PieceType
     file: int

@@ -179,10 +179,10 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _board_lines(text: str) -> list[str]:
-    """Return the lines of a text, or those of a board in a single line.
+    """Return the lines of a text; a board in a single line is split into lines.
 
-    The latter are ten rows, the names of files if they follow, and the rest of the text, such as
-    the side to move. Any other single line gives an empty list.
+    These are its ten rows, the names of files if they follow, and the rest of the text, such as the
+    side to move. Returns an empty list for any other single line.
     """
     lines, at = text.splitlines(), 0
     if len(lines) > 1:
