@@ -1,7 +1,7 @@
 """Answers about positions as JSON objects, for the command line and the board.
 
 The outcome of a move is for the side that makes it; value, order and plies of a move are those of
-the position after it, None if unknown.
+the position after it, None if unknown. Parameters of several functions:
 
     notation    notation of moves, one of `MOVE_NOTATIONS`; others raise `InputError`
     mechanism   offence by which the repetition rules decide a position; None if they do not decide

@@ -47,7 +47,8 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
 
     The hint for an interrupt is the text of the `KeyboardInterrupt`.
 
-    tables_option : option such as ` --tables DIR` for the command in the hint for a missing table
+    tables_option : text such as ` --tables DIR`, added to the command that the hint for a missing
+        table suggests
     """
     if isinstance(error, KeyboardInterrupt):
         return Failure(INTERRUPTED, "interrupted", str(error))

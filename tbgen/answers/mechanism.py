@@ -21,7 +21,7 @@ from tbgen.referee.record import PERPETUAL_CHECK
 from tbgen.rules.attacks import attacks, find_king
 
 MAX_PLIES = 80
-"""Maximum number of plies of best play that `find_mechanism` computes; one takes a millisecond."""
+"""Maximum plies of best play that `find_mechanism` computes, at about a millisecond a ply."""
 
 
 class Offence(StrEnum):

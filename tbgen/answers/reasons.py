@@ -38,9 +38,9 @@ class Reason:
     key : row of reasons.csv
     side : subject of the sentence, usually the winner
     value : the explained value
-    metric, rules : those of its table
+    metric, rules : those of the table that has the value
     offence : kind of the offence, used if `mechanism` is None; None if unknown or without offence
-    mechanism : offence by which the repetition rules decide, with its pieces; None as `offence`
+    mechanism : offence by which the repetition rules decide, with its pieces; None if unknown
     material : material after a capture, or the materials whose tables are missing
     verdict : the referee's sentence
     """
@@ -71,7 +71,7 @@ class Words:
 
     `sentence` fills the fields: {side} with the subject's name, {other} with its opponent's,
     {plies} and {distance} with numbers and units, {mates} and {mated} with phrases that depend on
-    the metric.
+    the metric, {offence} with a phrase, {order}, {material} and {verdict} as they are.
     """
 
     def sentence(self, reason: Reason) -> str:
@@ -93,8 +93,8 @@ class Words:
     def offence(self, reason: Reason) -> str:
         """Return a phrase for the offence in a reason, such as `perpetual check`.
 
-        For a known chase it names the victim and the chasers. If the kind of the offence is
-        unknown, it is `perpetual check or chase` under rules that judge chases, else
+        For a known chase the phrase names the victim and the chasers. If the kind of the offence
+        is unknown, the phrase is `perpetual check or chase` under rules that judge chases, else
         `perpetual check`.
         """
         found = reason.mechanism
