@@ -36,7 +36,7 @@ Parameters of kernels, unless a kernel says otherwise:
     score : int64; a *decided* score counts plies from the root of the search (`scores`)
     move : int64; `source << 7 | target`, 0 for none
     source, target, square : int64; squares; a move goes from `source` to `target`
-    code, taken : int64; a piece code; of the captured piece, 0 for none
+    code, taken : int64; piece codes: of a piece, and of the captured piece, 0 for none
     board : int8 (90,), in; piece codes
     king : int64; square of the king of `side`
     key : int64; hash key of a position
@@ -52,7 +52,8 @@ Parameters of kernels, unless a kernel says otherwise:
     path : int64 (MAX_PLY,), scratch; nodes of the current path; place p is path[p - 1]
     inside : int8 (N,), scratch; 1 for nodes of a candidate set of perpetual checks
     winner : int64; the attacker: the side whose win is to be proven
-    in_check, defender : int64; 1 if the side to move is in check, and if it is the defender
+    in_check : int64; 1 if the side to move is in check
+    defender : int64; 1 if the side to move is the defender
     status : int64; `WON` or `LOST`
     place : int64; 1 + a node's index on the current path; 0 to take no path into account
     loop : int64; a loop is a win if it begins at this place or later: from there on, every move of

@@ -47,7 +47,7 @@ LENGTHS = np.stack(
 
 
 def _leg(kind: PieceType, source: int, target: int) -> int:
-    """Return the square that must be empty for a knight's or elephant's move; else -1."""
+    """Return the square that must be empty for a knight's or elephant's move; -1 for others."""
     if kind == PieceType.ELEPHANT:
         return (source + target) // 2
     if kind == PieceType.KNIGHT:
@@ -84,14 +84,14 @@ def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 
 LINES = RANKS + FILES
-"""Number of lines of the board: first the ranks, then the files."""
+"""Number of lines of the board; ranks are numbered before files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
 """Layout of a sight: three numbers of four bits. Lowest (mask `FREE`) is the number of empty
 squares up to the first piece or the edge; at `FIRST_SHIFT` and `SECOND_SHIFT` are the distances of
 the first and of the second piece, 0 without a piece.
 """
 WAY_SHIFT = 12
-"""Shift of the sight in a line's second direction: one integer holds both sights."""
+"""Bits by which the sight in a line's second direction is shifted: one integer holds both."""
 
 
 def _directions() -> NDArray[np.int8]:
@@ -155,7 +155,7 @@ DISTANCES = np.maximum(*_APART)
 """int8 (90, 90): the larger of the differences of two squares in ranks and in files."""
 
 EXPOSES_KING = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
-"""bool (90, 90), by a king's square and a square that a piece leaves or comes to, in either order:
-whether the move may expose the king to an attack. True on one line, and within two files and two
-ranks, as for a knight's leap.
+"""bool (90, 90), symmetric, by the square of a king and a square that a piece leaves or comes to:
+whether the move may expose the king to an attack. True for two squares on one line, and for squares
+at most two files and two ranks apart, as in a knight's leap.
 """

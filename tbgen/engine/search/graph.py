@@ -124,7 +124,7 @@ def add(graph, key, in_check, defender):
 
 @part
 def set_status(graph, number, status):
-    """Mark a node as won or lost; set its proof numbers, and its rank by the order of marking."""
+    """Mark a node as won or lost; set its proof numbers, and as rank the count of earlier marks."""
     node = graph.nodes[number]
     node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1

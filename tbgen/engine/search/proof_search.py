@@ -47,8 +47,8 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""Number of descents without a leaf after which `_settle_all` is called; a 64th of the number of
-expanded nodes is added.
+"""Number of descents without a leaf after which `_settle_all` is called; it grows by a 64th of the
+number of expanded nodes.
 """
 _MAX_IDLE_ROUNDS = 8
 """Maximum number of successive calls of `_settle_all` without a leaf expanded in between; one more
@@ -132,7 +132,7 @@ def _settle_at_once(state, buffers, graph, row, number, winner):
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
-    """Add the edges of all legal moves of a leaf, and nodes for positions that have none.
+    """Add the edges of all legal moves of a leaf, and nodes for positions new to the graph.
 
     A new node is marked as won or lost if `_settle_at_once` can decide it.
     """
@@ -183,10 +183,10 @@ def _settle_all(state, graph, path, inside, recompute):
 def _grow(state, buffers, graph, path, loops):
     """Descend to a leaf, expand it, and update the numbers and outcomes along the path.
 
-    Returns False if the descent ends without a leaf: at a child that is on the path already, or is
-    won or lost, or where all children are settled against the side to move. At the maximum length
-    of a path, returns True, and gives the last node the numbers of a failure, so that the next
-    descent takes another path.
+    Returns True after expanding a leaf, and False if the descent ends without one: at a child that
+    is on the path already, or is won or lost, or where all children are settled against the side to
+    move. At the maximum length of a path, also returns True, and gives the last node the numbers of
+    a failure, so that the next descent takes another path.
 
     loops : int64 (MAX_PLY,), scratch; `loop` of each node of the path
     """

@@ -61,7 +61,7 @@ class Prover:
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers) -> Move | None:
         """Continue the proof after an iteration of the search; return the winning move once proven.
 
-        Returns None while the win is not proven, without a proof, and before the search has
+        Returns None while the win is not proven, if no proof runs, and before the search has
         `_LEAST_SEARCHED` nodes. Drops a failed proof. `node_limit` of `state` limits the sum of the
         nodes of search and proof; `_SHARE` limits those of the proof.
         """
@@ -83,7 +83,7 @@ class Prover:
     def least_to_prove(self) -> Move | None:
         """Return the root move with the smallest proof number.
 
-        Returns None on a tie, without a proof, and before its root is expanded.
+        Returns None on a tie, if no proof runs, and before the root of the proof is expanded.
         """
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:

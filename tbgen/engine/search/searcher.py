@@ -38,8 +38,8 @@ from tbgen.tables.rule_sets import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""Half-width of the first aspiration window; half-width from which the bound that failed is
-infinite.
+"""`_WINDOW`: half-width of the first aspiration window. `_WIDEST`: half-width from which the bound
+that failed is made infinite.
 """
 _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
 """Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
@@ -78,7 +78,7 @@ class Searcher:
         self._expected: dict[int, int] = {}  # score in the last iteration, by the line's number
         self._prover = Prover()
         self.tries_proofs = True
-        """Whether proofs are tried; the first proof compiles or loads their kernel."""
+        """Whether to try proofs; the first one compiles or loads the kernel of proofs."""
         self._preferred: Move | None = None  # last choice of `_easier_to_prove`
         self.resize(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())

@@ -67,8 +67,8 @@ def is_reverse_futile(state, ply, depth, beta):
 def is_razored(state, ply, depth, alpha):
     """Return whether the estimate is far below alpha at a small depth (razoring).
 
-    Then quiescence search (`tree.quiesce`) comes first. If its score is at most alpha, it is the
-    score of the node; otherwise the node is searched to its depth.
+    The caller then tries quiescence search (`tree.quiesce`). A score of at most alpha is the score
+    of the node; otherwise the node is searched to its depth.
     """
     return (
         depth <= _RAZOR_DEPTH
@@ -102,8 +102,9 @@ def null_depth(state, row, side, depth, beta):
 def reduction(state, row, depth, searched, move, narrow):
     """Return the number of plies by which the first search of a late move is shortened.
 
-    Late are quiet moves and losing captures after the first two moves; for others, returns 0. The
-    move has been made: row + 1 has the position after it.
+    Quiet moves and losing captures are late after the first two moves of a node. Returns 0 for
+    other moves, below depth 2 and in full width. The move has been made: row + 1 has the position
+    after it.
 
     narrow : bool; a null window: not on the principal variation
     """
@@ -127,7 +128,7 @@ def reduction(state, row, depth, searched, move, narrow):
 
 @part
 def is_late(state, row, depth, searched, best):
-    """Return whether enough moves were searched to prune the rest: quiet moves, losing captures."""
+    """Return whether to prune the moves left (quiet, losing captures): enough were searched."""
     ply = row - state.root
     if state.estimate[ply] == NO_ESTIMATE or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
         return False

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Principal variation search over positions that are judged first.
+"""Principal variation search; a position whose value is known is not searched.
 
     known value      a verdict or a table's value ends the line (`judging`)
     check            a position in check is searched one ply deeper
@@ -72,8 +72,8 @@ def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if the hash table or the estimate causes a cutoff, else `UNKNOWN`.
 
     There are cutoffs only in a null window. Unless the hash table causes one, stores the estimate
-    in `state.estimate[ply]`. An undecided score of the hash table replaces the estimate if it is an
-    upper bound below it, or a lower bound above it.
+    in `state.estimate[ply]`. An undecided score of the hash table replaces the estimate if that
+    score is an upper bound below the estimate, or a lower bound above it.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`, which is not replaced
     """
@@ -266,7 +266,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
 
 @borrowing_kernel
 def search_root(states, shared, moves, first, depth, low, high):
-    """Search the root moves from index `first` on to `depth` plies; return the score, fail-soft.
+    """Search to `depth` plies the root moves from index `first` on; return the score, fail-soft.
 
     moves : int32 (n,), inout; legal moves; the best move is moved to index `first`, followed by
         earlier best moves
