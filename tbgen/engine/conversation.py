@@ -62,7 +62,7 @@ def converse(
 
 
 def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
-    """Yield the decoded lines of a stream with their ends, UTF-8 without byte order marks.
+    """Yield the decoded lines of a stream with their ends; drop byte order marks of UTF-8.
 
     Yields None in place of a line of more than `MAX_LINE` bytes.
 

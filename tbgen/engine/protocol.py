@@ -23,7 +23,7 @@ from tbgen.indexing.errors import excerpt
 from tbgen.notation import format_move
 
 MAX_NUMBER = 10**18
-"""Maximum of the arguments of `go`, to which larger ones are clamped: the search counts in 62 bits.
+"""Largest number in a `go` command; larger ones are clamped to it, as the search counts in 62 bits.
 """
 NUMBERS = {
     "depth": 1, "nodes": 1, "mate": 1, "movestogo": 0, "movetime": 0,
@@ -54,7 +54,7 @@ class EngineProtocol:
         self.options = Options(paths=tuple(directories))
         self.game = Game.read(["startpos"])
         self._refused = False
-        """Whether the last `position`, or a line after it that was too long, was refused."""
+        """Whether the last `position` was invalid, or a later line was too long (`refuse`)."""
         self.thinker = Thinker(self.report, self.answer, self.note)
 
     def report(self, found: Iteration, seconds: float) -> None:
@@ -71,7 +71,7 @@ class EngineProtocol:
 
     @property
     def seconds(self) -> float:
-        """Unit of the times of `go`, in seconds."""
+        """Seconds in one unit of the times of `go`: here 0.001."""
         return 0.001
 
     @property
@@ -95,7 +95,8 @@ class EngineProtocol:
     def refuse(self, reason: str) -> None:
         """Write a note that gives the reason why a line was not read.
 
-        The line may have been a `position`: until a valid one, `go` is answered without a move.
+        The line may have been a `position`, so `go` is answered without a move until the next valid
+        `position`.
         """
         self._refused = True
         self.note(reason)
@@ -111,9 +112,10 @@ class EngineProtocol:
     def do_setoption(self, words: Sequence[str]) -> None:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown names.
 
-        A running search keeps its options. The next search opens the tables again if their option
-        or a directory has changed. After the buttons `Clear Hash` and `newgame` it also clears the
-        hash table and the counters for move ordering. Raises `ValueError` for an invalid value.
+        A running search keeps its options. The next search opens the tables again if the option
+        for directories or rules, or a directory itself, has changed. The buttons `Clear Hash` and
+        `newgame` let that search also clear the hash table and the counters for move ordering.
+        Raises `ValueError` for an invalid value.
         """
         words = list(words)
         if words[:1] == ["name"]:

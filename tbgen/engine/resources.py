@@ -29,7 +29,9 @@ _OTHER_BYTES = 256 << 20
 """Bytes of memory that the hash table leaves to the rest of the engine."""
 
 _WAITS_BEFORE_NOTE = 150
-"""Waits of 0.02 s for the kernels, 3 s in all, after which a note says that they are compiled."""
+"""Number of waits for the kernels, of 0.02 s each (3 s in all), after which a note tells the user
+that the kernels are being compiled.
+"""
 
 _ALLOCATION_SECONDS = 1.0
 """Longest time for which `isready` waits for the memory of the hash table. A search allocates the
@@ -75,10 +77,11 @@ class Resources:
         threading.Thread(target=self._load, daemon=True).start()
 
     def _load(self) -> None:
-        """Import numba, compile or load the kernels, and set both events.
+        """Import numba; load or compile the kernels of the search, then those of its proofs.
 
-        After an error, which is reported to the user, there is no searcher, or one without
-        proof-number search.
+        Sets `_loaded` after the first, `_loaded_proofs` after both, and both after an error. An
+        error is reported to the user: there is then no searcher, or one without proof-number
+        search.
         """
         try:
             from tbgen.engine.search.searcher import Searcher
@@ -111,7 +114,7 @@ class Resources:
         self._tables.is_current = False
 
     def with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
-        """Open the tables, again if the options have changed, and return the result of `act()`.
+        """Open the tables of the options, unless they are open, and return the result of `act()`.
 
         If `act` raises an error of a table, a file or memory, the table that the error names is
         left out, or all tables if it names none. A note tells the user, and `act` is called again.

@@ -1,8 +1,8 @@
 """Moves and lines from tables, for positions that need no search.
 
-A table that cannot be read is left out. Tables are opened again when the options name other
-directories or rules; after a new game or a `setoption` also if a directory has changed, as by a
-build, or if a table was left out, whose file may be complete now.
+A table that cannot be read is left out. Tables are opened again if the options name other
+directories or rules. After a new game or a `setoption` they are also opened again if a directory
+has changed, as by a build, or if a table was left out: its file may be complete by now.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class EngineTables:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
         """Directories and rules of the last call of `use`."""
         self._changed: list[int] = []
-        """Times of the directories' last changes (`_change_of`) when they were opened. Empty once a
+        """Time of each directory's last change (`_change_of`) when tables were opened. Empty once a
         table was left out, so that the next test finds a change.
         """
         self.is_current = True
@@ -150,7 +150,7 @@ def probe_lines(
     only: Sequence[Move] | None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[Outcome, tuple[Line, ...]] | None:
-    """Return the current position's outcome for its side to move, and its best lines.
+    """Return the outcome of the current position for the side to move, and the best lines.
 
     lines : maximum number of lines; the first is the one to play
     only : moves that may be played, None for all; the outcome does not depend on them
@@ -192,7 +192,7 @@ def _score(choice: RootMove) -> int:
 
 
 def _best_play(tables: GameTablebase, choice: RootMove) -> tuple[Move, ...]:
-    """Return a move and at most `_LINE_PLIES` plies of best play after it, none without a table."""
+    """Return a move and up to `_LINE_PLIES` plies of best play; the move alone without a table."""
     from tbgen.tables import MissingTableError
 
     try:

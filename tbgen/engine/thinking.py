@@ -88,7 +88,9 @@ class Thinker:
         self._answered = True
         self._timer: threading.Timer | None = None
         self._search_start = self._clock_start = 0.0
-        """Times (`time.monotonic`) from which reports, and the limits of the clock, are counted."""
+        """Times by `time.monotonic`: reports count from `_search_start`, time limits from
+        `_clock_start`.
+        """
         self._limits = Limits()
 
     def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
@@ -124,7 +126,7 @@ class Thinker:
 
     @property
     def thinking(self) -> bool:
-        """Return whether a search has not yet written its answer; waits while one is written."""
+        """Return whether a search is running; waits for one that is writing its answer."""
         with self._answering:
             return not self._answered
 
@@ -171,7 +173,7 @@ class Thinker:
             self._thread = None
 
     def close(self) -> None:
-        """End the search and all waits of `get_ready`; return after `on_answer` and `on_ready`."""
+        """End the search and `get_ready`; return once `on_answer` and `on_ready` were called."""
         self._closed.set()
         self.finish()
         if self._preparing is not None:
@@ -272,7 +274,7 @@ class Thinker:
         return Answer.of_line(line, accepts_draw=line.score < 0)
 
     def _last(self, iterations: Iterable[Iteration]) -> Iteration | None:
-        """Report iterations up to the first that `_is_enough`; return the last one, if any."""
+        """Report iterations until one passes `_is_enough`; return the last reported, or None."""
         last = None
         for last in iterations:
             self._report(last)
