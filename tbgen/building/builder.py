@@ -79,7 +79,7 @@ _REMEDIES = {
 
 
 class NotEnoughMemoryError(TablebaseError):
-    """Raised if a build may use less memory than a table, or the compiler, needs at least.
+    """Raised if the memory allowed for a build is below the minimum of a table or of the compiler.
 
     `needed` and `available` are in bytes, of memory or of address space. `limit` names the limit
     that sets `available`; `hint` advises the user.
@@ -103,8 +103,9 @@ class NotEnoughMemoryError(TablebaseError):
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
     """Return the least memory of a build in bytes, and a clause that explains the figure.
 
-    The figure is `COMPILER_BYTES` if kernels must still be compiled, and both `least` and
-    `available` are smaller than it; otherwise it is `least`.
+    The figure is `COMPILER_BYTES` if that exceeds both `least` and `available`, and kernels must
+    still be compiled; otherwise it is `least`. It is also `least`, without a check of the kernels,
+    if `least` exceeds `available`, and the process has too little memory to load the compiler.
 
     least : bytes that the table takes at least
     available : bytes that the build may use
@@ -189,10 +190,10 @@ class Builder:
     state_seconds: float = STATE_SECONDS
 
     def build_job(self, start: Start) -> Built:
-        """Build a job's table, unless it is finished; afterwards remove the table's checkpoints.
+        """Build a job's table, unless it is finished; remove its checkpoints and partial downloads.
 
-        A checkpoint newer than a finished table stays: an interrupted rebuild has left it. A part
-        of the table that an interrupted download has left is removed, too.
+        A checkpoint newer than a finished table stays: an interrupted rebuild has left it. In a
+        directory that cannot be written, a finished table is only opened.
 
         Raises `NotEnoughMemoryError`, `MemoryError`, `OSError`, `PostponedError` if another build
         has locked the table, `TablebaseError` for a missing or unusable table, `InputError` for an
@@ -291,7 +292,7 @@ class Builder:
         return DiskStorage(self.directory, available - need.working)
 
     def _load_kernels(self, material: Material) -> None:
-        """Compile or load the kernels that the solver needs for arrays of one byte per number."""
+        """Compile or load the solver's kernels for arrays whose elements have one byte."""
         kernels = import_permanently("tbgen.retrograde.warm_up")
         from tbgen.compiling.jit import notify_before_compiling
 
@@ -303,10 +304,10 @@ class Builder:
             kernels.warm_up(rules, ordered=has_orders(material, rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
-        """Compile or load the kernels for arrays with more than one byte per number, if needed.
+        """Compile or load the kernels for arrays with wider elements, if a palette needs them.
 
         phase : name of the current phase, which is reported again after the kernels are loaded
-        palettes : those of the arrays; a palette numbers the codes that occur in an array
+        palettes : one for each array; it numbers the codes that occur in the array
         """
         if any(palette.dtype.itemsize > 1 for palette in palettes):
             self.progress.phase("compile", 0, 0, 0)
@@ -316,8 +317,8 @@ class Builder:
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
         """Return the index in `choices` (pairs of metric and codes) of the first choice to try.
 
-        This is the last choice that has a usable checkpoint: the build that left it has found the
-        choices before too small for the distances. Without a checkpoint it is 0.
+        This is the last choice that has a usable checkpoint: the build that saved it had found all
+        earlier choices too small for the distances. Without a usable checkpoint the index is 0.
         """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
@@ -401,8 +402,8 @@ class Builder:
     def _lock(self, material: Material) -> Iterator[None]:
         """Context manager: locks a material's tables, and removes temporary files of killed builds.
 
-        Raises `PostponedError` if another build has the lock, and `OSError` if its file cannot be
-        written.
+        Raises `PostponedError` if another build has the lock, and `OSError` if the lock file cannot
+        be written.
         """
         written = set()
         for name in (self._name(material, metric) for metric in Metric):
@@ -419,7 +420,7 @@ class Builder:
 
 
 def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
-    """Return a solved table's statistics, with an example of each longest distance."""
+    """Return a solved table's statistics, with a FEN of longest distance by side and order."""
     codes, layout = planes.solution.code_space, planes.solution.layout
     histograms = [planes.histogram(side) for side in Side]
     fens = {}

@@ -48,13 +48,13 @@ IDLE_WORKER_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
 PARALLEL_SECONDS = 10.0
-"""Estimated seconds of one thread up to which `--jobs auto` builds in a single process: a second
-one would still be loading its kernels.
+"""Estimated seconds of a build by one thread, up to which `--jobs auto` uses a single process: a
+second process would spend this time on loading its kernels.
 """
 
 _DISK_ERROR = 2
-"""Multiple of the free disk space above which a build's estimated size, which may be too high by
-this factor, is rejected.
+"""Factor by which the estimated size of a build may be too high. A build is rejected only if its
+estimated size exceeds the free disk space times this factor.
 """
 
 
@@ -71,7 +71,7 @@ class _Resumption(Progress):
 
 @dataclass(frozen=True)
 class TableBuilder:
-    """Function of workers that builds the table of a job; can be pickled.
+    """Function that workers call to build the table of a job; can be pickled.
 
     `directory` must be absolute, since a worker has another working directory.
     """
@@ -226,10 +226,10 @@ class Collection:
 
         jobs : the result of `jobs_of(work)`, or of `jobs()`
         keep_going : as in `tbgen.scheduling.run.run`
-        download : copies built tables to this directory, if workers write to another one
+        download : copies built tables to `directory`, if workers write to another one
 
         Errors of jobs are in the `Outcome`. Raises `InputError` if no job failed and a built table
-        is not in this directory afterwards, and the errors of `executor` and `download`.
+        is not in `directory` afterwards, and the errors of `executor` and `download`.
         """
         keys = {job.key for job in jobs}
         finished = [task for task in self.work if task.material.name not in keys]
@@ -255,7 +255,7 @@ class Collection:
         )
 
     def table_builder(self, cores: int) -> TableBuilder:
-        """Return the function of workers that builds a table; `cores` are shared by all tables."""
+        """Return the function that workers call; the tables being built share `cores` cores."""
         directory = Path(os.path.abspath(self.directory))
         return TableBuilder(directory, self.rule_set, cores, self.state_seconds)
 
@@ -267,7 +267,7 @@ class ProcessLimits:
     jobs: int
     """Number of processes that run at once."""
     memory: int
-    """Bytes that all tables share; 0 for a single process that builds by its own limits."""
+    """Bytes that all tables share; 0 for a single process, which is limited by its `Builder`."""
     floor: int
     """Least bytes that each table is given, even if its planned memory is less."""
 
@@ -275,7 +275,8 @@ class ProcessLimits:
 def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
     """Return the division of this machine among `jobs` processes, or fewer if memory is short.
 
-    Each process needs `COMPILER_BYTES`; each idle one keeps `IDLE_WORKER_BYTES`.
+    At most so many processes run that each can have `COMPILER_BYTES`. The memory for tables
+    excludes `IDLE_WORKER_BYTES` of each process but one.
 
     asked : bytes for all processes together, 0 for free memory
     """
@@ -286,5 +287,5 @@ def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """Return the number of processes for `--jobs auto`: `cores`, or 1 for few seconds of work."""
+    """Return the processes for `--jobs auto`: `cores`, or 1 for `PARALLEL_SECONDS` or less."""
     return cores if sum(job.seconds for job in jobs) > PARALLEL_SECONDS else 1

@@ -43,8 +43,8 @@ LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
 """
 
 COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
-"""Prior standard deviations of the parts of a prediction that materials with similar piece counts
-have in common, and materials whose other features are similar, too.
+"""Prior standard deviations of two parts of a predicted error: a part that depends only on the
+piece counts, and a part that depends on these and on all other features.
 """
 
 ATTACKER_SCALE, DEFENDER_SCALE = 2.0, 2.8
@@ -53,10 +53,14 @@ or defenders of one kind at which two materials are no longer similar.
 """
 
 FEATURE_SCALE = 0.7
-"""Length scale of the kernel for all other features: root mean square of scaled differences."""
+"""Length scale of the kernel for all features but piece counts: root mean square, over the scaled
+features, of the differences of two materials.
+"""
 
 SLOPE_DEVIATION = 0.07
-"""Prior standard deviation of the linear coefficients, per standard deviation of a feature."""
+"""Prior standard deviation of the coefficients of the linear part of a predicted error. That part
+depends on all features but the piece counts, each divided by its standard deviation.
+"""
 
 _WIDTHS = np.array(([ATTACKER_SCALE] * 4 + [DEFENDER_SCALE] * 2) * 2)
 """Length scales of the twelve piece counts of both armies."""
@@ -71,11 +75,11 @@ class CostRegression:
     """
 
     def __init__(self, features: Array, values: Array, noise: Array) -> None:
-        """Fit the q values of each of n known cases, (n, q), to features (n, f).
+        """Fit the regression to n known cases, each with f features and q values to predict.
 
-        The last twelve features are the piece counts of both armies.
-
-        noise : (n, q), standard deviations of the values; infinite for a value to be ignored. The
+        features : (n, f); the last twelve are the piece counts of both armies
+        values : (n, q)
+        noise : (n, q), standard deviations of `values`; infinite for a value to be ignored. The
             prediction of a value that is ignored in all cases is 0
         """
         deviation = features.std(axis=0)
@@ -260,7 +264,8 @@ class Estimates:
         """Return the regression for materials with defenders, or without; None without cases.
 
         `Traits.rate` is learned from all cases, the other numbers only from cases with defenders if
-        `defended`, else only from cases without: removing a defender changes a table little.
+        `defended`, else only from cases without. With defenders first guesses err less, since a
+        table changes little when a defender is lost.
         """
         if defended not in self._regressions and self._cases:
             _, _, features, differences, noises = zip(*self._cases, strict=True)

@@ -66,7 +66,7 @@ class Traits:
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float], stronger: int) -> Traits:
-        """Return the traits that have these `numbers`; wins are clipped to 0..1, entropy at 0."""
+        """Return traits with these `numbers`; wins are clipped to 0..1, entropy to 0 or more."""
         density, rate, strong, weak, entropy = numbers
         wins = min(max(strong, 0.0), 1.0), min(max(weak, 0.0), 1.0)
         outcomes = Outcomes(
@@ -162,7 +162,10 @@ class Support:
         )
 
     def features(self) -> tuple[float, ...]:
-        """Return the numbers from which a regression predicts the error of the first guess."""
+        """Return the numbers from which a regression predicts the error of the first guess.
+
+        The last twelve are the piece counts of both armies, the stronger army's first.
+        """
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()
         strong, weak, armies = self.strong, self.weak, self.material.armies

@@ -106,7 +106,10 @@ class Measurements:
 
     @classmethod
     def of(cls, rows: Iterable[Measured]) -> Measurements:
-        """Compute the measurements; one table under `wxf` must take more than `CLOCK_SECONDS`."""
+        """Compute the measurements from lines of measured.csv.
+
+        At least one table under `wxf` must have taken more than `CLOCK_SECONDS`.
+        """
         listed = list(rows)
         tables = {row.material: row for row in listed if row.rules == Rules.WXF}
         ratios: dict[tuple[Rules, bool], list[CostRatio]] = {}
@@ -128,8 +131,8 @@ class Measurements:
     def wxf_ratio(self, material: Material, rules: Rules) -> CostRatio:
         """Return the ratios of a material's time and file size under `rules` to those under `wxf`.
 
-        Both are 1 for `wxf` itself, if a side has no attacker, or if no similar material was
-        measured under `rules`.
+        Both are medians of `wxf_ratios`; or 1 for `wxf` itself, if a side has no attacker, or if
+        `wxf_ratios` has none for `rules` and the material's result of `rooks_chase`.
         """
         if not material.both_armed:
             return CostRatio(1.0, 1.0)

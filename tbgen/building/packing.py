@@ -44,7 +44,8 @@ def pack_table(
 ) -> Packed:
     """Write the win-draw-loss file of a table into a directory, unless a current one exists.
 
-    A file is current if it was derived from this table and its blocks, if any, are as requested.
+    A file is current if it was derived from this table, and stores its blocks, if any, as `plain`
+    requires.
 
     plain : store the blocks uncompressed, for memory mapping
     force : replace even a current file

@@ -64,7 +64,10 @@ class PlannedTable:
     def scratch_bytes(self, state_seconds: float = STATE_SECONDS) -> int:
         """Return the most bytes of temporary files of a build with its arrays in memory.
 
-        state_seconds : least seconds between two checkpoints; two states exist while one is saved
+        These are settled positions and, for a build longer than `state_seconds`, two states: the
+        last one, and the one being saved.
+
+        state_seconds : least seconds between two checkpoints
         """
         states = 2 if self.seconds > state_seconds else 0
         return round(self.index_size * (_SETTLED_BYTES + states * _STATE_BYTES))

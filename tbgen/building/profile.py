@@ -57,7 +57,7 @@ class PhaseCost:
 
 
 def total(costs: list[PhaseCost]) -> PhaseCost:
-    """Return the sum of costs without the phase "compile", named "all", of order 0."""
+    """Return the sum of all costs except those of the phase "compile"."""
     counted = [astuple(cost)[2:] for cost in costs if cost.phase != "compile"]
     return PhaseCost("all", 0, *map(sum, zip(*counted, strict=True)))
 
@@ -86,7 +86,10 @@ class Profile(Progress):
         self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Add the cost since the last report to its phase; begin a phase, forward the report."""
+        """Add the cost since the last call to the current phase; begin a phase; forward the report.
+
+        `settled` counts for the new phase.
+        """
         self._add_cost()
         self._phase = (name, order)
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled
@@ -103,7 +106,7 @@ class Profile(Progress):
         self._show(list(self._costs.values()))
 
     def _add_cost(self) -> None:
-        """Add the cost since the last report to its phase, if there was a report."""
+        """Add the cost since the last call to the current phase, if one has begun."""
         before, self._mark = self._mark, self._now()
         if self._costs:
             cost = self._costs[self._phase]

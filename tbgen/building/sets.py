@@ -8,9 +8,9 @@
     --men N             all materials of at most N men; with words, only those that the words select
     --attackers N       all materials of at most N attackers; with words, only those they select
 
-Patterns, sets and bounds select only materials that need a table and, in commands on existing
-tables, that have one; a material named by itself is included even if it needs or has none. The
-supporting tables of a material satisfy every bound that the material satisfies.
+Patterns, sets and bounds select only materials that need a table; in commands on existing tables,
+only those that have one. Neither is required of a material that is named by itself. The supporting
+tables of a material satisfy every bound that the material satisfies.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ from tbgen.indexing.squares import PieceType
 from tbgen.notation.materials import parse_material
 
 PATTERN_MEN = 6
-"""Most men of the materials that a pattern matches, without another bound or existing tables."""
+"""Limit on the men of materials that a pattern matches, if no bounds are given, and the command is
+not on existing tables.
+"""
 
 MAX_MEN = 12
-"""Limit of `--men`, with 109,979 materials."""
+"""Limit of `--men`, which selects 109,979 materials."""
 
 MAX_ATTACKERS = 4
-"""Limit of `--attackers`, with 17,883 materials."""
+"""Limit of `--attackers`, which selects 17,883 materials."""
 
 MAX_PATTERN = 200
 """Limit on the characters of a pattern."""
@@ -111,9 +113,8 @@ def materials_among(
     """Return the materials among `present` that words and bounds select.
 
     Without words, those within the bounds are selected, sorted by men and name. A material that is
-    named by itself must be within the bounds, but need not be present. Without words or without
-    bounds the result may be empty. Raises the errors of `materials_of`, but not if nothing is
-    named.
+    named by itself must be within the bounds, but need not be present. Raises the errors of
+    `materials_of`, except that the result may be empty without words, or without bounds.
     """
     return _selected(words, Bounds(men, attackers), frozenset(present))
 

@@ -1,8 +1,8 @@
 """Checkpoint (*state*) of a long build of a table, in a file; a killed build resumes from it.
 
     .KRNKR.wxf.dtm.state     identity   a line of JSON: table, codes, digests of the supporting
-                                        tables, program; and the time spent, which
-                                        is not compared
+                                        tables and of the program; and the time spent, which
+                                        need not match
                              parts      data of the solver, each part after its length
                              SHA-256    of all preceding bytes
 
@@ -102,10 +102,10 @@ class StateFile:
 
     @contextlib.contextmanager
     def errors_of_state(self) -> Iterator[None]:
-        """Context manager, in which the caller loads the state, if any, and solves the table.
+        """Context manager for loading a state and solving: converts errors that the state causes.
 
-        Once a checkpoint is loaded, unexpected errors (not of memory, disk, limits, tables or
-        input) become an `InputError` that names it.
+        Once a state is loaded, unexpected errors (not of memory, disk, limits, tables or input)
+        become an `InputError` that names the state's file.
         """
         try:
             yield
