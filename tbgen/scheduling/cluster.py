@@ -135,7 +135,7 @@ class Cluster(Executor):
         return "" if self.workers() else "no worker is connected"
 
     def _check_versions(self) -> None:
-        """Raise `InputError` if a worker that was not checked before has another tbgen, or none."""
+        """Raise `InputError` if an unchecked worker has another version of tbgen, or no tbgen."""
 
         def imported_version() -> str:  # dask sends the code of a local function
             import tbgen
@@ -178,11 +178,11 @@ class Cluster(Executor):
         return local
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait until a future is done, or `timeout` seconds; return the futures that are done.
+        """Wait until a future is done, at most `timeout` or `_CHECK_SECONDS`; return those done.
 
-        Waits at most `_CHECK_SECONDS`. If the scheduler is lost, waits for a new one, postpones the
-        jobs of all futures and returns none. Raises `OSError` if no new scheduler is reached, and
-        `InputError` for a new worker of another version.
+        If the scheduler is lost, waits for a new one, postpones the jobs of all futures and returns
+        an empty set. Raises `OSError` if no new scheduler is reached, and `InputError` for a new
+        worker of another version.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)
@@ -285,8 +285,8 @@ def _local_cluster(address: str, memory: int) -> Any:
 def _blocked_interrupts() -> Iterator[None]:
     """Context manager: threads and processes started inside never get Ctrl-C.
 
-    Workers would print tracebacks. In this process, Ctrl-C is raised at the end. Does nothing on
-    Windows.
+    Workers that get Ctrl-C print tracebacks. In this process, Ctrl-C inside the block is raised at
+    its end. Does nothing on Windows.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -20,12 +20,14 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import InProcess, LostError, Observer, PostponedError, run
 
 _PLAN_SHARE, _PLAN_SECONDS = 0.02, 2.0
-"""Share of all estimated seconds of a run that is added to both times of the slowdown, and least
-seconds to add, so that a few small jobs do not decide the slowdown.
+"""Seconds added to both times of the slowdown, so that a few small jobs do not decide it: a share
+of the estimated seconds of all jobs, or the second constant if that is more.
 """
 
 _OVERDUE_SHARE = 0.1
-"""Assumed remaining time of a job that exceeds its estimate, as a share of its time so far."""
+"""Least assumed remaining time of a running job, as a share of its time so far; a job may take
+longer than its estimate.
+"""
 
 
 class Simulated(InProcess):

@@ -47,7 +47,7 @@ GRACE_SECONDS = 10.0
 """Time limit for a worker to clean up after its interruption, before it is killed."""
 
 _THREAD_SECONDS = 1.0
-"""Time limit for a thread to notice that its process has ended."""
+"""Time limit for the end of the thread that receives answers, after its worker has ended."""
 
 
 class Processes(Executor):
@@ -94,7 +94,7 @@ class Processes(Executor):
 
 
 class _Worker:
-    """A worker process, and a thread of this process that receives its answers."""
+    """A worker process, and a thread of the parent that receives the worker's answers."""
 
     def __init__(self) -> None:
         self._connection, theirs = multiprocessing.Pipe()

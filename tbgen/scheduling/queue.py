@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 MAX_TRIES = 3
-"""Number of starts of a job after which it fails, if each start has lost its worker."""
+"""Number of lost workers after which a job fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ class ReadyQueue:
     def _reserved(self, key: str) -> int:
         """Return the bytes to reserve for a job: its estimate, doubled after each lost worker.
 
-        At most the memory of all jobs is reserved, so that every job can run alone; all of it at
-        the last try.
+        If the queue's `memory` is limited, that is the maximum, so that every job can run alone; at
+        the last try, all of `memory` is reserved.
         """
         tries = self._tries.get(key, 0)
         doubled = self.jobs[key].memory << tries
@@ -191,7 +191,7 @@ class ReadyQueue:
         return self.memory - sum(memory for memory, _ in self._running.values())
 
     def _time_when_free(self, memory: int) -> tuple[float, int]:
-        """Return the estimated time at which `memory` bytes are free, and the spare bytes then."""
+        """Return the estimated time when `memory` bytes are free, and the bytes left over then."""
         free = int(self._free())
         for reserved, until in sorted(self._running.values(), key=lambda running: running[1]):
             free += reserved
@@ -201,7 +201,7 @@ class ReadyQueue:
 
 
 def _longest_paths(jobs: dict[str, Job], needs: dict[str, list[str]]) -> dict[str, float]:
-    """Return each job's longest remaining path, in seconds, by key; `needs` has prerequisites."""
+    """Return the longest remaining path, in seconds, by key; `needs` are keys of prerequisites."""
     paths = {key: job.seconds for key, job in jobs.items()}
     for key in reversed(list(TopologicalSorter(needs).static_order())):
         for need in needs[key]:

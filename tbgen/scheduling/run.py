@@ -52,7 +52,7 @@ class Attempt:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
-    """Call a function, and return its result, or its `Exception` with a note of the traceback."""
+    """Call a function; return an `Attempt`: its result, or its `Exception` and traceback."""
     try:
         return Attempt(function(*arguments))
     except Exception as error:
@@ -175,8 +175,8 @@ def run(
 ) -> Outcome:
     """Run all jobs in the order of a `ReadyQueue`, and return their results and errors.
 
-    keep_going : continue after a failure with jobs that do not depend on it; else no further job is
-        started, and running jobs are finished
+    keep_going : after a failure, continue with jobs that do not depend on the failed one. If False,
+        no further job is started after a failure, and running jobs are finished
 
     Raises `graphlib.CycleError` if prerequisites form a cycle, and the errors of the executor and
     the observer.
