@@ -66,7 +66,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     several processes write at once, an entry may be of other argument types (numba issue 4807); it
     counts as missing, too.
 
-    borrows : whether the kernel counts no references to arrays (`borrowing_kernel`)
+    borrows : whether the kernel borrows arrays (`borrowing_kernel`)
     at_miss : called before the kernel is compiled
     """
 
@@ -80,7 +80,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """Return the cached kernel for argument types `sig`; None if it is missing or damaged.
 
         If an entry is damaged, all entries of this kernel are removed; if this fails, the kernel's
-        cache is disabled.
+        cache is disabled. Before None is returned, `at_miss` is called.
         """
         # numba's own method initialises the compiler, which takes a quarter of a start, and which
         # kernels that borrow arrays do not need.
@@ -110,7 +110,7 @@ class _Part(types.Dispatcher):  # type: ignore[misc]
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return a call's signature, to which numba casts arguments of types `args` and `kws`."""
+        """Return a call's signature; numba casts the arguments, of types `args`, `kws`, to it."""
         named = {name: _widened(kws[name]) for name in kws}
         return super().get_call_type(context, tuple(map(_widened, args)), named)
 
@@ -137,7 +137,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """The library itself, so that numba's compiler calls its `set_env`."""
+        """The library itself: numba calls `library.codegen.set_env`, which is to do nothing."""
         return self
 
     def set_env(self, env_name: str, env: Any) -> None:
@@ -224,9 +224,9 @@ def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str)
 
 
 def _load(builder: Any, address: Any) -> Any:
-    """Generate code that loads the field at `address`; return its LLVM value.
+    """Generate code that loads the field at `address`; return the field's LLVM value.
 
-    The loads are marked as invariant, so that LLVM may merge equal ones.
+    The loads are marked as invariant, so that LLVM may merge loads from one address.
     """
     kind = address.type.pointee
     if not isinstance(kind, ir.Aggregate):
@@ -263,9 +263,9 @@ def _store(of: _Pointer, value: Any, c: Any) -> Any:
 def disable_negative_indexing() -> None:
     """Disable negative indexing in functions without reference counting (decision 15).
 
-    numba compiles three instructions per index to allow negative ones. Without these, a negative
-    index reads foreign memory, or raises `IndexError` if bounds are checked
-    (`NUMBA_BOUNDSCHECK=1`). The call takes 40 ms. It does nothing if numba lacks the names used.
+    numba compiles three instructions per index to allow negative ones. Without the instructions, a
+    negative index reads foreign memory, or raises `IndexError` if bounds are checked
+    (`NUMBA_BOUNDSCHECK=1`). Calling this takes 40 ms, and does nothing if numba lacks a name used.
     """
     with contextlib.suppress(AttributeError, ImportError):
         from numba.core.targetconfig import ConfigStack

@@ -122,14 +122,14 @@ def kernel(function: Function, **options: Any) -> Function:
 def borrowing_kernel(function: Function) -> Function:
     """Declare a kernel without reference counting of its arrays; it can create no arrays.
 
-    Counting took half the time of kernels that visit single positions: every call between compiled
-    functions changed the counts of all arrays. Without `internals`, references are counted.
+    Without `internals`, references are counted. Counting took half the time of kernels that visit
+    single positions: every call between compiled functions changed the counts of all arrays.
     """
     return kernel(function, **_BORROWS)
 
 
 def part(function: Function) -> Function:
-    """Make a function that creates no arrays callable from kernels; Python calls it uncompiled."""
+    """Declare a part, which must create no arrays; return it uncompiled, for calls from Python."""
     if internals is not None:
         internals.compile_part(function, **_OPTIONS, **_BORROWS)
     else:
@@ -138,9 +138,10 @@ def part(function: Function) -> Function:
 
 
 def recursive_part(function: Function) -> Function:
-    """Declare a part that calls itself; without `internals` a kernel, as overloads cannot do that.
+    """Declare a part that calls itself.
 
-    Calls must not pass literals: loading such a kernel from the cache crashes (numba issue 6061).
+    Without `internals` it becomes a kernel, since numba's overloads cannot call themselves. Calls
+    must not pass literals: loading such a kernel from the cache crashes (numba issue 6061).
     """
     return part(function) if internals is not None else borrowing_kernel(function)
 
@@ -200,8 +201,8 @@ def compile_lock(*, held: bool = False) -> Iterator[None]:
     without locks, nothing is locked. Inside, garbage is collected rarely: this saves a tenth of the
     time and costs 20 MiB. At the beginning, stale files of the cache are removed.
 
-    held : neither lock nor remove files, since the process that started this one holds the lock, or
-        all kernels are in the cache
+    held : neither lock nor remove files: the caller knows that the process that started this one
+        holds the lock, or that all kernels are in the cache
 
     Raises `OSError` if the lock file cannot be opened.
     """
