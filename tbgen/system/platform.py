@@ -40,7 +40,7 @@ WINDOWS = fcntl is None
 """Whether this system is Windows, not a POSIX system."""
 
 _seeking = threading.Lock()
-"""Lock for seek and read, which belong together, on systems without `os.pread`."""
+"""Lock that a thread holds from seek to read, on systems without `os.pread`."""
 
 _LOCKED_BYTE = (1 << 31) - 2
 """Offset of the byte that a lock covers on Windows, the largest that `msvcrt.locking` takes. Other
@@ -93,10 +93,10 @@ def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
 
 
 def lock(file: BinaryIO, *, wait: bool) -> None:
-    """Lock an open file until it is closed, also against a second open in this process.
+    """Lock an open file until it is closed, also against other file objects of this process.
 
-    If the file is locked already, waits for its release, or raises `BlockingIOError` if `wait` is
-    False. Raises `OSError` if the file system has no locks.
+    If the file is locked already, waits until it is unlocked, or raises `BlockingIOError` if `wait`
+    is False. Raises `OSError` if the file system has no locks.
     """
     if not WINDOWS:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -123,10 +123,10 @@ def _lock_byte(descriptor: int) -> bool:
 
 
 def rename_and_close(file: BinaryIO, path: Path, to: Path) -> None:
-    """Rename an open file to `to`, replacing a file there, and close it; a lock lasts until then.
+    """Rename the open file at `path` to `to`, replacing a file there; then close it.
 
-    On Windows the file is closed first, which ends the lock. Raises `OSError`, on Windows also if
-    `to` is open.
+    Closing ends a lock on the file. On Windows the file is closed before it is renamed. Raises
+    `OSError`, on Windows also if `to` is open.
     """
     if WINDOWS:
         file.close()
@@ -135,10 +135,9 @@ def rename_and_close(file: BinaryIO, path: Path, to: Path) -> None:
 
 
 def remove_and_close(file: BinaryIO, path: Path) -> None:
-    """Remove an open file and close it; a lock lasts until then.
+    """Remove the open file at `path`; then close it, which ends a lock on it.
 
-    On Windows the file is closed first, which ends the lock; it is not removed if it is open
-    elsewhere.
+    On Windows the file is closed before it is removed, and stays if it is open elsewhere.
     """
     if WINDOWS:
         file.close()
@@ -167,11 +166,11 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 
 
 def process_memory(root: Path = Path("/")) -> list[int]:
-    """Return the seven numbers of this process's `/proc/self/statm`, in bytes; 0 without this file.
+    """Return the seven numbers of `/proc/self/statm`, in bytes; seven zeros without this file.
 
-    Number 0 is the address space, 1 the resident memory, 2 the part of 1 that is shared or belongs
-    to files, 5 the private and writable part of 0 with the stack, resident or not. `root` is the
-    folder that contains `proc`.
+    Number 0 is the address space of this process, 1 its resident memory, 2 the part of 1 that is
+    shared or belongs to files, 5 the part of 0 that is private and writable (with the stack),
+    resident or not. `root` is the folder that contains `proc`.
     """
     try:
         pages = (root / "proc/self/statm").read_text("ascii").split()

@@ -41,8 +41,8 @@ def take_signals() -> None:
 def leave_signals() -> None:
     """Restore the default handlers before the exit, so that a further signal ends the process.
 
-    Signals that are ignored stay ignored. A dropped `KeyboardInterrupt` is no longer raised again,
-    except on Windows if its timer (`_raise_later`) has been started.
+    Signals that are ignored stay ignored. From now on, a dropped `KeyboardInterrupt` stays dropped,
+    except on Windows if `_raise_later` has started the timer for it.
     """
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)
