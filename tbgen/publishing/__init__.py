@@ -1,7 +1,7 @@
 """Publication and verified download of tables.
 
     index      files of a directory: names, sizes, SHA-256, digests
-    sources    sources of files: address of a web server, or directory; slow transfers are ended
+    sources    files of a web server or of a directory; transfers that are too slow are ended
     fetching   download of a file from one of several sources: resumed, verified, then named
     known      known digests of tables, and comparison of tables with them
     bundle     directory and archive of win-draw-loss files

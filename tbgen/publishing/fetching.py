@@ -3,10 +3,10 @@
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
 An interrupted download leaves the partial file `.NAME.part`, from which the next download resumes.
-If the completed file has a wrong hash, its earlier bytes or those of the current source are wrong.
-So the source's file is hashed from its first byte. If that hash is right, the whole file is
-downloaded from this source. Otherwise the earlier bytes are kept for other sources. The table is
-locked during a download, as during a build.
+If the completed file has a wrong hash, the fault is in the bytes of earlier downloads (the *earlier
+bytes*) or in those of the current source. So the hash of the source's own file is computed. If it
+is right, the whole file is downloaded from this source. Otherwise the earlier bytes are kept for
+other sources. The table is locked during a download, as during a build.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TRIES = 10
 """Maximum number of times that all sources are tried for one file."""
 
 RETRY_BYTES = 1 << 19
-"""Bytes that a try of all sources must have added to the file for another try.
+"""Minimum number of bytes that a try of all sources must add to the file for another try.
 
 It is more than a slow server sends before its connection is shut down (`sources`).
 """
@@ -112,9 +112,9 @@ def fetch(
     """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
     An existing table is kept if it has the same contents, however they are compressed. An existing
-    certificate is kept if it is about the table beside it, else replaced. A certificate about a
-    fetched or compared table gets the table's time of modification, which records that the table's
-    bytes were checked (`tbgen.tables.proofs`).
+    certificate is kept if it is about the table beside it, else replaced. After a table was fetched
+    or kept, its certificate, if any, gets the table's time of modification, which records that the
+    table's bytes were checked (`tbgen.tables.proofs`).
 
     Raises `FetchError` if a table of that name has other contents or is damaged, or if no source
     provides the file; `BlockingIOError` if a build or another download has locked the table; and
@@ -279,9 +279,9 @@ def _is_complete(part: BinaryIO, entry: Entry) -> bool:
 def _begins_right(part: BinaryIO, entry: Entry, source: Source, earlier: int) -> bool:
     """Return whether a source's file has the right hash; if so, the beginning of `part` is wrong.
 
-    `part` is a complete file with a wrong hash. Its first `earlier` bytes are of an earlier
-    download, the others of this source; so only the first ones are read again. Raises
-    `SourceError`.
+    `part` is a complete file with a wrong hash. Its first `earlier` bytes are of earlier downloads,
+    the others of this source. So only the first `earlier` bytes are read again from the source.
+    Raises `SourceError`.
     """
     digest, left = hashlib.sha256(), earlier
     with source.reading(entry.file, 0) as (stream, _):

@@ -48,7 +48,9 @@ class SourceError(OSError):
 
 
 class _Transfer:
-    """Transfer of a file; shuts its guarded connections down if it is too slow or takes too long.
+    """Transfer of a file; its connections are shut down if it is too slow or takes too long.
+
+    The connections are those passed to `guard`; they are watched during `watching`.
 
     seconds : time limit for the whole transfer
     """
@@ -65,9 +67,9 @@ class _Transfer:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Context manager, during which a thread watches rate and deadline (`_watch`).
+        """Context manager: a thread watches rate and deadline inside the context (`_watch`).
 
-        At its end, the duplicates of guarded connections are closed.
+        At the end, the duplicates of connections that `guard` has made are closed.
         """
         thread = threading.Thread(target=self._watch, daemon=True)
         thread.start()
@@ -80,7 +82,7 @@ class _Transfer:
                 each.close()
 
     def guard(self, connection: socket.socket) -> None:
-        """Include a connection in those that are shut down if the transfer is too slow.
+        """Add a duplicate of a connection to those that are shut down if the transfer is too slow.
 
         If the transfer has already been shut down, the connection is shut down at once.
         """
@@ -106,7 +108,7 @@ class _Transfer:
             before = self.received
 
     def _end(self) -> None:
-        """Shut the watched connections down, so that reads from them return at once."""
+        """Shut the guarded connections down, so that reads from them return at once."""
         for each in self._sockets:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
