@@ -30,7 +30,7 @@ Parameters of kernels, unless a kernel says otherwise:
     code : int, a piece code
     score : int64, as defined in `kernels`
     width : int, bytes of a code of a table
-    span : int, number of distances of wins, and of losses, that the codes of one order represent
+    span : int, number of distances that the codes of one order represent, for wins and for losses
 """
 
 from tbgen.probing.buffers import NumbaTables

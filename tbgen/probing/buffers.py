@@ -4,7 +4,8 @@
     keys, numbers    open-addressed hash table: a material's number of pieces of each code (four
                      bits each), in either colouring  ->  2 * index of the table, plus 1 if the
                      colours of the position must be exchanged
-    tables           a row of words for each table: widths, first blocks, place of each piece
+    tables           a row of words for each table (listed in `kernels`): offsets of its parts of
+                     `descriptors` and `blocks`, width and span of its codes, its pieces
     descriptors      for each table its layout (`tbgen.indexing.slots`), then the block maps of
                      both sides (`tbgen.indexing.arrangement`), concatenated
     blocks           for each block of each table: the number of its frame; -1 if it is cold (not
@@ -184,8 +185,8 @@ class NumbaTables:
         blocks : indices in `Buffers.blocks`, int64 (n,)
         kept : frames whose blocks must not be evicted
 
-        Clears the flags `wanted` of the blocks. Stops at the first block that needs a frame when
-        all are kept or filled by this call. Raises like `load_wanted`.
+        Clears the flag `wanted` of each block once it is loaded. Stops at the first block that
+        needs a frame when all are kept or filled by this call. Raises like `load_wanted`.
         """
         buffers = self.buffers
         taken = {*kept}
@@ -245,7 +246,9 @@ def chosen_materials(
     tablebase: Tablebase,
     names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """Return `materials`, each once; if None, those of the files `names` of the tablebase's rules.
+    """Return `materials`, each once; if None, the materials of the files `names`.
+
+    names : names of files of the tablebase; files under other rules than its own are ignored
 
     Materials that need no file, because all positions are draws, are left out. Raises
     `MaterialError` for a text that is no material, and if `materials` is None the errors of

@@ -4,8 +4,8 @@ csv       slot,side,red_king,...,outcome,order,plies     text
 npz       an uncompressed array for each column: `map_columns` maps them into memory
 parquet   compressed columns; needs pyarrow (extra `parquet`)
 
-The last two have the table's `description` as JSON: the comment of the archive, and the key `tbgen`
-of the Parquet schema's metadata.
+The last two also contain the table's `description` as JSON: the archive as its comment, Parquet in
+the metadata of the schema, under the key `tbgen`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def write_npz(
 ) -> None:
     """Write parts of a table as an uncompressed NumPy archive with an array for each column.
 
-    described : the `description` of all parts together
+    described : result of `description`, with the number of rows of all parts together
     folder : directory for unnamed temporary files, one for each column, since the archive stores
         column after column
     """
@@ -122,7 +122,7 @@ def write_parquet(parts: Iterator[TableColumns], described: dict[str, Any], out:
 
     Nothing is written without parts.
 
-    described : the `description` of all parts together
+    described : result of `description`, with the number of rows of all parts together
     """
     try:
         import pyarrow

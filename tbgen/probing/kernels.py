@@ -137,8 +137,8 @@ def hash_place(key, mask):
 def fill_hash(keys, numbers, entries):
     """Store keys and their numbers in an empty hash table.
 
-    keys, numbers : int64 (size,), inout: all -1; size is a power of two and exceeds the entries
-    entries : int64 (n, 2), keys and numbers
+    keys, numbers : int64 (size,), inout: all -1; size is a power of two, greater than n
+    entries : int64 (n, 2), a key and its number in each row
     """
     mask = len(keys) - 1
     for i in range(len(entries)):
@@ -334,8 +334,8 @@ def probe_boards(
     """Probe some boards; return the number of probes with status `COLD` (block not loaded).
 
     boards : int (n, 90), piece codes by square; sides : int (n,), the side to move in each
-    pending : int64 (m,), the indices of the boards to probe; only their entries are written
-    statuses : int8 (n,), out; scores : int64 (n,), out
+    pending : int64 (m,), the indices of the boards to probe
+    statuses : int8 (n,), out; scores : int64 (n,), out; both are written for `pending` only
     """
     cold = 0
     for number in pending:

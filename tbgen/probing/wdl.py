@@ -5,12 +5,11 @@ A *lead* is the number of a placement of kings, advisors and elephants (`tbgen.i
 images counted once. Each side's outcomes are stored lead by lead, in tiles of several leads.
 
 keys, numbers    hash table from materials to files, as in `buffers`
-tables           a row of words for each file: where its parts of `joint`, `starts` and `data` begin
-                 (or the one outcome of a side), the code of the inner piece, and for each piece
-                 code the number of pieces, and their factors in the sums of a probe
-                 (`wdl_kernels`)
-joint            for each pair of defences (advisors and elephants of both sides): lead of each
-                 placement, with flags for mirroring
+tables           a row of words for each file (listed in `wdl_kernels`): where its parts of `joint`,
+                 `starts` and `data` begin (in place of `data` the one outcome of a side); the inner
+                 piece; for each piece code the number of pieces, and factors for computing indices
+joint            for each pair of defences (numbers of advisors and elephants of Red and Black):
+                 lead of each placement of these pieces and the kings, with flags for mirroring
 starts           for each side of each file: where a lead's outcomes begin, flag of the last tile
 data             bytes of all tiles; a byte has five outcomes
 """
@@ -46,10 +45,11 @@ class WdlTables:
     """Win-draw-loss files of a `Tablebase` in memory, for compiled probes through `buffers`.
 
     `materials` (names or `Material`s) default to all files of the tablebase under its rules. A file
-    takes about a fifth of a byte for each slot and side to move, and nothing for a side of one
-    outcome. Any number of threads may probe. Raises `InputError` if all outcomes take more than
-    `max_bytes`, `MissingTableError`, which names all missing files, the other errors of
-    `Tablebase.wdl_file`, and `CorruptTableError` or `OSError` for outcomes that cannot be read.
+    takes about a fifth of a byte for each slot and side to move, and nothing for a side to move
+    with equal outcomes in all positions. Any number of threads may probe. Raises `InputError` if
+    all outcomes take more than `max_bytes`, `MissingTableError`, which names all missing files, the
+    other errors of `Tablebase.wdl_file`, and `CorruptTableError` or `OSError` for outcomes that
+    cannot be read.
     """
 
     def __init__(
@@ -207,8 +207,9 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
 def _joint(layout: Layout) -> NDArray[np.int32]:
     """Return the array `joint` of a material: the lead for each placement of the defenders.
 
-    The placements are pairs of entries of Red's and Black's flattened `Defenders.ranks`, Red's
-    slower. An entry is the lead with flags for mirroring, or -1 if pieces of one side overlap.
+    A placement is a pair of indices in Red's and Black's flattened `Defenders.ranks`; Red's index
+    varies slower. An entry is the lead with flags for mirroring, or -1 if pieces of one side
+    overlap.
     """
     red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))

@@ -90,9 +90,9 @@ class WdlBuffers(NamedTuple):
 def _places() -> NDArray[np.int8]:
     """Compute `_PLACES`, int8 (2, 2, 16, 90): number of each square within a piece's area.
 
-    The indices are: colours exchanged (0 or 1), board mirrored (0 or 1), then piece code and square
-    before both. The number is that of the exchanged and mirrored square in the area of the
-    exchanged piece; -1 outside.
+    The indices are: colours exchanged (0 or 1), board mirrored (0 or 1), piece code, square. Code
+    and square are those before the exchange and mirroring; the number is that of the square after
+    them, in the area of the piece after them. It is -1 outside the area.
     """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for flip, side, kind in product((0, 1), Side, PieceType):
