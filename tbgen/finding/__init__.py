@@ -1,7 +1,7 @@
 """Searches of tables for all positions that meet conditions.
 
     query         conditions on positions, read from the fields of a form or a command
-    value_filter  slots of a table by their values: codes, zugzwang, another rule set
+    value_filter  selection of slots by value, zugzwang, and outcome under other rules
     moves         compiled: the only move that keeps an outcome
     handbook      classes of endgames, from statistics alone
     search        whole tables, chunk by chunk, and sorted rows

@@ -95,9 +95,9 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
 def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]:
     """Return the entries of each attacking army, by the army's name (`KRN`).
 
-    Armies with fewer pieces come first, then those with the smaller `Army.strength`. The entries of
-    an army are sorted by class (best for the attacker first), then by the defending army in this
-    order.
+    Armies are sorted by number of pieces, then by `Army.strength`, the smaller first. The entries
+    of an army are sorted by class (best for the attacker first), then by the defending army, in the
+    same way as the attacking armies.
     """
 
     def place(entry: HandbookEntry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:

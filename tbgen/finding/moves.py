@@ -36,9 +36,9 @@ block is not loaded.
 def probe_moves(buffers, board, side, outcome, enough, sources, targets, scores):
     """Make the moves of a position in turn, and look up the positions after the legal ones.
 
-    Stops when `enough` legal moves keep `outcome`. Returns (number of moves tried, illegal ones
-    included, status). The status is `OK` if `enough` such moves were found or all probes succeeded,
-    else the greatest status of a probe, such as `COLD`.
+    Stops when `enough` legal moves keep `outcome`. Returns (number of moves tried, status). The
+    number includes illegal moves. The status is `OK` if `enough` such moves were found or all
+    probes succeeded, else the greatest status of a probe, such as `COLD`.
 
     board : int8 (90,), a legal position; restored
     outcome : int, for the side that moves: 1 win, 0 draw; any number above 1 to try all moves
@@ -139,7 +139,7 @@ def run_until_loaded(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> None:
-    """Run the kernel `work` in passes, until it has had all its blocks for every position.
+    """Run the kernel `work` in passes, until no position lacks a block of the tables.
 
     After a pass, missing blocks are loaded, and the next pass has only the positions with status
     `COLD`. In each pass, `threads` tasks in `pool` share the positions. A task calls the kernel

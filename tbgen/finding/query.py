@@ -50,8 +50,8 @@ class Query:
     """Conditions on a position; by default every position matches.
 
     turn, outcome : the side to move, and its outcome
-    orders, plies : inclusive ranges; any range of plies excludes draws, unless `outcome` asks for
-        them: then they have 0 plies
+    orders, plies : inclusive ranges; with a range of plies, draws match only if `outcome` is DRAW
+        and the range includes 0
     only : exactly one of several legal moves keeps the win or the draw
     quiet : with `only`, this move is no capture
     zugzwang : each side has a worse outcome if it is to move than if the opponent is
@@ -208,7 +208,7 @@ def read_pieces(texts: Iterable[str] | str) -> tuple[tuple[int, int], ...]:
 def _letter(piece: str) -> str:
     """Return the FEN letter of a piece written like `R`, `h` or `黑车`.
 
-    Other letters are returned as they are; `?` stands for an unknown Chinese character.
+    A letter of no piece is returned unchanged, and `?` for an unknown Chinese character.
     """
     letter = LETTER_OF_CHARACTER.get(piece[-1], "?") if len(piece) > 1 else piece
     return (letter.lower() if piece[0] == "黑" else letter).translate(LETTER_ALIASES)

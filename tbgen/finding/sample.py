@@ -13,7 +13,7 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
 LEAST_CHUNKS = 8
-"""Minimum number of chunks searched before enough rows end a sample without `sort`.
+"""Minimum number of chunks that a sample without `sort` searches, even if fewer have enough rows.
 
 Rows of fewer chunks would be too similar.
 """
@@ -35,8 +35,8 @@ def sample(
     Also returns the share (0 to 1) of the slots that were searched (`Search.share`), multiplied by
     the share of found positions that were kept at random.
 
-    Chunks are searched in random order, until the table ends or a chunk is done later than
-    `seconds` after the first. Without `sort`, the search also ends once at least `LEAST_CHUNKS`
+    Chunks are searched in random order, until all are done, or one is done more than `seconds`
+    after the first one was. Without `sort`, the search also ends once at least `LEAST_CHUNKS`
     chunks have given `most` positions, and a random choice of the rows is kept. With `sort`, one of
     `SORTS`, the first rows in that order are kept.
 

@@ -71,9 +71,10 @@ _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A position found by a search, with its value; `slot` is its number in the table.
+    """A position found by a search, with its value (outcome, order, plies) and slot.
 
-    `plies` is None for a draw. `length` is that of a study in plies, otherwise None.
+    `plies` is None for a draw. `length` is the length of a study's line in plies; None without
+    `Query.study`.
     """
 
     position: Position
@@ -185,7 +186,7 @@ class Search:
         return sum(part.rows for part in self.chunks())
 
     def chunks(self) -> Iterator[TableColumns]:
-        """Yield the rows, up to the limit, in parts, some of them empty; if sorted, in one part."""
+        """Yield the rows, up to the limit: one part if sorted, else parts that may be empty."""
         if self._sort is not None:
             yield self._sorted(self._sort)
             return
@@ -218,7 +219,7 @@ class Search:
         return nothing | {"length": np.empty(0, np.uint16)} if self.query.study else nothing
 
     def unsorted(self) -> Iterator[TableColumns]:
-        """Yield the rows in parts, one for each chunk, without limit and order."""
+        """Yield all rows in parts, one for each chunk; `limit` and `sort` are ignored."""
         with ExitStack() as opened:
             others = self._others(opened) if self.query.differs else ()
             value_filter = ValueFilter(self._file, self.query, others, self._codes())
@@ -309,7 +310,7 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """Return a look-up of codes: in memory if a side's fit in the cache, else in the file."""
+        """Return a look-up of codes, in memory if a side's codes fit in the cache, else on disk."""
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes

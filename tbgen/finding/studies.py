@@ -90,8 +90,8 @@ def measure_studies(
     moves : int16 (n,), the winning moves, 90 * source + target
     slots : int64 (m,), ascending: the slots of all m positions of the table, at any level, in which
         `side` has one winning move
-    known : int32 (m,), lengths of the lines from these slots, complete for all earlier levels; else
-        `NO_STUDY`, also for direct wins
+    known : int32 (m,), lengths of the lines from these slots, measured for all earlier levels;
+        `NO_STUDY` for other levels and for direct wins
     lengths : int32 (n,), out: plies to the end of the line, `NO_STUDY` if it is not unique;
         arbitrary unless the status is `OK`
     """
