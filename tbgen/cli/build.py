@@ -196,7 +196,7 @@ def _on_this_machine(
     profile : whether to print the cost of each phase; only for builds in this process
     keep_going : whether to continue after a failure, with tables that do not need the failed one
 
-    Returns the progress, with the numbers and the JSON of the tables, and the outcome of the jobs.
+    Returns (progress, outcome of the jobs); the progress has the tables' numbers and JSON.
     """
     limits = ProcessLimits(1, 0, 0) if jobs == 1 else process_limits(jobs or cores, memory)
     several = len(collection.unfinished) > 1

@@ -1,7 +1,7 @@
 """Class of every command: answers on stdout, errors on stderr.
 
-An expected error is printed to stderr as a line of message, and a line of hint if it has one; it
-decides the exit status. With `--json`, stdout also has `{"input","error","hint"}`.
+An expected error (not a bug) decides the exit status. Its message is printed to stderr in one line,
+its hint, if any, in a second one. With `--json`, stdout also has `{"input","error","hint"}`.
 TBGEN_TRACEBACK=1 prints the traceback, too.
 """
 

@@ -53,8 +53,8 @@ def convert(
 
     POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines. With -
     standard input has a board, or one position a line; each line is answered in turn, and the exit
-    status is the worst. With --move the answer is the moves' text in --notation, played one after
-    the other; --to then writes the position after them.
+    status is the worst. With --move the moves are played one after the other, and the answer is
+    their text in --notation; --to then also writes the last position.
 
     Exit status: 0 ok, 2 bad input.
     """

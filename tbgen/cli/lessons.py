@@ -62,7 +62,7 @@ def show_next(*steps: tuple[str, str]) -> None:
 
     steps : pairs of a command line and its purpose
 
-    Appends those options of `WHICH_TABLES` to each command line that the user has typed.
+    If the user has typed options of `WHICH_TABLES`, they are appended to each command line.
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return

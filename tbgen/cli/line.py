@@ -32,9 +32,9 @@ def line(
 ) -> None:
     """Show best play of both sides to the end.
 
-    Without --plies, the line ends in mate or stalemate, through conversions if need be, or in the
-    loop that is forced, shown once, or where a table is missing. A draw forces nothing, and has no
-    line. POSITION as for convert.
+    Without --plies, the line goes on through conversions until mate, stalemate or a missing table,
+    or until a forced loop, which is shown once. A draw forces nothing, and has no line. POSITION as
+    for convert.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """

@@ -37,9 +37,10 @@ def ls(
 
     Tables with equal digests have equal values. A stated digest is read from the header. With
     --check each file is read whole, the digest is computed, and --json also has the digest of
-    the values alone. The state of the proof is that of the certificate which `verify` has written;
-    only a file that was modified since is read whole for it. A file that cannot be read is listed
-    with its error. Win-draw-loss files are counted at the end; --json lists them in `wdl`.
+    the values alone. The state of the proof follows from the certificates that `verify` has
+    written; a table modified after its certificate is read whole for this. A file that cannot be
+    read is listed with its error. Win-draw-loss files are counted at the end; --json lists them in
+    `wdl`.
 
     Exit status: 0 ok, 2 bad input, no such directory or an unreadable file, 3 a corrupt file.
     """

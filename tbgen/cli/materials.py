@@ -64,7 +64,8 @@ def _arguments(
     """Add MATERIAL..., --men N and --attackers N to a command, and return it.
 
     function : the command
-    name : parameter of the command that receives `chosen(materials, men, attackers)`
+    name : parameter of the command that receives the result of `chosen`
+    chosen : called with the words of MATERIAL..., --men and --attackers; None for those not given
     meaning : end of the paragraph on MATERIAL in the command's help
     """
 

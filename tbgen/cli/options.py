@@ -211,8 +211,9 @@ notation_option = click.option(
 class Selection:
     """Tables of `directory` that options select.
 
-    `choice` admits rule sets. `metric` ("dtm", "dtc") is preferred if a material has tables of
-    both; without it, probing such a material raises `RulesMismatchError`.
+    choice : filter of rule sets
+    metric : "dtm" or "dtc", preferred if a material has tables of both; None for no preference:
+        probing such a material raises `RulesMismatchError`
     """
 
     directory: Path

@@ -47,12 +47,12 @@ def probe(
     """Show the value of a position and of all its moves.
 
     POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines. With -
-    every line of standard input is a position, answered in one line each; with --json in one
-    object each, a bad line by {"input","error","hint"}, and the exit status is the worst.
+    every line of standard input is a position, and is answered in one line; with --json by one
+    object, a bad line by {"input","error","hint"}. The exit status is then the worst of any line.
 
-    Values are those of Fang, Hsu & Hsu: 0 a draw (or, lost, no legal move), plies to mate or
-    conversion at order 0, 255 minus plies at order 1 and above, where the repetition rules decide.
-    A move shows the value of the position after it.
+    Values are those of Fang, Hsu & Hsu: 0 for a draw, or for a loss without a legal move; plies to
+    mate or conversion at order 0; 255 minus plies at order 1 and above, where the repetition rules
+    decide. A move shows the value of the position after it.
 
     Where the repetition rules decide, --explain, the default for a single position, follows best
     play to the loop, for 80 plies at most, to name the offence.

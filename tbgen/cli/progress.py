@@ -1,7 +1,7 @@
 """Progress of a build on stderr: on a terminal a line that is overwritten, and lines that stay.
 
-A line stays for each note, and for each table that was built unless there are more than
-`LARGE_SET`. Without a terminal, lines are printed at intervals (`QUIET_SECONDS`,
+A line stays for each note and, in a build of at most `LARGE_SET` tables, for each table that was
+built. Without a terminal, the progress is printed as lines at intervals (`QUIET_SECONDS`,
 `LARGE_SET_SECONDS`). The caller prints failures of tables.
 """
 
@@ -44,8 +44,8 @@ class SetProgress(LiveLine, Progress, Observer):
     `tables` has a JSON object for each table that was built or found present: its name (`table`),
     whether it was `built`, and if so `bytes_on_disk` and `build_seconds`.
 
-    forecast : estimates the remaining time, from the jobs reported to it; None if none is shown
-    by_workers : whether other processes build the tables, which do not report phases
+    forecast : estimates the remaining time from the events of jobs; None to show no such time
+    by_workers : whether worker processes build the tables; their phases are not shown
     """
 
     every = 1.0
@@ -165,7 +165,10 @@ class SetProgress(LiveLine, Progress, Observer):
         self._observer.failed(start, error)
 
     def waiting(self, trouble: str) -> None:
-        """Show the tables that workers are building, if any; implements `Observer.waiting`."""
+        """Show the tables given to workers, if any; implements `Observer.waiting`.
+
+        trouble : reason why the workers do not advance, shown with the tables; empty if unknown
+        """
         running = self._running
         if self._by_workers and running:
             names = f": {', '.join(running)}" if len(running) <= _MAX_NAMED else ""

@@ -178,7 +178,7 @@ class ClosureProgress(Observer):
         show_failure(failure)
 
     def left_out(self, keys: Container[str]) -> None:
-        """Record jobs, by their keys, that were not tried: a supporting table is not proven."""
+        """Record and print jobs, by their keys, left out since a supporting table is not proven."""
         reason = "not tried, a supporting table is not proven"
         for job in self._jobs:
             if job.key in keys:
@@ -208,7 +208,7 @@ class ClosureProgress(Observer):
         self.entries[job.key] = entry | {"digest": settled.digest, "notes": list(settled.notes)}
 
     def waiting(self, trouble: str) -> None:
-        """Show the live line, with the time left; overrides `Observer.waiting`."""
+        """Show number of tables done, time left and running jobs; overrides `Observer.waiting`."""
         left = ""
         if self._counts["proven"]:
             left = f"; about {format_duration(self._forecast.seconds_left())} left"

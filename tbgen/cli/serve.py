@@ -153,14 +153,15 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return the selection restricted to one rule set, so that tables built later fit it.
 
-    new : whether tables of the requested rules, or of the default ones, will be built; these rules
-        are then chosen, whatever tables are present
-    needed : whether one rule set is needed even if no tables are present; it is then that of the
-        requested rules, or of the default ones
+    If `new`, this is the wanted rule set: of the requested rules, by default of `DEFAULT_RULES`.
+    Otherwise it is the rule set of the tables present. Without tables it is the wanted one if
+    `needed`; else the selection is not restricted.
 
-    Otherwise the rule set of the tables present, if any, is chosen. If a material has tables of
-    both metrics and no metric is requested, DTM is selected. Raises `RulesMismatchError` if `new`
-    is False and tables of several admitted rule sets exist.
+    new : whether tables will be built for certain
+    needed : whether tables may be built
+
+    If no metric is requested, DTM is preferred. Raises `RulesMismatchError` if `new` is False and
+    tables of several admitted rule sets exist.
     """
     selection = replace(selection, metric=selection.metric or Metric.DTM)
     choice = selection.choice

@@ -84,11 +84,11 @@ def verify(
 
     A proof leaves a certificate, a refutation removes it, except with --no-certificate; `ls` and
     `stats` report certificates. With --closure, tables with a valid certificate are read and not
-    proven again, except with --force. A certificate that cannot be written is a note; the proof
-    stands.
+    proven again, except with --force. If a certificate cannot be written, a note says so, and the
+    proof stands.
 
-    Within --memory, 300 MiB are left for each process; arrays that do not fit are in files without
-    a name beside the tables. The system's cache of these files is not counted.
+    Of --memory, 300 MiB are reserved for each process; arrays that do not fit into the rest are in
+    unnamed files beside the tables. The system's cache of these files is not counted.
 
     With --wdl, a file is proven if every outcome is the best of its moves, and equal to the table
     that the file names.
@@ -309,7 +309,8 @@ def _compare_digests(
     """Compare the digests of tables with a list; return the exit status, 1 if values differ.
 
     against : CSV file of the list; None for the project's own list
-    as_json : whether to print one JSON object, not the tables that differ and the totals
+    as_json : whether to print one JSON object; else the totals, and the listed tables with other
+        contents
 
     Raises the errors of reading list and tables.
     """

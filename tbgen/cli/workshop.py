@@ -55,7 +55,8 @@ class Workshop:
     """Builder of tables for the board; implements `tbgen.board.knowledge.builds.BuildService`.
 
     directory : the tables directory
-    rule_set : returns the rule set of the tables to build; it may change with the first tables
+    rule_set : function that returns the rule set of the tables to build; its result may change when
+        the first tables are built
     limits : largest cost of a build that a page requests; None if pages may not build
     """
 
@@ -69,7 +70,7 @@ class Workshop:
             "four": materials_of((), 4),
         }
         self.compared = directory / "compared"
-        """Directory of tables without repetition rules, with which the demonstration compares."""
+        """Directory of tables without repetition rules, for comparisons in the demonstration."""
         self._directory = directory
         self._rule_set = rule_set
         self._lock = threading.Lock()
