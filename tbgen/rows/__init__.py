@@ -1,4 +1,4 @@
-"""Bit sets of positions in rows of ninety, and the operations of all retrograde phases on them.
+"""Sets of positions as rows of ninety bits, and the operations of all retrograde phases on them.
 
     bitsets    a row as two words of 45 bits: squares, rays, shifts
     frame      an index as flat arrays: leads, mids and their moves
@@ -40,12 +40,12 @@ Parameters of kernels, unless a kernel says otherwise:
     within : Rows, in; positions outside are ignored
     found : Frontier, out, or inout where positions are added; other leads are not changed
     result : Rows, inout
-    use_escape : bool, `escape` is used
+    use_escape : bool, whether `escape` is used
     escape : Frontier of the opponent without lists, in; positions with a quiet move into it are
         excluded. `Sweeper.predecessors` (`sweep`) states the precondition
     data : uint8 (n,), in; a record
     at : int64, byte offset in a record
-    filtered : bool, `within` is used
+    filtered : bool, whether `within` is used
     size : int64, number of leads in a chunk
     out : uint8 (n,), out; records of the chunks, one after the other
     ends : int64 (chunks,), out; end offset of each chunk's record in `out`
@@ -59,7 +59,8 @@ Parameters of kernels, unless a kernel says otherwise:
     occ_lo, occ_hi : uint64, set of the occupied squares, without the inner piece
     word, w, start, free : uint64, one word of a set
     taken_lo, taken_hi : uint64, set of the occupied squares of a lead, or of lead and mid
-    front : Frontier, in; in sweeps that of the side that is not to move
+    front : Frontier, in (inout where positions are put or removed); in sweeps, positions with the
+        opponent of `side` to move
     reached : uint64 (mids, 2), inout; positions found so far in one lead, by mid
     touched : int32 (mids + 1,), inout; list of mids: all whose rows of `reached` are not empty, and
         possibly others

@@ -6,10 +6,10 @@
     lo   bit 63       OFF_BOARD: in place of a square, if the index has no inner piece
 
 The positions of one *row* of the index differ only in the square of one attacker, the *inner
-piece*, so a pair of words is also a set of them. An index without an inner piece has one position
-in each row, with the bit OFF_BOARD: the index of a material without attackers, or of the positions
-after the capture of the inner piece (`Layout.views`). Other bits have no meaning, and are set in
-complements (`FULL`, `attack_stands`).
+piece*, so a pair of words is also a set of positions of one row. An index without an inner piece
+has one position in each row, with the bit OFF_BOARD: the index of a material without attackers, or
+of the positions after the capture of the inner piece (`Layout.views`). Other bits have no meaning,
+and are set in complements (`FULL`, `attack_stands`).
 
 Functions return a set of squares as two words (lo, hi). Those whose docstring says *in one word*
 work on either word alone. Parameters: `tbgen.rows`.
@@ -58,8 +58,8 @@ def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:
 
 
 RAY = np.full((SQUARES, 4, 9), -1, np.int8)
-"""int8 (90, 4, 9): the squares up, down, right and left of a square, the nearest first, -1 after
-the last.
+"""int8 (90, 4, 9): for each square, the squares of the four rays from it (up, down, right, left),
+the nearest first, -1 after the last.
 """
 KNIGHT_TARGETS = np.full((SQUARES, 8), -1, np.int8)
 """int8 (90, 8): the target squares of a knight on each square, -1 off the board."""
@@ -194,7 +194,7 @@ def _sideways(word):
 def _mirror_word(w):
     """Return the mirror image of one word of a set, in one word; the bit OFF_BOARD is kept.
 
-    Three exchanges of files reverse each rank: four and four, two and two, one and one.
+    Three exchanges around the middle file reverse each rank: of four files, of two, of one.
     """
     x = (w ^ (w >> _5)) & _ABCD
     w ^= x | (x << _5)
@@ -377,9 +377,9 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the empty squares of attacks from `square`, or on `square`, by `kind` and `side`.
+    """Return the empty squares that a piece on `square` attacks, or from which it attacks `square`.
 
-    For a rook or cannon both are the same.
+    The piece has type `kind` and side `side`. For a rook or cannon both sets are the same.
 
     legs : int8 (90, 8), in; `KNIGHT_LEGS` for attacks from `square`, `KNIGHT_LEGS_BACK` for attacks
         on `square`

@@ -108,9 +108,10 @@ def move(squares, board, source, target):
 class Boards(NamedTuple):
     """Boards and lists of squares that one thread uses while it tries moves in a position.
 
-    squares, other : int64 (pieces,), squares of the pieces in two positions, in the layout's order
+    squares : int64 (pieces,), squares of the pieces, in the layout's order
     board, after, replied : int8 (90,), a position, that after a move, and that after a reply
-    scratch : int8 (90,), the board of `other`
+    other, scratch : int64 (pieces,) and int8 (90,), squares and board of the canonical slot of a
+        position, written by `is_mirrored`
     sources, targets : int64 (MAX_MOVES,), start and end of each move on `board`
     answers, answer_targets : int64 (MAX_MOVES,), start and end of each move on `after`
     attackers, victims : int64 (PAIRS,), squares of attackers, and the piece that each attacks, as

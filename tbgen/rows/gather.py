@@ -45,8 +45,8 @@ STEP, RANK = 2, 22
 a margin of two, in which steps over either edge end.
 """
 FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
-"""Start and end of the ten ranks on a board of rows, and its length, all in words. It has margins
-of two ranks at both ends.
+"""Start and end of the ten ranks on a board of rows, and length of the board, all in words. The
+board has margins of two ranks at both ends.
 """
 WORD_OF_SQUARE = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
@@ -74,7 +74,7 @@ BOARD_WORDS = 5 * _WORDS
 def gather_dense(lead, side, front, reached, scratch, frame):
     """Add to `reached` the positions of one lead with a quiet move of `side` into `front`.
 
-    The lists of `front` are not read; its counts must not be 0 in leads with positions.
+    `front` needs no lists of rows, but leads whose count is 0 are skipped.
     """
     mids = frame.mids
     taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
@@ -162,8 +162,8 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
     """Add predecessors by moves of a group of identical men, for all rows of one lead.
 
     One man moves. The loops run over the placements of the other men of its group and of the groups
-    of larger stride. For each of them, `scratch.mid_of` maps the man's square to the first of
-    `stride` adjacent mids, which differ in the groups of smaller stride.
+    of larger stride. For each such placement, `scratch.mid_of` maps the square of the moving man to
+    the first of `stride` adjacent mids, which differ in the groups of smaller stride.
 
     g : int64, number of the group in `Frame.groups`
     """
@@ -210,7 +210,7 @@ def _gather_lines(first, stride, front, reached, scratch):
 
     The running union contains the frontier positions with the man on a square passed so far. A
     position leaves the union at the first square that another piece occupies. `scratch.mid_of` and
-    `scratch.on_front` are those of this man.
+    `scratch.on_front` must be filled for this man.
     """
     mid_of, on_front = scratch.mid_of, scratch.on_front
     line, inner_free = scratch.line.reshape(-1), scratch.inner_free.reshape(-1)
@@ -281,7 +281,7 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
 
 @part
 def _slide_on_board(buffer):
-    """Write predecessors of the frontier's rows, the first board, by slides to the board OUT."""
+    """Write to board OUT the predecessors, by slides, of the frontier's rows on the first board."""
     lo, hi = EMPTY, EMPTY
     for i in range(FIRST, LAST, STEP):
         lo = (lo | buffer[i]) & buffer[FREE + i]
@@ -308,7 +308,7 @@ def _slide_on_board(buffer):
 
 @part
 def _jump_on_board(buffer):
-    """Write predecessors of the frontier's rows, the first board, by jumps to the board OUT."""
+    """Write to board OUT the predecessors, by jumps, of the frontier's rows on the first board."""
     for i in range(FIRST, LAST):
         buffer[OUT + i] = (
             (buffer[i + 2 * RANK - STEP] | buffer[i + 2 * RANK + STEP]) & buffer[FREE + i + RANK]
@@ -320,7 +320,7 @@ def _jump_on_board(buffer):
 
 @part
 def _step_on_board(side, buffer):
-    """Write predecessors of the frontier's rows, the first board, by steps to the board OUT."""
+    """Write to board OUT the predecessors, by steps, of the frontier's rows on the first board."""
     forwards = RANK if side == 0 else -RANK
     river = (FIRST + LAST) // 2
     for i in range(FIRST, LAST):
@@ -333,7 +333,7 @@ def _step_on_board(side, buffer):
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
     """Add predecessors by knight jumps or pawn steps of a man of a group with stride above 1.
 
-    `scratch.mid_of` and `scratch.on_front` are those of this man.
+    `scratch.mid_of` and `scratch.on_front` must be filled for this man.
     """
     mid_of, on_front, taken = scratch.mid_of, scratch.on_front, frame.mid_taken.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)

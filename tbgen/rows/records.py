@@ -36,10 +36,10 @@ DENSE = 255
 """Marker before a row that is written as two words; no square has this number."""
 
 _DENSE_FROM = 13
-"""Number of squares of a row from which two words (with DENSE) take no more bytes than squares."""
+"""Number of squares in a row from which DENSE and two words take no more bytes than the squares."""
 
 _WORTH_PACKING = 256
-"""Bytes from which a record is compressed."""
+"""Length in bytes from which a record is compressed."""
 
 Bytes = NDArray[np.uint8]
 """uint8 (n,): a record, or a buffer for records."""

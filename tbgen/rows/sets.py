@@ -37,8 +37,8 @@ Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
 _SMALL_FRONTIER, _MODEST_FRONTIER = 2000, 100_000
-"""Rows on a frontier below which the leads are divided into one range, or into `FEW_RANGES`. Each
-range is a call of a kernel, which takes 20 microseconds.
+"""Numbers of rows on a frontier: below the first, all leads are one range; below the second, there
+are at most `FEW_RANGES` ranges. Calling a kernel for a range takes 20 microseconds.
 """
 
 _LIST_DIVISOR = 16
@@ -210,7 +210,7 @@ def k_remove(data, row_0, result):
 
 @borrowing_kernel
 def _k_put(data, row_0, filtered, within, found, mids):
-    """Add the positions of a record to the frontier; if `filtered`, only those in `within`."""
+    """Add the positions of a record to `found`; if `filtered`, only those in `within`."""
     at, row = 0, np.int64(row_0)
     while at < data.size:
         at, gap, lo, hi = read_row(data, at)
@@ -402,7 +402,7 @@ class Sets:
         return packed
 
     def count(self, members: Rows) -> int:
-        """Return the number of positions of a set; several slots of one position count once."""
+        """Return the number of positions of a set, each counted at its canonical slot."""
         counts = np.zeros(self.leads, np.int64)
         self.run_kernel(_k_count, members, counts)
         return int(counts.sum())

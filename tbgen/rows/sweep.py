@@ -35,8 +35,8 @@ from tbgen.rows.sets import Frontier, Rows, clear_lead, mid_in_use, put_row, ran
 from tbgen.rows.workers import RANGES, Workers
 
 DENSE_LEAD_DIVISOR = 6
-"""A lead is gathered as a whole, instead of testing the moves of each row, if more than 1 /
-`DENSE_LEAD_DIVISOR` of its rows have positions to be tested.
+"""If more than 1 / `DENSE_LEAD_DIVISOR` of a lead's rows have positions to be tested, predecessors
+are gathered for the whole lead; otherwise the moves of each row are tested.
 """
 
 SPARSE_LEAD_DIVISOR = 8
@@ -60,8 +60,8 @@ class Scratch(NamedTuple):
     board: NDArray[np.uint64]
     """uint64 (BOARD_WORDS,): the boards of `gather.py`, whose margins stay zero."""
     mid_of: NDArray[np.int64]
-    """int64 (90,): for each square of a moving man, the first mid with it there, while other men of
-    its group and of groups with a larger stride stay; -1 if it cannot stand there.
+    """int64 (90,): for each square, the first mid with the moving man on it, while other men of its
+    group and of groups with a larger stride stay; -1 if the man cannot stand on the square.
     """
     on_front: NDArray[np.bool_]
     """bool (90,): squares of the moving piece for which the frontier has positions."""
@@ -140,7 +140,7 @@ def _keep_within(lead, count, everything, within, scratch, mids):
     """Remove positions not in `within` from `scratch.reached`; return the number of rows left.
 
     count : int64, number of rows listed in `scratch.touched`; `mids` means all rows, without a list
-    everything : bool, set these rows of `scratch.reached` to those of `within` instead
+    everything : bool, copy these rows from `within` to `scratch.reached` instead
     """
     first, wanted = lead * mids, 0
     if count == mids:

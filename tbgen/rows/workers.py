@@ -52,7 +52,7 @@ class Chunks(NamedTuple):
 
     @classmethod
     def of(cls, leads: int, mids: int) -> Chunks:
-        """Return the largest chunks that `FEW_CHUNKS` and `CHUNK_SLOTS` allow."""
+        """Return the division into the largest chunks that `FEW_CHUNKS` and `CHUNK_SLOTS` allow."""
         size = max(1, min(-(-leads // FEW_CHUNKS), CHUNK_SLOTS // (mids * SQUARES)))
         return cls(leads, size, mids)
 
@@ -68,7 +68,7 @@ class Chunks(NamedTuple):
 
     @property
     def range_rows(self) -> int:
-        """Maximum number of rows of the chunks that one call processes (`Workers.run`)."""
+        """Maximum number of rows in one range, if the chunks are divided into `RANGES` ranges."""
         return -(-self.number // RANGES) * self.rows
 
     def row_0(self, chunk: int) -> int:
@@ -82,7 +82,7 @@ class Chunks(NamedTuple):
 
 @dataclass
 class Meter:
-    """Number of sweeps so far, and of rows that they read: work, independent of the machine."""
+    """Counts of sweeps and of the rows that they read, which do not depend on the machine."""
 
     sweeps: int = 0
     rows: int = 0
