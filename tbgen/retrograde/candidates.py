@@ -169,8 +169,8 @@ class Search:
         lost : the offender's positions that lose by another search of this order; they are left out
         loss_filter : applied at later orders only, and not to positions with one more losing move,
             which are left to `rule_out`
-        captures_wait : positions that a capture wins at this order are escapes, except those after
-            a possible offence; if False, all of them are won
+        captures_wait : if True, positions that a capture wins at this order are escapes, except
+            those after a possible offence; if False, all of them count as won
 
         Returns `found_any`. If it is False, both kinds are empty, and `escapes` is arbitrary.
         """
@@ -254,8 +254,9 @@ class Search:
 
         On entry, `loss_candidates` has the newly losing positions, and `escapes` the positions
         after a possible offence. On return, `loss_candidates` also has the affected positions of
-        `possible_losses`, which includes all loss candidates. The affected positions of `escapes`
-        have moved to `win_candidates`. Positions that the filter removes leave `possible_losses`.
+        `possible_losses`, and `possible_losses` all loss candidates. The affected positions of
+        `escapes` have moved to `win_candidates`. Positions that the filter removes are in neither
+        set of losses.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes
@@ -278,8 +279,8 @@ class Search:
         """Set `escapes`; remove from `win_candidates` those that a capture wins at this order.
 
         With `captures_wait` (`initialise`), positions that a capture wins are escapes unless they
-        follow a possible offence. On entry, those that do are in `win_candidates` or in the old
-        `escapes`, the others in neither.
+        follow a possible offence. On entry, a position that a capture wins is in `win_candidates`
+        or in the old `escapes` exactly if it follows a possible offence.
         """
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:
@@ -295,8 +296,8 @@ class Search:
     def prune(self) -> None:
         """Prune the candidates down to the greatest fixpoint.
 
-        The first two sweeps test all candidates: many are pruned, and sweeps backwards from these
-        would take longer.
+        The first two sweeps test all candidates: many are pruned, and sweeps backwards from the
+        pruned ones would take longer.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.idle_frontier() as pruned_wins:
@@ -314,7 +315,7 @@ class Search:
     def prune_wins(self, pruned_wins: Frontier) -> bool:
         """Prune `pruned_wins`, and all candidates that depend on them.
 
-        Returns whether any were given. Afterwards the content of `pruned_wins` is arbitrary.
+        Returns False if `pruned_wins` is empty. Afterwards its content is arbitrary.
         """
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False

@@ -47,7 +47,7 @@ from tbgen.rows.frame import (
 )
 
 MANY_SQUARES = 20
-"""Squares to raise in a row above which it is faster to raise all 90 and restore the others."""
+"""Number of squares of a row from which it is faster to raise all 90 and restore the others."""
 
 
 @part
@@ -65,7 +65,7 @@ def _raise_bits(numbers, base, lo, hi, number):
 
 @part
 def _raise_row(numbers, base, view, source, lo, hi, saved):
-    """Raise `numbers` at base + square, for the squares (lo, hi), to those of a row of the view.
+    """Raise `numbers` at base + square, for the squares (lo, hi), to the numbers of a view's row.
 
     If there are fewer than `MANY_SQUARES` squares, (lo, hi) must have no meaningless bits
     (`rows.bitsets`).

@@ -31,7 +31,10 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
-"""Function with the parameters of `Captures.find`. One for a single view only raises `numbers`."""
+"""Function with the parameters of `Captures.find`.
+
+A function for a single view raises `numbers`, which `Captures.find` has set to 0 before.
+"""
 
 
 class _CapturedKind(NamedTuple):
@@ -70,7 +73,7 @@ def _dropped_leads(
 
 
 def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
-    """Return each parent's group's stride in the view, int64 (groups,); 0 if the view lacks it."""
+    """Return the view's stride of each group of the parent, int64 (groups,); 0 if it has none."""
     of = {(g.side, g.kind): s for g, s in zip(view.groups, view.strides, strict=True)}
     return np.array([of.get((g.side, g.kind), 0) for g in parent.groups], np.int64)
 
@@ -92,7 +95,7 @@ class Captures:
         workers: Workers,
         ready: Callable[[Palette], None] = lambda palette: None,
     ) -> None:
-        """Load the tables that captures with `side` to move lead to.
+        """Load the tables that captures by `side` lead to.
 
         layout, frame, code_space, metric : of the table that is solved
         supporting : opens the table of a material after a capture
@@ -230,8 +233,8 @@ def capture_value(value: Value, metric: Metric) -> Value:
 
     value : of the position after the capture, for the opponent, who is to move
 
-    The capture adds one ply. In a DTC table it wins in 1 ply, or loses in 2, at order 0 (Fang, Hsu
-    & Hsu 2002, section 6.3).
+    In a DTM table the capture adds one ply, and keeps the order. In a DTC table it wins in 1 ply,
+    or loses in 2, at order 0 (Fang, Hsu & Hsu 2002, section 6.3). A draw remains a draw.
     """
     if value.outcome == Outcome.DRAW:
         return DRAW

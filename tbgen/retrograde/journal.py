@@ -173,7 +173,7 @@ class Journal:
 class LaterRecords(Records):
     """Records of a journal added after earlier `cursors`, with codes larger than a given one.
 
-    Chunks may be listed without such records.
+    The list of chunks may contain some without such records.
     """
 
     def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:

@@ -58,7 +58,7 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Declare unknown positions direct wins if the winner, in check, has a capture that wins.
+    """Make unknown positions direct wins if the winner is in check, and a capture wins.
 
     The capture wins at this order. These positions belong to the check pattern (docs/values.md,
     "Patterns, exactly", condition 2).
@@ -76,9 +76,9 @@ def _prune_checkers(search: Search) -> bool:
     """Prune win candidates in which the winner must check for ever; return whether there were any.
 
     Candidates that depend on them are pruned, too. Then others may violate the winner's clause, so
-    the caller repeats this until there are none. Win candidates that meet the clause are *calm*, a
-    least fixpoint: a reply leads to a loss candidate that is not in check, or to one in check all
-    of whose moves lead to calm candidates or to won positions.
+    the caller repeats this until there are none. A win candidate meets the clause (is *calm*) if a
+    reply leads to a loss candidate that is not in check, or to one in check whose moves all lead to
+    calm candidates or to won positions: a least fixpoint.
     """
     sets, winner, offender = search.sets, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows

@@ -164,10 +164,11 @@ class Propagation:
         return self._settle(value)
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
-        """Set `found` to the unknown positions that wait for a value; return whether any waited.
+        """Set `found` to the positions that wait for a value; return whether any waited.
 
-        Positions that another move has settled count as waiting, but are left out. If none waited,
-        `found` is unchanged. Otherwise all cease to wait; for a loss, `found` becomes losable.
+        Positions that another move has settled count as waiting, but are not put on `found`. If
+        none waited, `found` is unchanged. Otherwise all of them cease to wait, and for a loss those
+        on `found` become losable.
         """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
@@ -223,14 +224,20 @@ class Propagation:
         return LaterRecords(self.journals[side], self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Yield the positions that wait for wins, or for losses, of an order, value by value."""
+        """Yield, for each win or each loss of an order, the positions that wait for it.
+
+        Positions that other moves have settled since are included.
+        """
         for code, value in self._waiting_values(side):
             if value.order == order and value.outcome == outcome:
                 yield self.waiting[side].records(code)
 
     @contextmanager
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
-        """Context manager: in it, `losable` includes captures that lose at `order`, if unknown."""
+        """Context manager: inside, captures that lose at `order` are losable.
+
+        `losable` then also has the unknown positions with such a best capture.
+        """
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
             self.sets.add(records, losable, within=self.unknown[side])

@@ -108,8 +108,8 @@ def solve(
 def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     """Revised propagation phase: find direct wins and propagate them, order by order.
 
-    Continues after the last step of the given state. The last order is the first that settles no
-    position while no capture waits for a higher order; at the latest, the limit of the rule set.
+    Continues after the last step of the given state. Ends with the first order that settles no
+    position while no capture waits for a higher order, or with the limit of the rule set on orders.
     Raises `LimitExceededError`.
     """
     propagation = state.propagation

@@ -139,7 +139,7 @@ def resume_state(
 ) -> BuildState | None:
     """Return the saved state, or None; `BuildState.add_searches` reads the states of searches.
 
-    checkpoint : of the same material, rules and code space; its parts are not checked
+    checkpoint : of the same material, rules and code space, which `Checkpoint` ensures
     report : called with the phases "reading the state" and, afterwards, "resuming" with order and
         plies, if there is a state
     """

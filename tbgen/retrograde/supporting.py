@@ -45,10 +45,12 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
 
 Plane = NDArray[Any]
-"""unsigned (n,): codes with one side to move, or their numbers in a palette, by slot."""
+"""unsigned (n,): codes with one side to move, or their numbers in a palette, by slot or by row and
+square.
+"""
 
 MOST_MEN = 5
-"""Maximum number of squares of one group: an army's five pawns."""
+"""Maximum number of men of one group: an army's five pawns."""
 
 AS_INNER = -1
 """Value in place of a group's number: the piece is the inner piece of the supporting table."""
@@ -176,7 +178,7 @@ def _k_view(
     first, last, chosen, view, squares, count, frame, plane, table, descriptor, leads, mirrored,
     roles, receiver, seen_as,
 ):  # fmt: skip
-    """Fill rows of a view from a supporting table's plane ("the table").
+    """Fill rows of a view from the plane of its supporting table, here called the table.
 
     first, last : int64, the rows of the leads chosen[first : last] are filled
     chosen : int64 (n,), the leads of the view to lay out, one after the other
@@ -253,7 +255,7 @@ def _k_view(
 def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the table's lead for each lead of the view, and whether that is the mirror image's."""
+    """Return the parameters `leads` and `mirrored` of `_k_view`."""
     ranks = []
     for side in Side:
         source = side.other if swapped else side
@@ -317,7 +319,7 @@ class ViewMaker:
         return view
 
     def _fill(self, first: int, last: int, leads: NDArray[np.int64], view: Plane) -> None:
-        """Write the rows of leads[first : last] into `view`, which has those of all `leads`."""
+        """Write the rows of leads[first : last] to their places among the rows of all `leads`."""
         squares = np.zeros(MOST_MEN * self._groups, np.int64)
         count = np.zeros(self._groups, np.int64)
         _k_view(first, last, leads, view, squares, count, self.frame, self._plane, *self._arguments)

@@ -3,7 +3,7 @@
     this process      kernels of propagation, called with made-up captures; for chases those of the
                       sieve and of the game
     a second process  meanwhile, those of captures and of the graph of chases: half of the work
-    this process      at last, solve tiny materials: compile the other kernels, load the rest
+    this process      at last, solve tiny materials: compile the kernels still missing, load all
 
 Kernels for numbers of two bytes are compiled only when a table needs them (`warm_up_wide`).
 """
@@ -53,7 +53,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
 
     rules : the rule set of the whole build
     ordered : include the kernels of orders above 0 (the repetition rules)
-    alone : compile everything in this process, for lack of memory for two
+    alone : compile everything in this process, without memory for a second one
 
     Raises the errors of `compile_lock`.
     """
@@ -118,8 +118,8 @@ def _encode(solution: Solution) -> None:
 def _solve_all(rules: Rules) -> None:
     """Call all kernels of a build, for planes of one byte per number.
 
-    KRKN reaches mid groups, the capture of an inner piece, and captures that wait; KRKA the capture
-    of a defender.
+    KRKN calls the kernels for mid groups, for the capture of an inner piece and for captures that
+    wait, KRKA those for the capture of a defender.
     """
     solved: dict[str, Solution] = {}
     for name in ("KRK", "KNK", "KRKN", "KRKA"):

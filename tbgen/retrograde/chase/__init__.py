@@ -37,8 +37,7 @@ Parameters of kernels, unless a kernel says otherwise:
     boards : Boards, of the thread
     candidates : ChaseCandidates
     graph : PatternGraph
-    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes of the set that play
-        must not leave
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), the nodes that play must not leave
     nodes : int64 (offence nodes,), the key of the position of each offence node
     moves : int64 (reply nodes,), the chase that leads to each reply node, source * 90 + target
 """

@@ -10,7 +10,7 @@ that must be met again and again, whatever the offender does. Three stages find 
     safe    greatest set of nodes in which all edges of an offence node stay in the set, and at
             least one edge of a reply node
     calm    nodes from which the winner can force, again and again, a reply that is neither a check
-            nor a new attack, and so meets every condition; in most patterns all nodes are such
+            nor a new attack: such a reply meets every condition. Most patterns have only such nodes
     exact   other nodes are solved condition by condition: a least fixpoint inside a greatest one
 
 Graphs are stored as compressed sparse rows. Offence node o has the reply nodes offence_start[o] up
@@ -67,7 +67,7 @@ class _ReverseEdges(NamedTuple):
     left: Integers
     """int64 (reply nodes,): scratch; number of each node's edges to nodes that are not removed."""
     dead: Integers
-    """int64 (offence nodes,): scratch; stack of removed nodes whose incoming edges still count."""
+    """int64 (offence nodes,): scratch; stack of removed nodes whose edges still count in `left`."""
 
 
 def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
@@ -87,8 +87,8 @@ def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
 def _k_safe(graph, reverse, alive_offence, alive_reply):
     """Shrink two sets of nodes, in place, to their greatest safe subsets.
 
-    An offence node is removed if one of its reply nodes is, a reply node if none of its edges leads
-    to an offence node that is left.
+    An offence node is removed if one of its reply nodes is removed, a reply node if none of its
+    edges leads to an offence node that is left.
 
     reverse : _ReverseEdges, of the graph
     alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
@@ -125,7 +125,9 @@ def _k_safe(graph, reverse, alive_offence, alive_reply):
 
 @borrowing_kernel
 def _k_reach_calm(graph, safe, inside, reaching):
-    """Add to `reaching` the nodes of `inside` where the winner forces a calm reply, within `safe`.
+    """Add to `reaching` the nodes of `inside` from which the winner forces a calm reply.
+
+    Only edges into `safe` are followed.
 
     reaching : bool (reply nodes,), inout; nodes from which a calm reply is forced
     """
@@ -170,9 +172,9 @@ def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside
 class Conditions(NamedTuple):
     """Facts by which the exact stage tests the conditions: which replies check, or chase a piece.
 
-    A *pair* is a reply of the winner and a chase that may follow it, which decides whether the
-    reply was itself a chase. Pair pair_start[e] + i is edge e (the reply) with the i-th reply node
-    of the offence node that e leads to.
+    A *pair* is a reply of the winner and a chase that may follow it. The chase that follows decides
+    whether the reply was itself a chase. Pair pair_start[e] + i is edge e (the reply) with the i-th
+    reply node of the offence node that e leads to.
 
     A set of the offender's pieces is a word; a piece's bit is its index in the list of all pieces
     (the layout's order) at an offence node. The same piece may have another index at another
@@ -185,7 +187,7 @@ class Conditions(NamedTuple):
     """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
     """uint64 (pairs,): set of the offender's pieces that the reply attacks anew, where the chase of
-    the pair answers the attack. Bits are those of the offence node before the reply.
+    the pair answers the attack. Bits are indices at the offence node before the reply.
     """
     pieces: np.uint64
     """Set of all pieces of the offender but the king."""
@@ -200,7 +202,8 @@ def _k_force(graph, conditions, calm, safe, inside, forced):
     """Find the conditions that the winner can force to be met once from each node of `inside`.
 
     conditions : Conditions; the edges of all nodes in `inside` but not in `calm` must have pairs
-    calm : bool (reply nodes,), nodes from which calm replies meet all conditions; skipped
+    calm : bool (reply nodes,), nodes that meet all conditions by calm replies; they are skipped,
+        and must have all bits set in `forced`
     forced : uint64 (reply nodes,), inout; a word for each node, to which the conditions are added:
         CHECK_BIT, and the bit of each piece at the offence node before the reply node
     """

@@ -93,7 +93,7 @@ def _find_node(row, square, victim, candidates):
 
 @by_pointer
 class PartialGraph(NamedTuple):
-    """Nodes and edges of consecutive candidates, or of all.
+    """Nodes and edges of the graph for some consecutive candidates, or for all.
 
     While a thread fills it, arrays are longer than their contents.
     """
@@ -124,7 +124,7 @@ class PartialGraph(NamedTuple):
         )  # fmt: skip
 
     def filled(self, nodes: int, replies: int, edges: int) -> PartialGraph:
-        """Return a copy of the filled part, of these numbers of nodes, replies and edges."""
+        """Return copies of the arrays, cut to these numbers of offence nodes, replies and edges."""
         sizes = (nodes, replies, replies, replies, edges, edges, edges, edges)
         arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
         return PartialGraph(*arrays)

@@ -5,8 +5,8 @@ The *offender* can only chase one piece for ever, and so loses to the *winner* (
 
 initialise   win candidates are positions of the winner, not in check, in which the offender
              attacks some piece (`sieve.py`)
-prune        sweeps to the greatest fixpoint, keep loss candidates in which every move that does not
-             lose chases one and the same piece (`victims.py`), and sweep again
+prune        prune by sweeps to the greatest fixpoint, keep only loss candidates in which every move
+             that does not lose chases one and the same piece (`victims.py`), and prune again
 declare      make the remaining candidates a graph with exact attacks and the victim in each node
              (`graph.py`), and solve it with the winner's clauses (`game.py`)
 
@@ -37,8 +37,8 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""If more than one loss candidate for each `_FEW_CANDIDATES` bytes of a set is left, the memory of
-the idle frontiers is released before the graph is built. With fewer, allocating that memory again
+"""Bytes of a set for each loss candidate. If more candidates are left, the memory of the idle
+frontiers is released before the graph is built. If fewer are left, allocating that memory again
 would take longer than the search.
 """
 
@@ -70,7 +70,7 @@ def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
 
 @borrowing_kernel
 def _k_keep_images(lead_0, lead_1, marked, wins, frame):
-    """Remove from `wins` the positions that are not marked.
+    """Remove from `wins` all slots of the positions that are not in `marked`.
 
     marked : Rows, in; canonical slots only
     wins : Rows, inout; all slots of a position
@@ -149,7 +149,7 @@ def compile_graph() -> None:
 
 
 def _empty_search() -> tuple[Frontier, SlotConverter, Workers]:
-    """Return an empty frontier, converter and workers to compile kernels."""
+    """Return an empty frontier, and a converter and workers, to compile kernels."""
     layout, workers = Layout.of(Material.parse("KRKN")), Workers(1)
     sets = Sets(make_frame(layout), workers)
     return sets.empty_frontier(), make_converter(layout, sets.frame), workers

@@ -3,8 +3,7 @@
 
 A row has the positions that differ only in the square of the *inner piece* (`tbgen.rows`). The
 sieve ignores protection, pins and exchanges: `tbgen.rules.chases` decides later whether the attack
-is a chase. Words occ_lo and occ_hi are the occupied squares without the inner piece. Other
-parameters of kernels: `tbgen.retrograde.chase`.
+is a chase. Parameters of kernels: `tbgen.retrograde.chase`; of rows and leads: `tbgen.rows`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 A *loss candidate* is a position with the offender to move that may belong to a perpetual chase. It
 is kept if it has a common victim; nearly all are removed. To chase is to attack *anew*: the attack
 did not exist before the move. The referee's predicates (`tbgen.rules.chases`) test this on whole
-boards. Parameters of kernels: `tbgen.retrograde.chase`.
+boards. Parameters of kernels: `tbgen.retrograde.chase`; of rows and leads: `tbgen.rows`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
     If the move gives check, the list has no meaning.
 
     before, after : int8 (90,), the boards before and after the move; changed meanwhile, restored
-    attackers : int64 (n,), out; the squares of the listed pieces, from the front
+    attackers : int64 (n,), out; the squares of these pieces, in the first elements
     """
     side = piece_side(after[target])
     count = 0
@@ -195,7 +195,7 @@ def _k_keep_with_victim(lead_0, lead_1, losses, keys, victims, setting, boards):
 def keep_with_victim(
     losses: Frontier, capacity: int, setting: ChaseSetting, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Keep the loss candidates with a common victim.
+    """Keep the loss candidates with a common victim, and list them.
 
     losses : Frontier of the offender, inout; positions without a common victim are removed. All
         captures in them must lose
