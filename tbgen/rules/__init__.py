@@ -6,8 +6,8 @@
     chases     attacks that count as chases
     positions  the rules on `Position` and `Move`; exported here
 
-The functions of all modules but `positions` are scalar: of integers and of boards of ninety piece
-codes, one source for plain Python and for kernels. Nothing here imports numba. A *pseudo-legal*
+The functions of all modules but `positions` are scalar: they take integers and boards of ninety
+piece codes, and serve plain Python and kernels. Nothing here imports numba. A *pseudo-legal*
 move may leave the mover's king attacked, or facing the other king. Verdicts on repetitions are in
 `tbgen.referee`.
 

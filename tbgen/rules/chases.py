@@ -183,8 +183,8 @@ def is_new_attack(
     """Return whether the move `source`-`target` created the attacker's threat to the victim.
 
     Points 1 to 6. The move must give no check. The attacker must not have threatened the victim
-    before; for that, roots through the attacker's square do not count. With the bit `NEW_BY_VICTIM`
-    no piece may have threatened the victim before, and all roots count.
+    before the move; in this test, roots through the attacker's square do not count. With the bit
+    `NEW_BY_VICTIM` no piece may have threatened the victim before, and all roots count.
 
     before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`
