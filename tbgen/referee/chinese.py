@@ -7,7 +7,7 @@ Parts of these rules need a human judge (docs/referee.md, section 7). A ply has 
             found, and the side was not in check
     chase   the ply chases by the points of docs/referee.md (`game.chase_rules`), and no threat of
             mate is found
-    idle    certainly, the side could not mate or gain by checks and captures if it moved again
+    idle    the side certainly could not mate or gain by checks and captures if it moved again
     open    any other ply
 
 A side loses in two cases: all its plies in the loop are checks or kills, and a ply of the opponent
@@ -29,9 +29,10 @@ from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge_unrepeat
 def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     """Judge the last position of a game under the Chinese rules.
 
-    The loop is judged if the position has occurred `occurrences` times; before that, only mate and
-    stalemate are. In the `Judgement`, a side's level is 2 if all its plies in the loop are checks,
-    1 if all are checks or kills, else 0. The levels alone do not decide.
+    The loop is judged if the position has occurred `occurrences` times. Before that, the verdict is
+    `UNDECIDED` except for mate and stalemate. In the `Judgement`, a side's level is 2 if all its
+    plies in the loop are checks, 1 if all are checks or kills, else 0. The levels alone do not
+    decide.
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
@@ -74,7 +75,7 @@ def _level(labels: list[Label]) -> int:
 
 
 def _must_vary(own: list[Label], other: list[Label]) -> bool:
-    """Return whether a side must vary, given the labels of both sides' plies."""
+    """Return whether a side loses, given its own and its opponent's labels in the loop."""
     if _level(own) == 2:
         return _level(other) < 2
     return _level(own) == 1 and Label.IDLE in other

@@ -111,9 +111,9 @@ class Game:
     def chases(self, ply: int, start: int) -> Pairs:
         """Return the chases of a ply as pairs (attacker, victim); see `record.chase_pairs`.
 
-        `start` matters only for the last ply of the game. If this ply closes a loop, it is the
-        loop's first position, and the ply played there is the reply. If it is `record.NO_SPAN`,
-        there is no reply, and all new attacks are chases.
+        `start` matters only for the last ply of the game. If that ply closes a loop, `start` is the
+        loop's first position, and the ply played there is the reply. If `start` is
+        `record.NO_SPAN`, there is no reply, and all new attacks are chases.
         """
         is_last, reply = ply + 1 == self.plies, ply + 1
         known = self._pairs[ply]

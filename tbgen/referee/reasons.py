@@ -46,8 +46,8 @@ class Conduct:
     level : gravity of the side's offence (`record.ALLOWED`)
     plies, checks, chasing : numbers of the side's plies, of those that give check, and of those
         that chase
-    pairs : pairs (chaser, victim), sorted by the victim's square, of the victims that every ply of
-        the side chases (`record.common_victims`); none if the side has given a check
+    pairs : pairs (chaser, victim) of each victim that every ply of the side chases
+        (`record.common_victims`), sorted by the victim's square; none if the side has given a check
     is_voided : whether no chase counts, because the span contains a check (`CHECK_VOIDS`)
     """
 
@@ -99,7 +99,7 @@ class Conduct:
 
     @property
     def chasers(self) -> tuple[PieceType, ...]:
-        """Kind of each piece that chases one of `victims`, sorted; two rooks are two entries."""
+        """Kinds of the pieces that chase `victims`, sorted, one entry for each piece."""
         return tuple(sorted(chaser.kind for chaser in {chaser for chaser, _ in self.pairs}))
 
     @property
@@ -161,7 +161,7 @@ class Conduct:
 def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     """Return one sentence: the conduct of both sides, the verdict, and the article that decides.
 
-    Without repetition rules it names no conduct, and for some draws no article.
+    Without repetition rules the sentence names no conduct; for some draws it names no article.
 
     conducts : Red's and Black's; verdict : `Verdict.text`
     """

@@ -54,7 +54,7 @@ LOG_FIELDS = 6
 NOT_COMPUTED = -1
 
 MAX_PAIRS = 192
-"""Upper bound of the chases of a ply: at most 10 chasers (no king, no pawn), 15 victims, or 150."""
+"""Upper bound of the chases of a ply: 10 chasers (no king, no pawn) times 15 victims are 150."""
 PAIRS_ROOM = MAX_PAIRS + 17
 """Length of a buffer for `chase_pairs`: `MAX_PAIRS`, and scratch for the moves of one piece."""
 
@@ -179,8 +179,8 @@ def chase_pairs(
 ) -> int:  # fmt: skip
     """Write the chases of a ply to `attackers` and `victims`, as squares after the ply.
 
-    Returns the number of chases, 0 for a ply that gives check. `reply` is `ply + 1`, but for the
-    last ply of a span the first ply of the span, where the loop closes.
+    Returns the number of chases, 0 for a ply that gives check. `reply` is `ply + 1`; for the last
+    ply of a span it is the first ply of the span, where the loop closes.
     """
     if log[ply + 1][CHECKED]:
         return 0
@@ -254,7 +254,7 @@ def common_victims(
 
     The plies are `first_ply`, `first_ply + 2`, ... before `end`. Pieces that later passes of the
     span would not chase are left out (`_follow_exchanges`). The victims of a ply are cached in the
-    log, except those of the last ply of the span: its reply is the first ply.
+    log, except those of the span's last ply, to which the span's first ply is the reply.
     """
     mask = -1
     # Backwards, because the last plies are the likeliest to be cached.

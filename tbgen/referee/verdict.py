@@ -154,7 +154,7 @@ def judge(
 
 
 def _first_position(position: Position | str) -> Position:
-    """Return a position, or that of a FEN: a `Diagram` if no game reaches it.
+    """Return a position, or that of a FEN: a `Diagram` if the FEN is no valid `Position`.
 
     Raises `PositionError`.
     """
@@ -204,7 +204,7 @@ def label_ply(game: Game, ply: int, pairs: Pairs) -> Ply:
 
 
 def judge_unrepeated(game: Game, plies: tuple[Ply, ...], occurrences: int) -> Judgement:
-    """Judge a last position with fewer occurrences than `occurrences`.
+    """Judge a game whose last position has occurred fewer than `occurrences` times.
 
     A side to move without a legal move loses; anything else is undecided.
     """
