@@ -51,8 +51,9 @@ FIRST_AXIS = 9
 AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = range(3)
 """Indices of words within the part of one axis in the descriptor: divisor, size, stride.
 
-The coordinate on the axis is (slot within its lead) // divisor % size. The stride is that of a full
-tile; the next word is that of the last tile.
+The coordinate on the axis is (slot within its lead) // divisor % size. The stride is the distance
+in the file, in slots, of neighbours on the axis in a full tile; the next word is that in the last
+tile.
 """
 AXIS_WORDS = 4
 
@@ -81,9 +82,9 @@ class Arrangement:
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """List the arrangements for tiles of at most `tile_slots` slots; the index order comes first.
 
-    A tile has at least one lead, even if a lead has more slots than that. Tiles of one lead have
-    the same blocks in every order of leads, so only arrangements with leads in index order and as
-    slowest axis are listed.
+    A tile has at least one lead, even if a lead has more slots than that. If tiles have one lead,
+    all orders of leads give the same blocks. Then only arrangements with leads in index order and
+    as slowest axis are listed.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))

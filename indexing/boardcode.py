@@ -54,7 +54,7 @@ _BLACK_POINTS = {
 }
 """Coordinate numbers (the paper's *points*) where each of Black's defenders may stand.
 
-They are in the paper's order. Red's are the same in row 9 - row.
+They are in the paper's order. Red's have the same columns, and row 9 - row.
 """
 
 
@@ -113,8 +113,9 @@ def encode(position: Position) -> tuple[int, ...]:
 def decode(code: Sequence[int]) -> bytes:
     """Return the board (90 piece codes) that six integers encode; kings may be absent.
 
-    The coordinate numbers of a type may have any order. Raises `PositionError` for numbers out of
-    range and for two pieces on one square. Whether attackers are in their areas is not checked.
+    The coordinate numbers of a type may have any order. Raises `PositionError` unless there are six
+    integers, for numbers out of range, and for two pieces on one square. Whether attackers are in
+    their areas is not checked.
     """
     if len(code) != _INTEGERS:
         raise PositionError(f"the board code has {len(code)} integers", _RANGE_HINT)

@@ -11,7 +11,7 @@ Named = TypeVar("Named", bound=Enum)
 
 
 class InputError(ValueError):
-    """Invalid input, or a fault of the machine that the user can mend, with a hint how."""
+    """Invalid input, or a fault of the machine that the user can mend; `hint` says how."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -51,7 +51,7 @@ def excerpt(text: str, length: int = 40) -> str:
 
 
 def require_text(value: object, noun: str, error: type[InputError], hint: str) -> None:
-    """Raise `error`, with a hint, if an argument that names a `noun` is no text."""
+    """Raise `error` with `hint` if `value` is no string; `noun` is what the string should name."""
     if not isinstance(value, str):
         raise error(f"a value of type {type(value).__name__} is no {noun}", hint)
 

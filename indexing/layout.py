@@ -166,9 +166,9 @@ class Layout:
     def lead_offset(self) -> NDArray[np.int64]:
         """int64 (Black's placements,): index of each among the canonical ones, -1 for the others.
 
-        A placement is canonical here if its mirror image has no smaller rank. If `reduced`, beside
-        a self-mirrored placement of Red only these have a lead: `lead_base` plus this index. In all
-        other cases a lead is `lead_base` plus the rank of Black's placement.
+        A placement is canonical here if its mirror image has no smaller rank. If `reduced`, and
+        Red's placement is self-mirrored, only canonical placements of Black have a lead: Red's
+        `lead_base` plus this index. Otherwise a lead is `lead_base` plus the rank of Black's.
         """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror

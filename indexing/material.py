@@ -139,7 +139,7 @@ class Material:
 
     @property
     def needs_table(self) -> bool:
-        """Return whether a side has attackers; without attackers every position is a draw."""
+        """Return whether any side has attackers; without attackers every position is a draw."""
         return self.attackers > 0
 
     @property

@@ -1,10 +1,11 @@
 """Number of used slots of an index: placements without overlaps, mirror images counted once.
 
-    mirror classes = (placements + self-mirrored placements) / 2
+    used slots = (placements + self-mirrored placements) / 2
 
-Both terms are counted without enumerating the index. All placements of the defenders are
-enumerated. Of the attackers, only pawns are restricted to part of the board, so the board is
-divided into four regions: squares of red pawns only, of black pawns only, of both, and of neither.
+Both numbers of placements are counted without enumerating the index. All placements of the
+defenders are enumerated. Of the attackers, only pawns are restricted to part of the board, so the
+board is divided into four regions: squares of red pawns only, of black pawns only, of both, and of
+neither.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ Counts = tuple[int, ...]
 _REGIONS, _BOTH = 4, 2
 
 Groups = tuple[tuple[int, int | None], ...]
-"""For each group of identical attackers: number of pieces, and the region of its side's pawns only.
+"""For each group of identical attackers: number of pieces, and region that only these pawns enter.
 
-The region is None for other attackers, which follow the pawns.
+The region (`_region`) is None for attackers other than pawns; these follow the pawns.
 """
 
 

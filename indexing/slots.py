@@ -54,7 +54,7 @@ The tables are `Layout.lead_base`, `Layout.lead_offset`, and each side's `Defend
 INNER_AREA, INNER_SIDE, INNER_KIND = range(_REST + 4, _REST + 7)
 """Indices of words in the descriptor for the inner piece.
 
-They are the offset of its area's squares, its side, and its `PieceType`.
+The words are the offset of its area's squares in the descriptor, its side, and its `PieceType`.
 """
 
 FIRST_GROUP = 32
@@ -172,7 +172,7 @@ def lead_of_ranks(w: Any, b: Any, d: Integers) -> tuple[Any, Any, Any]:
     """Return the lead of the defenders' placement, and two bools.
 
     If leads are reduced, a placement and its mirror image have one lead (mirror rule, `layout`).
-    The first bool is True if it belongs to the mirror image: the attackers must then be mirrored,
+    The first bool is True if the lead is that of the mirror image: attackers must then be mirrored,
     too. The second is True if the placement is its own mirror image: mirroring the attackers alone
     then gives an equal position. If leads are not reduced, both are False.
 
