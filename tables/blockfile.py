@@ -252,7 +252,7 @@ class BlockFile(Generic[Spec]):
         self.check_digest(digests)
 
     def check_digest(self, digests: Sequence[bytes]) -> None:
-        """Raise `CorruptTableError` unless the header's digest follows from blocks and metadata.
+        """Raise `CorruptTableError` unless the header's digest is that of the blocks and metadata.
 
         digests : SHA-256 of the content of every block, in file order
 
@@ -318,9 +318,9 @@ class BlockFile(Generic[Spec]):
         return found
 
     def is_same_file(self, path: Path) -> bool:
-        """Return whether the file now at `path` is the open one, neither gone nor replaced.
+        """Return whether `path` still names the open file.
 
-        False after `close`.
+        False if the file has been removed or replaced, and after `close`.
         """
         descriptor = self._descriptor
         with contextlib.suppress(OSError):

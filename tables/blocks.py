@@ -99,7 +99,7 @@ def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Code
 
 
 def safe_slots(width: int) -> int:
-    """Return the greatest number of slots of a block that never exceeds `MAX_BLOCK_BYTES`.
+    """Return the greatest number of slots with which no block exceeds `MAX_BLOCK_BYTES`.
 
     width : bytes per code
     """
@@ -190,7 +190,7 @@ class DistanceCodec(CodeSpace):
     max_slots: ClassVar[int] = MAX_BLOCK_BYTES
     """Most slots of a block."""
     may_be_plain: ClassVar[bool] = False
-    """True if blocks may be stored uncompressed; they then have `max_content` bytes."""
+    """True if blocks may be stored uncompressed, each in `max_content` bytes."""
 
     def max_content(self, slots: int) -> int:
         """Return the largest possible size of the content of a block of `slots` slots, in bytes."""
@@ -202,7 +202,7 @@ class DistanceCodec(CodeSpace):
         return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(self.width, "little")
 
     def constant_code(self, content: bytes) -> int | None:
-        """Return the `code` of a `constant_content`; None for any other content."""
+        """Return the code that all slots of a content share; None if they differ."""
         if len(content) != _COUNT_BYTES + self.width or content[:_COUNT_BYTES] != b"\1\0":
             return None
         return int.from_bytes(content[_COUNT_BYTES:], "little")

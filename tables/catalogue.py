@@ -26,7 +26,7 @@ class Catalogue:
         self.paths: dict[TableName | WdlName, Path] = {}
         self._requested = choice.rule_set
         self._present: set[RuleSet] = set()
-        """Admitted rule sets of the files."""
+        """Rule sets of the files, as far as `choice` admits them."""
         self._chosen: dict[Material, TableName] = {}
         """Results of `table_name`."""
 
@@ -51,8 +51,8 @@ class Catalogue:
     def rule_set(self, material: Material | None = None) -> RuleSet:
         """Return the one rule set of the admitted files; without such files, `choice.rule_set`.
 
-        Raises `RulesMismatchError` for files of several rule sets; its message lists them, and
-        those of `material`.
+        Raises `RulesMismatchError` for files of several rule sets. The message lists these rule
+        sets, and the ones under which there are files of `material`.
         """
         if len(self._present) > 1:
             own = {name.rule_set for name in self.paths if name.material == material}

@@ -56,7 +56,7 @@ def non_negative(value: object) -> float:
 
 
 def one_of(names: Iterable[str]) -> Check:
-    """Return a check for strings out of `names`."""
+    """Return a check that accepts only the strings in `names`."""
     known = {str(name): str(name) for name in names}
 
     def check(value: object) -> str:
@@ -113,7 +113,7 @@ def record(kind: type) -> Check:
 
 @cache
 def _checks(kind: type) -> tuple[dict[str, Check], dict[str, Check]]:
-    """Return checks by field name: of fields that are no tuples, and of the entries of tuples."""
+    """Return two maps from field name to check: of values, and of the entries of tuples."""
     checks, lists = {}, {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is tuple:
@@ -151,7 +151,7 @@ def parse_record(text: str, kind: type[Record], **versions: int) -> Record:
 def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
     """Parse the text of a JSON object, and return its members as a dictionary.
 
-    lists : for each member that is a list, the check of its entries; the result has a tuple
+    lists : for each member that is a list, the check of its entries; it becomes a tuple
 
     Other members are returned unchecked; of members with one name, the last one. Raises
     `SchemaError`, also for more than `MAX_MEMBERS` members.
@@ -186,7 +186,10 @@ class _Reader:
         return self._text[self._at - 1 : self._at]
 
     def value(self) -> Any:
-        """Return the next JSON value, decoded; raises `SchemaError`, also beyond `MAX_VALUE`."""
+        """Return the next JSON value, decoded.
+
+        Raises `SchemaError` if it is invalid, or longer than `MAX_VALUE` characters.
+        """
         self._skip_blanks()
         try:
             value, length = _DECODER.raw_decode(self._text[self._at : self._at + MAX_VALUE])

@@ -23,10 +23,10 @@ class TablebaseError(Exception):
 class MissingTableError(TablebaseError, KeyError):
     """A table, or with `wdl` a win-draw-loss file, of this material and rule set is missing.
 
-    Also a `KeyError`, so that a tablebase may be used like a mapping. `material` has the names of
-    all missing files, separated by blanks. `directories` are those searched. `command` is the shell
-    command that makes the files. `message` and `command` name no directory, so that answers over
-    HTTP may contain them; `str` of the error names directories.
+    Also a `KeyError`, so that a tablebase may be used like a mapping. `material` names the
+    materials of all missing files, separated by blanks. `directories` are those searched. `command`
+    is the shell command that makes the files. `message` and `command` name no directory, so that
+    answers over HTTP may contain them; `str` of the error names directories.
     """
 
     def __init__(
@@ -65,7 +65,10 @@ class MissingTableError(TablebaseError, KeyError):
 
 
 class RulesMismatchError(TablebaseError):
-    """Several rule sets or metrics (`subject`) are `present`; `remedy` says how to choose one."""
+    """Files of several rule sets or metrics, of which the caller has chosen none.
+
+    `subject` states this; `present` are the names found; `remedy` says how to choose one.
+    """
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:
         self.subject = subject
@@ -84,7 +87,10 @@ class IllegalPositionError(TablebaseError):
 
 
 class UnsupportedMaterialError(TablebaseError):
-    """A material that needs no table, is too large for one, or has too long distances to read."""
+    """A material that needs no table, or is too large for one.
+
+    Also a table with distances that are too long for the compiled reader (`tbgen.probing`).
+    """
 
     def __init__(self, material: str, reason: str) -> None:
         self.material = material

@@ -165,7 +165,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _name_file(error: BaseException, path: Path, temporary: Path | None = None) -> None:
-    """Make an `OSError` name `path` if it names `temporary`, or no file while the disk is full."""
+    """Set the file of an `OSError` to `path` if it is `temporary`, or None and the disk is full."""
     if isinstance(error, OSError) and (
         error.filename == str(temporary) or (error.errno in _NO_ROOM and error.filename is None)
     ):

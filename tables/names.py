@@ -5,7 +5,7 @@
     KRNKR.wxf-nominor.dtm.xqt    minor pieces do not chase protected ones
     KRNKR.wxf.wdl.xqt            a win-draw-loss file, derived from a table of either metric
 
-A *rule set* is that of `rule_sets`.
+Rule sets are defined in `rule_sets`.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class TableName(_Name):
 
     @property
     def lock(self) -> str:
-        """Name of the file by which a table of either metric is locked while it is written."""
+        """Name of the lock file while the table is written: one for both metrics."""
         return f".{self.material}.{self.rule_set}.{Metric.DTM}.lock"
 
     def __str__(self) -> str:

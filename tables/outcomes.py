@@ -147,7 +147,7 @@ class OutcomeCodec:
     may_be_plain = True
 
     def max_content(self, slots: int) -> int:
-        """Return the size in bytes of the content of a block of `slots` slots: five per byte.
+        """Return the size in bytes of the content of a block: five of its `slots` slots a byte.
 
         A block of one outcome has a content of one byte (`constant_content`).
         """
@@ -158,7 +158,7 @@ class OutcomeCodec:
         return bytes([BYTES + code])
 
     def constant_code(self, content: bytes) -> int | None:
-        """Return the `code` of a `constant_content`; None for any other content."""
+        """Return the outcome code that all slots of a content share; None if they differ."""
         if len(content) == 1 and LOSS <= content[0] - BYTES <= WIN:
             return content[0] - BYTES
         return None

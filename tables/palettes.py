@@ -1,7 +1,7 @@
 """Compact numbers for the codes that occur, so that planes of values take less memory.
 
-    codes      0   1   2   32768   65533   65535      of two bytes, ascending
-    numbers    0   1   2       3       4       5      of one
+    codes      0   1   2   32768   65533   65535      two bytes each, ascending
+    numbers    0   1   2       3       4       5      one byte each
 
 A *plane* is an array with a code, or its number, for each slot of one side to move. Numbers keep
 the order of codes: the best of several values is also the largest number. Most tables with
@@ -30,7 +30,7 @@ class Palette:
 
     code_space: CodeSpace
     codes: NDArray[np.int64]
-    """(numbers,) codes in ascending order, with 0 (no position) and that of a draw."""
+    """(numbers,) codes in ascending order, always with 0 (no position) and the draw."""
 
     @classmethod
     def of(cls, code_space: CodeSpace, codes: Iterable[int]) -> Palette:
@@ -61,7 +61,7 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return an encoder of numbers: its result is that of `encode` for their codes.
+        """Return an encoder of blocks of numbers, with the result of `encode` for their codes.
 
         `encode` must be `encode_filled` or an equivalent. The returned encoder's `otherwise` is a
         code.

@@ -130,7 +130,10 @@ class Proofs:
         return self.status(name) if self._is_known(name) else None
 
     def _is_known(self, name: TableName) -> bool:
-        """Return whether `status` certainly reads no whole file; if so, store the table's gaps."""
+        """Return whether `status` certainly reads no whole file.
+
+        If so, the table's gaps are stored, so that each supporting table is visited only once.
+        """
         if name in self._gaps:
             return True
         path = None if name in self._own else self._find(name)

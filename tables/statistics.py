@@ -191,6 +191,7 @@ class TableStatistics(FileStatistics):
     ) -> TableStatistics:
         """Compute the statistics from two histograms: with Red to move, and with Black to move.
 
+        codes : code space of the codes in the histograms
         index_size : number of slots for each side to move
         longest_fens : FEN of a position with the longest distance (`longest_codes`), by (order,
             side to move); may be incomplete

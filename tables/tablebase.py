@@ -99,7 +99,7 @@ class Tablebase:
     def open(cls, path: Path | str | None = None, **options: Unpack[Options]) -> Self:
         """Return a tablebase of the files in one directory: $TBGEN_TABLES or `egtb` if None.
 
-        options : those of the class
+        options : keyword arguments of the class
 
         Raises `InputError` like the class, and `OSError` if there is no such directory.
         """
@@ -196,12 +196,12 @@ class Tablebase:
         return sorted(names, key=lambda name: (name.material.men, name.filename))
 
     def path(self, name: TableName | WdlName) -> Path:
-        """Return the path of a file named by `available` or `available_wdl`; else `KeyError`."""
+        """Return the path of a file that was added; raises `KeyError` for other names."""
         return self._catalogue.paths[name]
 
     @property
     def metric(self) -> Metric | None:
-        """Metric preferred if a material has tables of both; None if the user chose none."""
+        """Metric to use if a material has tables of both metrics; None if the user chose none."""
         return self._catalogue.metric
 
     @property
@@ -396,7 +396,7 @@ class Tablebase:
     ) -> tuple[Material, ...]:
         """Keep win-draw-loss files, decompressed, in memory for `probe_wdl_boards`.
 
-        materials : all that have such a file, if none is given
+        materials : materials to hold; all that have such a file, if none is given
         max_bytes : limit on the files of this call, including those held already
 
         A file takes at most 0.4 bytes a slot. A missing file, and one that does not fit into the

@@ -26,8 +26,7 @@ WDL_BLOCK_SLOTS = 81_000
 PACKED = Packing(
     block_slots=WDL_BLOCK_SLOTS, tile_slots=256 * WDL_BLOCK_SLOTS, compression=SMALLEST
 )
-"""Settings of compressed files; large tiles (leads reordered together) bring similar ones together.
-"""
+"""Settings of compressed files. Tiles are large: only within a tile can slots be reordered."""
 
 PLAIN = replace(PACKED, uncompressed=True)
 """Settings for a win-draw-loss file that is stored uncompressed."""

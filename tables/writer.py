@@ -235,7 +235,7 @@ class _Writer(Generic[Spec]):
         return header
 
     def _write_side(self, out: BinaryIO, side: int) -> _WrittenSide:
-        """Write the blocks of one side, in the given arrangement, or in the best for a sample."""
+        """Write the blocks of one side, in the given or the best arrangement."""
         layout, slots = Layout.of(self.spec.name.material), self.packing.block_slots
         if self.arrangements is not None:
             arrangement = self.arrangements[side]
@@ -334,7 +334,7 @@ def complete_file(
     """Write the block table and the metadata, and then the header at the file's beginning.
 
     file : positioned behind the blocks
-    entries : those of the block table (`PackedBlock.entry`)
+    entries : the entries of the block table (`PackedBlock.entry`)
     metadata : compressed
     """
     block_table = np.array(entries, "<u4").tobytes()
