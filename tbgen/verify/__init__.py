@@ -59,18 +59,19 @@ Parameters of kernels, unless a kernel says otherwise:
     side : int, the side to move, 0 for Red
     m : int, an attacker; kind : int, its piece type
     start : int, an index in `numbers`, where a row begins
-    at : int, a start without the term of the moving attacker's group
+    at : int, the start of the row, less the term of the moving attacker's group; a move adds the
+        new term
     line : int, the line of `Index.term_after` with the terms after its moves
     mover, taken : int, the moving and the captured piece, as indices of `Layout.piece_codes`
     source, target, square, king : int, squares; a move goes from source to target
-    s, first, end, step : int: a square; the squares of a line are `range(first, end, step)`
+    s : int, a square; first, end, step : int, a line of the squares `range(first, end, step)`
     board : int8 (90,), piece codes
     squares : int64 (pieces,), inout, the square of each piece
     nodes : int64 (n,), ascending
     boards : ChaseBoards, this thread's
     before, after : int8 (90,), inout, the boards around a move; unchanged on return
     victim : int, the chased piece, as an index of `Layout.piece_codes`
-    order, limit : int, orders of repetition
+    order : int, an order of repetition; limit : int, the largest order that counts
     goals : int64 (n,), ascending, the nodes that answers may lead to
     anywhere : bool, whether answers may lead to all open positions
     chasers : int64 (n,), all chasers as numbers 90 * node + square of the victim, ascending

@@ -83,8 +83,8 @@ def _mark_inner(other, is_victim, chase_rules, mask, state, index):
     """Mark the places where the innermost attacker attacks `other`, or is attacked from `other`.
 
     other : int, the square of the other piece
-    is_victim : bool, whether the other piece attacks; then only places are marked where the
-        innermost attacker can be chased
+    is_victim : bool, whether the innermost attacker is the piece attacked; then only places are
+        marked where it can be chased
     chase_rules : int, bits of the rule set; mask : uint8 (places,), inout
     """
     board, inner = state.board, index.attackers[index.attackers.size - 1]

@@ -167,7 +167,7 @@ class CapturePlane(NamedTuple):
     """Plane of a supporting table, for kernels. Shapes: P pieces of this table."""
 
     side: int
-    """Side to move after the captures, which has lost a piece; its colour in the table to prove."""
+    """Side to move after the captures, by its colour in the table to prove; it has lost a piece."""
     ranks: NDArray[Any]
     """uint8 or uint16 (n,): the rank of each slot of the supporting table."""
     descriptor: NDArray[np.int64]

@@ -85,8 +85,8 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
 def _next_mark(side, mark, best, checked, is_first, marks):
     """Return the new mark of a position: the same order, and the role by its best move.
 
-    Only the first pass of a side can give the role EARLY_LOSS or EARLY_IN_CHECK to a loss without
-    either.
+    EARLY_LOSS and EARLY_IN_CHECK are given only in the first pass of a side, or to losses that have
+    one of these roles.
 
     mark, best : int64, the old mark, and the best mark that moves lead to
     checked : bool, whether the side to move is in check

@@ -61,7 +61,7 @@ from tbgen.verify.report import Refuted
 
 @by_pointer
 class ChaseGraph(NamedTuple):
-    """Graph of possible chase patterns: chasers, their chases, and edges, the answers to chases.
+    """Graph of possible chase patterns: chasers, their chases, and the answers to these (edges).
 
     Shapes: N chasers, C chases.
     """
@@ -89,8 +89,8 @@ class Victims(NamedTuple):
     gives check, and for those outside the possible pattern.
     """
     victims: NDArray[np.uint64]
-    """uint64 (pairs,): a bit set for each pair: the pieces that the answer attacks anew and whose
-    attack the next chase removes.
+    """uint64 (pairs,): for each pair, a bit set of the pieces that the answer attacks anew, if the
+    next chase removes that attack.
     """
     follow: NDArray[np.int8]
     """int8 (edges, pieces): the number of each piece at the chaser that an edge leads to. Pieces of
@@ -154,9 +154,9 @@ def k_prune_unsafe(graph, due, failed, remaining):
 def _meets(graph, victims, due, met, e, clause):
     """Return whether the answer of an edge meets a clause, or the winner can meet it later.
 
-    For each due chase that may follow, one of these must hold: the answer meets the clause, or the
-    winner can meet it after the chase (`met`). An answer meets the clause of piece p if it gives
-    check, does not attack p anew, or if the chase does not remove the attack.
+    If the answer does not meet the clause itself, the winner must be able to meet it after each due
+    chase that may follow (`met`). The clause of piece p needs this only after chases that remove an
+    attack of the answer on p; an answer that gives check meets this clause.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), whether a clause is known to be met after a chase

@@ -164,7 +164,7 @@ FIRST_ORDER : the order from which every move loses or attacks the victim anew
 
 @part
 def _apply_move(n, side, key, limit, boards, index, arrays):
-    """Update the first and last orders in `boards` of all possible victims by one legal move.
+    """Update `boards.first_orders` and `boards.last_orders` of possible victims for a legal move.
 
     Returns the least first order; more than `limit` if no victim is left. The position in `boards`
     is restored.

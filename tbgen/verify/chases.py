@@ -41,7 +41,7 @@ CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
 
 CHASER : index of the chaser
 NODE_AFTER : the node after the move
-CHASING_MOVE : the move, piece * 90 + target square, with pieces as in the chaser's slot
+CHASING_MOVE : the move, piece * 90 + target square; pieces are numbered as in the chaser's slot
 LOSES_FROM : the order from which the move loses; NEVER + 1 for a move that does not lose
 """
 
@@ -50,7 +50,7 @@ CHASE_OF_EDGE, CHASER_AFTER, ANSWER, IS_CHECK, EDGE_COLUMNS = range(5)
 
 CHASE_OF_EDGE : index of the chase
 CHASER_AFTER : index of the chaser that the answer leads to
-ANSWER : the reply, piece * 90 + target square, with pieces as in the slot of the chaser that chases
+ANSWER : the reply, piece * 90 + target square, numbered like the CHASING_MOVE that it answers
 IS_CHECK : whether the answer gives check
 """
 
@@ -82,7 +82,7 @@ def _find_chaser(side, slot, victim, chasers, listed, boards, index, arrays):
 
 @part
 def _answer_removes_attack(attackers, source, target, victim_square, boards, arrays):
-    """Return whether a reply removes one of the attacks on the victim (point 7).
+    """Return whether the reply made on `boards.replied` removes an attack on the victim (point 7).
 
     attackers : int, the number of entries of `boards.attackers`
     victim_square : int, the victim's square before the reply

@@ -16,10 +16,10 @@ has, the set must be empty.
 
 The offenders of the graph are the candidates of the passes over rows, and a few others that these
 lead to (`_add_reached`). A direct loss (every move of O that keeps the order leads to a claim) is
-*confirmed* if the passes over rows have found no fault with these claims. A draw with W in check is
-left out if no offender reaches it. It has no move to an offender of the set: that offender would be
-a loss of order k, so the comparison with moves would have refuted the draw. The package's docstring
-describes the parameters of kernels.
+*confirmed* if the passes over rows have found no fault with these claims. Of the draws with W in
+check, only those that a check of an offender leads to are examined. Any other has no move to an
+offender of the set: that offender would be a loss of order k, and the comparison with moves would
+have refuted the draw. The package's docstring describes the parameters of kernels.
 
     offenders (m,) ascending    checked (n,) ascending     nodes 2 * slot + side
     checks    (e, 2)            indices (offender, checked)
@@ -143,7 +143,7 @@ class ListedEdges(NamedTuple):
     """Possible offenders with their checks, or checked sides with their replies."""
 
     nodes: Numbers
-    """int64 (n,): the nodes examined, without those that turned out to be no offenders."""
+    """int64 (n,): the possible offenders among the nodes examined, or all checked sides."""
     orders: Numbers
     """int64 (n,): `Graph.first_orders` of offenders, or `Graph.wins_from` of checked sides; NEVER
     for a checked side without a winning move.
@@ -188,8 +188,8 @@ class CheckPatterns:
     def check_order(self, order: int) -> list[Refuted]:
         """Return the positions whose stored values the pattern of an order refutes, ascending.
 
-        They are checked sides that are no claims of this order, and claims that are no checked
-        sides of the pattern.
+        They are checked sides of the pattern that are no claims of this order, and claims of this
+        order that are not in the pattern.
         """
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
@@ -201,9 +201,9 @@ class CheckPatterns:
     def _unexamined_wins(self, listed: ListedEdges) -> Numbers:
         """Return the wins that the passes over rows have not examined, ascending.
 
-        They are wins of W of order k - 1, but not claims, to which a check in a direct loss of
-        order k leads. The passes assume that W has an answer to such a check. Checks in other
-        losses of order k are left out, because these cannot belong to the pattern of order k - 1
+        For any order k, they are wins of W of order k - 1 that are no claims, and to which a check
+        leads from a direct loss of O of order k. The passes assume that W has an answer to such a
+        check. Other losses of O of order k cannot belong to the pattern of order k - 1
         (docs/proof.md): if all their checks were answered, a claim of order k would be missing.
         """
         if not self._arrays.values.confirmed.any():
@@ -220,9 +220,9 @@ class CheckPatterns:
         """Add to `listed` the possible offenders, and their checks, that unexamined wins lead to.
 
         Replies of W in these wins lead to further possible offenders, and checks of those to
-        further wins, until no win is new. Two kinds of checks are not followed. A check into a
-        claim is known to be answered, by a reply to a confirmed direct loss. A draw cannot belong
-        to the pattern, in which no order is worse than that of the direct losses (docs/proof.md).
+        further wins, until no win is new. Two kinds of checks are not followed. Checks into claims
+        are known to be answered, by a reply to a confirmed direct loss. Checks into draws lead out
+        of the pattern: the direct losses have its worst order (docs/proof.md).
         """
         wins, examined = self._unexamined_wins(listed), NO_NODES
         while wins.size:

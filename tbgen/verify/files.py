@@ -67,8 +67,9 @@ class FileTable(TableFile):
     ) -> list[tuple[int, Codes]]:
         """Return a tile as `Table.tile`, and write the digests of its blocks to `digests`.
 
-        The default of `digests` is the object's own list. Once that list is complete, the last tile
-        of a side also checks the digest of the file. Raises `CorruptTableError` and `OSError`.
+        The default of `digests` is the object's own list. Once that list is complete, reading the
+        last tile of a side also checks the digest of the file. Raises `CorruptTableError` and
+        `OSError`.
         """
         kept = self._digests if digests is None else digests
         runs = super().tile(side, number, numbers_of, kept)
@@ -90,7 +91,7 @@ class FileTable(TableFile):
 
 @dataclass(frozen=True, slots=True)
 class FileProof:
-    """Result of the proof of a table file, with the digests of this file and of its premises.
+    """Result of the proof of a table file, with the digests of this file and of supporting tables.
 
     Digests are in hex, computed from the bytes of the files. `modified` is the file's modification
     time before it was read, in ns.
@@ -288,14 +289,15 @@ _PROCESS = 300 << 20
 """Memory of a process in bytes before it reads a table, compiled kernels included."""
 
 _PROVEN_PER_SECOND, _READ_PER_SECOND = 1e7, 1e8
-"""Approximate slots per second of a proof, and of checking a certificate, to estimate times."""
+"""Bytes of codes per second of a proof, and of checking a certificate, to estimate times."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProvenTable:
     """Table with the report of its proof, or with the valid certificate that made one unnecessary.
 
-    `digest` is in hex, computed from the table's bytes; `notes` are lines for the user.
+    A `RefutedError` has one for a refuted table. `digest` is in hex, computed from the table's
+    bytes; `notes` are lines for the user.
     """
 
     name: TableName
@@ -322,7 +324,8 @@ class RefutedError(TablebaseError):
 class TableProver:
     """Picklable function that proves the table of a job, or checks its certificate.
 
-    directory : of the table and its supporting tables; threads : of all processes together
+    directory : the directory of the table and its supporting tables
+    threads : number of threads of all processes together
     plain : as for `verify`
     force : whether to prove certified tables again
     certificates : whether to write, update and remove certificates
@@ -357,7 +360,7 @@ class TableProver:
 
         The certificate must name this table and its digest, which is checked by reading the whole
         file, and the digests in the headers of the supporting tables. With `certificates`, a valid
-        one gets the table's modification time. Raises the errors of `open_table` and
+        certificate gets the table's modification time. Raises the errors of `open_table` and
         `supporting_names`, and `CorruptTableError` for a damaged file.
         """
         with open_table(find, name) as file:

@@ -30,14 +30,14 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import piece_moves
 
 NOWHERE = -1
-"""Number that stands for no square, place, term, group, lead or slot; it also ends lists."""
+"""Number where there is no square, place, term, group, lead or slot; it also ends lists."""
 
 SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
 """Words of a defender's step: source and target square, the elephant's eye (NOWHERE for others),
 and the side's placement of defenders after the step.
 """
 FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
-"""Words of `BoardState.steps`, where they follow EYE in place of PLACEMENT.
+"""Last two words of a step in `BoardState.steps`, after SOURCE, TARGET and EYE.
 
 FIRST_SLOT : the first slot of the lead (placement of all defenders) after the step
 MIRRORED : whether that lead has the mirror image of the position
@@ -62,9 +62,9 @@ ROW_LANES = 96
 class Index(NamedTuple):
     """Lookup tables of a layout, to visit all positions and to find the slots after their moves.
 
-    Shapes: M attackers, G groups, L leads; `most`, the largest number in any group, or of either
-    side. Placements of attackers are numbered through all groups, one group after the other, those
-    of defenders for each side from 0.
+    Shapes: M attackers, G groups, L leads; `most pieces`, the largest number in a group; `most
+    placements`, `most defenders`, the larger number of the two sides. Placements of attackers are
+    numbered through all groups, one group after the other, those of defenders for each side from 0.
     """
 
     slots: int
@@ -80,7 +80,7 @@ class Index(NamedTuple):
     defenders, then attackers.
     """
     attackers: NDArray[np.int64]
-    """int64 (M,): the piece code of each attacker, the end of `pieces`."""
+    """int64 (M,): the piece code of each attacker, a view of the end of `pieces`."""
     group_of: NDArray[np.int64]
     """int64 (M,): the group of each attacker."""
     number_in_group: NDArray[np.int64]
@@ -114,8 +114,8 @@ class Index(NamedTuple):
     first, then NOWHERE.
     """
     step_start: NDArray[np.int64]
-    """int64 (2, most placements + 1): index in `steps` of the first step of each placement, by
-    side.
+    """int64 (2, most placements + 1): for each side, the index in `steps` of the first step of each
+    placement, then the end of the last one.
     """
     steps: NDArray[np.int64]
     """int64 (steps, STEP_WORDS): steps of defenders of all placements."""
@@ -130,8 +130,8 @@ class Index(NamedTuple):
     mirrored_place: NDArray[np.int64]
     """int64 (places,): the place of the mirror image of each place."""
     beside: NDArray[np.uint8]
-    """uint8 (5, ROW_LANES): by n + 2 and square, whether the rank has a square n files further, for
-    n from -2 to 2.
+    """uint8 (5, ROW_LANES): at index n + 2, for n from -2 to 2: whether each square has a square n
+    files further on its rank.
     """
     descriptor: NDArray[np.int64]
     """int64 (words,): the layout as numbers, for the scalar functions of `tbgen.indexing.slots`."""
@@ -148,7 +148,7 @@ class BoardState(NamedTuple):
     board: NDArray[np.int8]
     """int8 (90,): piece codes."""
     attacker_squares: NDArray[np.int64]
-    """int64 (M,): the square of each attacker, the end of `piece_squares`."""
+    """int64 (M,): the square of each attacker, a view of the end of `piece_squares`."""
     line: NDArray[np.int64]
     """int64 (M,): the line of `Index.term_after` for each attacker's moves."""
     other_terms: NDArray[np.int64]

@@ -137,7 +137,7 @@ def slot_after(n, state, index):
 
 @part
 def load_key(side, slot, index, arrays):
-    """Return the key of the value stored for a slot and a side to move; see `stored_keys`."""
+    """Return the key of the value stored for a slot and a side to move, as `stored_keys`."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
 
 

@@ -54,7 +54,8 @@ _TASK_SLOTS = 1 << 21
 """Approximate number of slots that one task of a thread examines."""
 
 HELD_DRAWS, CHASERS, CHECK_CLAIMS, CHASE_CLAIMS, LISTS = range(5)
-"""Lists of `k_compare`: the draws of `ForcedDraws`, and the claims of sides in check and of others.
+"""Lists of `k_compare`: the draws of `ForcedDraws`; claims of sides in check, and of sides not in
+check.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
@@ -271,7 +272,7 @@ class Passes:
         return BoardState.make(self.index, arrays.ranks.dtype)
 
     def compile(self, work: Callable[[int, int], object]) -> None:
-        """Compile the kernel that a task calls, by the empty range `work(0, 0)`; release memory."""
+        """Compile the kernel of a task by calling `work(0, 0)`, an empty range; release memory."""
         with compile_lock():
             work(0, 0)
         trim_process()

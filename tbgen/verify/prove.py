@@ -65,8 +65,8 @@ def verify(
         searched for patterns of higher orders
     plain : whether to examine single positions instead of rows, and to search patterns among all
         open positions instead of candidates: same findings, several times slower
-    counts_all : whether to search a table with a finding again with all open positions as
-        candidates, which takes many times as long; else the report may lack further findings
+    counts_all : whether a finding leads to another search, among all open positions, which takes
+        many times as long; without it the report may lack further findings
     memory : bytes, None for no limit; planes that do not fit are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
@@ -109,7 +109,7 @@ class _PatternResults(NamedTuple):
     offenders: int
     """Number of possible offenders of perpetual checks (`CheckPatterns.offenders`)."""
     chasers: int
-    """Number of chasers: pairs of a position and a piece that it may be chasing for ever."""
+    """Number of chasers: pairs of a position and a piece that its moves may chase for ever."""
 
 
 def _search(
@@ -123,8 +123,8 @@ def _search(
 ) -> _PatternResults:
     """Search the candidates for perpetual checks and chases, order by order.
 
-    Each refuted position is returned once, with the lowest order that refutes it. Direct wins of
-    orders above the rule set's limit come first, with their own order.
+    Each refuted position is returned once, with the lowest order that refutes it. With a limit on
+    orders, stored direct wins of higher orders are refuted, too: first, and with their own order.
 
     progress : called with the number of orders done, and the number of all orders
     """

@@ -106,8 +106,9 @@ class SideTotals:
 class VerifyReport:
     """Result of the proof of one table.
 
-    minor_chases : option of the rule set, None under rules without that choice
-    orders_limit : that of the rule set, None without a limit
+    minor_chases : whether advisors and elephants chase protected pieces, None under rules that do
+        not leave this choice
+    orders_limit : the rule set's limit on orders, None without one
     index_size : number of slots
     offenders_examined : number of positions in which every move checks or loses; 0 if the rules do
         not judge checks
@@ -120,7 +121,7 @@ class VerifyReport:
     histograms : number of positions of each code that the table lists, with Red and with Black to
         move; positions of other codes are findings, and in no histogram or total
     chase_patterns : number of direct wins by perpetual chase, by order
-    seconds : without compiling
+    seconds : duration of the proof, without compiling
     """
 
     material: str
@@ -153,7 +154,7 @@ class VerifyReport:
         return not self.findings and not self.file_problems
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON object of `tbgen verify --json`, without digest, proof and notes."""
+        """Return the object of `tbgen verify --json` without its digest, proof and notes."""
         shown = {"ok": self.ok, "by": "proof", "positions": self.positions, **asdict(self)}
         del shown["histograms"], shown["chase_patterns"]
         if self.first is not None:

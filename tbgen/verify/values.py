@@ -177,8 +177,8 @@ class Values(NamedTuple):
     """int64 (2, R): the key of a rank, to compare with `expected`; `NO_VALUE` for direct wins."""
     expected: NDArray[np.int64]
     """int64 (2, R): for the rank that the best move leads to, the entry of `stored` that the
-    position before the move must have; `NO_VALUE` + 1, which equals no entry, if `passes` must
-    examine that position itself.
+    position before the move must have. It is `NO_VALUE` + 1, which equals no entry, where `passes`
+    must examine the position more closely.
     """
     confirmed: NDArray[np.bool_]
     """bool (2, R): for each mark, whether it is a *confirmed* direct loss: the passes over rows
@@ -288,8 +288,8 @@ class Marks(NamedTuple):
     number: NDArray[np.int64]
     """int64 (2, orders, ROLES): the mark of each order and role, draws last; 0 if there is none."""
     keys: NDArray[np.int64]
-    """int64 (2, M): a key with the mark's outcome and order; that of a direct win only for the
-    roles CLAIM and CLAIM_EARLY.
+    """int64 (2, M): a key with the mark's outcome and order. Only the roles CLAIM and CLAIM_EARLY
+    have the key of a direct win.
     """
 
 

@@ -30,7 +30,7 @@ from tbgen.verify.report import Progress, fen_of, no_progress
 from tbgen.verify.values import MATE, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
-"""Coding of outcomes in the proof: one win, the draw and one loss, of distances without meaning."""
+"""Coding of outcomes in the proof: one win, the draw and one loss; distances have no meaning."""
 _CODES = np.array([0, 1, _SPACE.draw, _SPACE.top], np.uint8)
 """uint8 (4,): the code in `_SPACE` of each outcome code of the file; 0 (no position) stays 0."""
 
