@@ -248,6 +248,8 @@ class Builder:
             except LimitExceededError:
                 if (choice, codes) == choices[-1]:
                     raise
+                # The next choice may save its state under the same name, but cannot use this one.
+                remove_state(self.directory, self._name(material, choice))
                 continue
             seconds = spent[0] + time.perf_counter() - started
             name = self._name(material, choice)

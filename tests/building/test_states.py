@@ -290,6 +290,23 @@ def test_a_build_resumes_with_its_last_metric(
     assert digests(tmp_path)["KRKN.check.dtc.xqt"]
 
 
+def test_wider_codes_begin_without_the_state_of_narrower_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table whose distances exceed its codes is solved again; no note calls its state damaged."""
+    monkeypatch.setattr(states, "SAVING_SHARE", np.inf)
+    spaces = CodeSpace(2, 5), CodeSpace(4)
+    monkeypatch.setattr("tbgen.building.work.code_spaces", lambda material, rules: spaces)
+    said: list[str] = []
+    watch = Progress()
+    monkeypatch.setattr(watch, "note", said.append)
+    Builder(tmp_path, CHECK, watch, state_seconds=0.0).build([KRKN.material], Metric.DTM)
+    with TableFile(tmp_path / KRKN.filename) as file:
+        assert file.code_space == spaces[1]
+    assert not any("damaged" in text for text in said)
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_resuming_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
