@@ -122,7 +122,7 @@ class Propagation:
         last : step after which to continue, if a build resumes within this order; 0 to begin it
 
         The order ends with the first step that settles nothing and after which no position waits
-        for a value of this order. Raises `LimitExceededError` if a distance does not fit the codes.
+        for a value of this order. Raises `LimitExceededError` if a value does not fit the codes.
         """
         due = self._last_due(order)
         if not last:
@@ -140,7 +140,8 @@ class Propagation:
         """
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
-        fits = value.plies // 2 < self.code_space.span
+        space = self.code_space
+        fits = order <= space.max_order and value.plies // 2 < space.span
         before = self.frontiers
         # Red's sweep reads Black's last frontier before Black's sweep overwrites it.
         self.frontiers = [self.spare_frontier, before[Side.BLACK]]
@@ -159,7 +160,7 @@ class Propagation:
         self.spare_frontier = before[Side.RED]
         if not fits:
             if any(front.counts.any() for front in self.frontiers):
-                raise LimitExceededError(f"{value.plies} plies do not fit the codes")
+                raise LimitExceededError(f"order {order}, {value.plies} plies do not fit the codes")
             return 0
         return self._settle(value)
 

@@ -61,13 +61,15 @@ def test_a_capture_beyond_the_code_space_raises() -> None:
         )
 
 
-def test_wide_codes_hold_the_same_values() -> None:
+@pytest.mark.parametrize("width", [4, 2])
+def test_wide_codes_hold_the_same_values(width: int) -> None:
+    """With two bytes of this span, the highest order with codes is 1, that of the table."""
     narrow = solution("KRKN", Rules.CHECK)
     wide = solve(
         Material.parse("KRKN"),
         lambda child: solution(child.name, Rules.CHECK),
         rule_set=RuleSet(Rules.CHECK),
-        code_space=CodeSpace(4, 16383),
+        code_space=CodeSpace(width, 16383),
     )
     for side in Side:
         for code in np.unique(narrow.plane(side)):
