@@ -22,6 +22,7 @@ from tbgen.system.platform import (
     lock,
     open_flags,
     open_to_write,
+    read_at,
     remove_and_close,
     rename_and_close,
     require_regular,
@@ -33,6 +34,12 @@ _READ_FLAGS = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 _NO_LINK = open_flags("NOFOLLOW")
 
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]+\.tmp", re.DOTALL)
+
+_HOLDER = re.compile(rb"([0-9]+) ([0-9A-Za-z_.-]+)\n")
+"""Pattern of a lock file's contents: process id and name of the machine."""
+
+_MAX_HOLDER = 400
+"""Maximum bytes of a lock file's contents; names of machines have at most 255 bytes."""
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Values of `errno` for a full disk, an exceeded quota, a too large file: errors of writing."""
@@ -56,8 +63,10 @@ def is_full_disk(error: OSError) -> bool:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock on the file `path`, against other processes, and remove the file afterwards.
 
-    The lock file of a killed process is taken over. Raises `OSError`, also if the file system has
-    no locks, and `BlockingIOError` if the lock is held, even by this process; both name `path`.
+    The file contains the process id and the machine of the holder. The lock file of a killed
+    process is taken over. Raises `OSError`, also if the file system has no locks, and
+    `BlockingIOError`, with a `strerror` such as `locked by process 42 on node7`, if the lock is
+    held, even by this process; both name `path`.
     """
     while True:
         file = open_to_write(path)
@@ -65,6 +74,8 @@ def locked(path: Path) -> Iterator[None]:
             lock(file, wait=False)
         except BaseException as error:
             # The file stays: another process may hold the lock.
+            if isinstance(error, BlockingIOError):
+                error.strerror = f"locked by {_holder(file)}"
             file.close()
             if isinstance(error, OSError):
                 error.filename = str(path)
@@ -75,9 +86,37 @@ def locked(path: Path) -> Iterator[None]:
                 break
         file.close()
     try:
+        _write_holder(file)
         yield
     finally:
         remove_and_close(file, path)
+
+
+def _write_holder(file: BinaryIO) -> None:
+    """Replace the contents of a lock file by the id of this process and the name of its machine.
+
+    If this fails, as on a full disk, the file may stay empty.
+    """
+    import socket  # late: slow to load, and rarely needed
+
+    with contextlib.suppress(OSError):
+        os.ftruncate(file.fileno(), 0)
+        text = f"{os.getpid()} {socket.gethostname()}\n"
+        os.write(file.fileno(), text.encode("ascii", "replace"))
+
+
+def _holder(file: BinaryIO) -> str:
+    """Return the holder of a lock, as its file tells, such as `process 42 on node7`.
+
+    Returns `another process` if the file does not tell it.
+    """
+    try:
+        match = _HOLDER.fullmatch(read_at(file.fileno(), _MAX_HOLDER, 0))
+    except OSError:
+        match = None
+    if match is None:
+        return "another process"
+    return f"process {match[1].decode()} on {match[2].decode()}"
 
 
 @contextlib.contextmanager

@@ -415,8 +415,8 @@ class Builder:
             try:
                 lock = self._name(material, Metric.DTM).lock
                 held.enter_context(locked(self.directory / lock))
-            except BlockingIOError:
-                raise PostponedError("another build has locked it") from None
+            except BlockingIOError as error:
+                raise PostponedError(error.strerror) from None
             remove_leftovers(self.directory, written)
             yield
 

@@ -129,8 +129,8 @@ def _fetch_one(
         )
     except FetchError as error:
         why, hint = str(error.strerror), error.hint
-    except BlockingIOError:
-        why, hint = "a build or another fetch uses the table", "run it again when that has ended"
+    except BlockingIOError as error:
+        why, hint = f"the table is {error.strerror}", "run it again when that has ended"
     else:
         if fetched:
             line.print(f"{label}: {format_bytes(entry.bytes)}")

@@ -137,9 +137,9 @@ def pack_all_densely(
             with locked(directory / name.lock), TableFile(path, name=name) as file:
                 (directory / INDEX).unlink(missing_ok=True)
                 pack_densely(file, threads=threads, report=tell)
-        except BlockingIOError:
+        except BlockingIOError as error:
             raise InputError(
-                f"a build or download uses {path.name}", "run it again when that has ended"
+                f"{path.name} is {error.strerror}", "run it again when that has ended"
             ) from None
 
 

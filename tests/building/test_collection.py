@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from tbgen.building.sets import materials_of
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import InProcess, Observer, run
+from tbgen.scheduling.run import InProcess, LostError, Observer, PostponedError, run
 from tbgen.tables import Metric, Rules
 from tbgen.tables.errors import MissingTableError
 from tbgen.tables.files import locked
@@ -138,8 +139,12 @@ def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
     held = locked(tmp_path / ".KNK.none.dtm.lock")
     held.__enter__()
     order = []
+    said = set()
 
     class Watch(Observer):
+        def retried(self, start: Start, error: PostponedError | LostError) -> None:
+            said.add(f"{start.job.key}: {error}")
+
         def finished(self, start: Start, result: object) -> None:
             order.append(start.job.key)
             if start.job.key == "KRK":
@@ -150,6 +155,7 @@ def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
     executor = InProcess(builder.build_job)
     outcome = collection.build(jobs_of(collection.work), executor, Watch(), keep_going=False)
     assert order == ["KRK", "KNK", "KRKN"]
+    assert said == {f"KNK: locked by process {os.getpid()} on {socket.gethostname()}"}
     assert not outcome.left_out
 
 

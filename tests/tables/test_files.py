@@ -1,6 +1,8 @@
 """Written files are read back: all widths, block sizes and threads; a failure leaves no file."""
 
+import errno
 import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
@@ -411,3 +413,35 @@ def test_a_lock_on_a_removed_file_is_taken_anew(
         assert path.exists()
     assert removed == [path]
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "holder"),
+    [
+        (None, f"process {os.getpid()} on {socket.gethostname()}"),
+        (b"", "another process"),
+        (b"42 node7.example.org\n", "process 42 on node7.example.org"),
+        (b"42 \x1b[2J\n", "another process"),
+        (b"42 " + b"n" * 999 + b"\n", "another process"),
+    ],
+)
+def test_a_lock_names_its_holder(tmp_path: Path, text: bytes | None, holder: str) -> None:
+    """Other texts, as of an older version or another program, name nobody."""
+    path = tmp_path / ".lock"
+    path.write_bytes(b"1 of_a_killed_process_with_a_long_name\n")
+    with locked(path):
+        if text is not None:
+            path.write_bytes(text)
+        with pytest.raises(BlockingIOError) as error, locked(path):
+            pass
+    assert (error.value.strerror, error.value.filename) == (f"locked by {holder}", str(path))
+
+
+def test_a_lock_is_taken_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: Any) -> int:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(os, "write", full)
+    path, said = tmp_path / ".lock", "another process"
+    with locked(path), pytest.raises(BlockingIOError, match=said), locked(path):
+        pass

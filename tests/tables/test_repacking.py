@@ -128,7 +128,7 @@ def test_a_table_in_use_is_not_packed(table: tuple[Path, Any]) -> None:
     name = TableName.parse(path.name)
     assert name is not None
     before, index = path.read_bytes(), write_index(path.parent, index_of(path.parent))
-    with locked(path.parent / name.lock), pytest.raises(InputError, match="uses"):
+    with locked(path.parent / name.lock), pytest.raises(InputError, match="is locked by process"):
         pack_all_densely(path.parent)
     assert path.read_bytes() == before
     assert index.exists()
