@@ -10,8 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Whether a text after the side to move is empty, "- -", or these with two counters, as "- - 0 1". The
+ * value of a position does not depend on the counters. */
+static int may_end_fen(const char *text)
+{
+    int end = 0;
+    sscanf(text, " - - %*[0-9] %*[0-9] %n", &end);
+    if (end == 0)
+        sscanf(text, " - - %n", &end);
+    text += end;
+    return text[strspn(text, " ")] == '\0';
+}
+
 /* Read a FEN, ten ranks of nine points and the side to move, into two arrays; returns the number of
- * pieces, or -1. Other fields are ignored. */
+ * pieces, or -1. */
 static int parse_fen(const char *fen, uint8_t *pieces, uint8_t *squares, int *side)
 {
     static const char letters[] = "KABRNCPkabrncp";
@@ -32,7 +44,7 @@ static int parse_fen(const char *fen, uint8_t *pieces, uint8_t *squares, int *si
         }
     }
     if (rank != 0 || file != 9 || fen[0] != ' ' || fen[1] == '\0' || strchr("wrb", fen[1]) == NULL
-        || (fen[2] != '\0' && fen[2] != ' '))
+        || (fen[2] != '\0' && fen[2] != ' ') || !may_end_fen(fen + 2))
         return -1;
     *side = fen[1] == 'b' ? XQ_BLACK : XQ_RED;
     return count;

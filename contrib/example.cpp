@@ -9,8 +9,19 @@
 #include <cstring>
 #include <string>
 
-// Read a FEN, ten ranks of nine points and the side to move; false for another text. Other fields are
-// ignored.
+// Whether a text after the side to move is empty, "- -", or these with two counters, as "- - 0 1". The
+// value of a position does not depend on the counters.
+static bool may_end_fen(const char *text)
+{
+    int end = 0;
+    std::sscanf(text, " - - %*[0-9] %*[0-9] %n", &end);
+    if (end == 0)
+        std::sscanf(text, " - - %n", &end);
+    text += end;
+    return text[std::strspn(text, " ")] == '\0';
+}
+
+// Read a FEN, ten ranks of nine points and the side to move; false for another text.
 static bool read_fen(const std::string &fen, xqprobe::Board &board)
 {
     static const std::string letters = "KABRNCPkabrncp";
@@ -32,7 +43,7 @@ static bool read_fen(const std::string &fen, xqprobe::Board &board)
     }
     const std::string side = fen.substr(at, 3);
     if (rank != 0 || file != 9 || side.size() < 2 || std::strchr("wrb", side[1]) == nullptr
-        || (side.size() == 3 && side[2] != ' '))
+        || (side.size() == 3 && side[2] != ' ') || !may_end_fen(fen.c_str() + at + 2))
         return false;
     board.side = side[1] == 'b' ? XQ_BLACK : XQ_RED;
     return true;

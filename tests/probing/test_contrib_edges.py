@@ -161,7 +161,7 @@ def test_the_examples_read_whole_fens_only(program: str) -> None:
 
     whole = run_with("9/9/4k4/9/9/9/9/3n5/9/R2K5 b").stdout
     assert whole
-    for rest in ("b - - 0 1", "b "):
+    for rest in ("b - - 0 1", "b - - 12 345 ", "b - -", "b "):
         assert run_with(f"9/9/4k4/9/9/9/9/3n5/9/R2K5 {rest}").stdout == whole
     assert run_with("9/9/4k4/9/9/9/9/3n5/9/R2K5 r").stdout not in (whole, "")
     board = "9/9/4k4/9/9/9/9/3n5/9/R2K5"
@@ -170,6 +170,8 @@ def test_the_examples_read_whole_fens_only(program: str) -> None:
         ("R2K5", "R2K55"), ("R2K5", "R2K4"), ("4k4", "4k9"), ("4k4", "4q4"), ("4k4", "99"),
         ("9/9/", "9//"), ("9/9/", "9/9/9/"), ("9/9/", "9/"), ("4k4", "4k04"),
     )]  # fmt: skip
+    after = ("moves d0d1", "- - 0 1 moves d0d1", "- - 0 one", "- - 0", "0 1", "KQkq -", "-")
+    wrong += [f"{board} b {rest}" for rest in after]
     for fen in wrong:
         found = run_with(fen)
         assert found.returncode, fen
