@@ -9,8 +9,9 @@ plies. Options of `tbgen find`, and arguments of `tbgen.find`, have other names,
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import SupportsIndex
 
@@ -21,6 +22,7 @@ from tbgen.indexing.position import LETTER_ALIASES, LETTERS_BY_CODE
 from tbgen.indexing.squares import EMPTY, area, parse_square, piece_kind, piece_side, square_name
 from tbgen.notation.materials import LETTER_OF_CHARACTER
 from tbgen.tables import Outcome, TableFile, TableStatistics
+from tbgen.tables.codes import DRAW, Value
 from tbgen.tables.statistics import HistogramLine
 
 NO_END = 1 << 30
@@ -80,17 +82,30 @@ class Query:
 
         Only the side to move and the value are tested.
         """
-        outcome, least, most = line.outcome, *(self.plies or ANY_NUMBER)
+        return self.turn in (None, line.side) and self._admits_value(line.exact)
+
+    def _admits_value(self, value: Value) -> bool:
+        """Return whether positions with a value may match, whichever side is to move."""
+        outcome, least, most = value.outcome, *(self.plies or ANY_NUMBER)
         return (
-            self.turn in (None, line.side)
-            and self.outcome in (None, outcome)
-            and self.orders[0] <= line.order <= self.orders[1]
-            and least <= line.exact.plies <= most
+            self.outcome in (None, outcome)
+            and self.orders[0] <= value.order <= self.orders[1]
+            and least <= value.plies <= most
             and not (self.plies and self.outcome is None and outcome == Outcome.DRAW)
             and not (self.only and outcome == Outcome.LOSS)
-            and not (self.study and outcome != Outcome.WIN)
-            and not (self.offence is not None and not (line.order and line.plies == 0))
+            and not (self.zugzwang and outcome == Outcome.WIN)
+            and not (self.study and (outcome != Outcome.WIN or value.plies == 0))
+            and not (self.offence is not None and not (value.order and value.plies == 0))
         )
+
+    def _examples(self) -> Iterator[Value]:
+        """Yield some values, at least one of which the query admits if it admits any value."""
+        yield DRAW
+        least = (self.plies or ANY_NUMBER)[0]
+        # Plies have the parity of outcome and order; a study has at least one.
+        for order, plies in itertools.product(self.orders, range(least, least + 3)):
+            odd = plies % 2 == 1
+            yield Value(Outcome.WIN if odd == (order == 0) else Outcome.LOSS, order, plies)
 
     def lines(self, statistics: TableStatistics) -> list[HistogramLine]:
         """Return the lines of a table's histogram whose positions may match the query."""
@@ -124,7 +139,10 @@ class Query:
             )
 
     def _refuse_contradictions(self) -> None:
-        """Raise `InputError` for two conditions that exclude each other in any table."""
+        """Raise `InputError` for conditions that exclude each other in any table.
+
+        Pairs of conditions have messages of their own.
+        """
         drawn, lost = self.outcome == Outcome.DRAW, self.outcome == Outcome.LOSS
         won, loop = self.outcome == Outcome.WIN, self.offence is not None
         least, most = self.plies or ANY_NUMBER
@@ -148,6 +166,8 @@ class Query:
             raise InputError("a study ends where a loop begins", "ask for one of them")
         if self.study and most == 0:
             raise InputError("a study has 1 ply or more", "leave out the plies")
+        if not any(self._admits_value(value) for value in self._examples()):
+            raise InputError("no value meets all these conditions", "leave out one of them")
 
     def candidates(self, statistics: TableStatistics) -> int:
         """Return the number of positions of a table whose side to move and value match."""
