@@ -113,6 +113,8 @@ def _system_hint(error: OSError) -> str:
     """Return a remedy for an error of the operating system; empty if none is known."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "free some space, or choose another directory"
+    if error.errno == errno.EFBIG:
+        return "raise the limit that was set (ulimit -f), or choose another directory"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "choose another directory or file, one that you may use"
     if error.errno in (errno.EMFILE, errno.ENFILE):

@@ -171,7 +171,8 @@ class StateFile:
         except OSError as error:
             if not is_full_disk(error):
                 raise
-            self._note("the disk has no room to save its state (--save-state 0 saves none)")
+            why = error.strerror
+            self._note(f"its state is not saved: {why} (--save-state 0 saves none)")
         now = time.monotonic()
         self._next = now + max(self._every, (now - began) / SAVING_SHARE)
 

@@ -10,9 +10,7 @@ on disk      pages of files without a name, one for each array, which vanish wit
 from __future__ import annotations
 
 import contextlib
-import errno
 import mmap
-import os
 import tempfile
 import threading
 import weakref
@@ -90,9 +88,10 @@ class Storage:
         if self._file is None:
             return data
         with self._lock, self._naming_directory():
-            start = self._file.seek(self._file_size)
-            if self._file.write(data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            start, rest = self._file.seek(self._file_size), memoryview(data)
+            # A write that stops early does not tell the reason; the next one raises it.
+            while rest:
+                rest = rest[self._file.write(rest) :]
             self._file_size += len(data)
         return start, len(data)
 

@@ -137,7 +137,7 @@ def test_a_full_disk_skips_a_save(tmp_path: Path, supporting: list[TableFile]) -
     found.save(parts())
     assert left(found) == PARTS
     assert len(said) == 1
-    assert "--save-state 0" in said[0]
+    assert "its state is not saved: full (--save-state 0 saves none)" in said[0]
     found.path.write_bytes(b"damaged")
     assert found.load() is None
     assert "is damaged, or of another version, and is not used" in said[1]

@@ -311,6 +311,7 @@ def test_unreadable_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         (MemoryError(), 2),
         (OSError(errno.ENOSPC, "No space left on device", "egtb/x\n"), 2),
         (OSError(errno.EROFS, "Read-only file system", "egtb/x"), 2),
+        (OSError(errno.EFBIG, "File too large", "egtb/x"), 2),
         (OSError("strange"), 2),
         (MissingTableError("KRK", RuleSet(Rules.NONE)), 1),
         (RulesMismatchError("several rule sets", ["a", "b"], "choose"), 2),

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_pages_on_disk_are_released_only_above_the_ceiling(tmp_path: Path) -> No
 def test_arrays_are_stored_on_disk_without_what_only_linux_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(storage_module.os, "posix_fallocate")
+    monkeypatch.delattr(os, "posix_fallocate")
     monkeypatch.setattr(storage_module, "resident_bytes", lambda: 0)
     storage = DiskStorage(tmp_path, 0)
     array = storage.zeros(SIZE, np.uint8)
@@ -93,8 +94,20 @@ def test_a_full_disk_is_an_error_that_names_the_directory(
     def full(descriptor: int, offset: int, size: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(storage_module.os, "posix_fallocate", full)
+    monkeypatch.setattr(os, "posix_fallocate", full)
     storage = DiskStorage(tmp_path, 0)
     with pytest.raises(OSError, match="No space left") as caught:
         storage.zeros(SIZE, np.uint8)
     assert caught.value.filename == str(tmp_path)
+
+
+def test_a_write_that_stops_early_tells_the_reason(tmp_path: Path) -> None:
+    """A limit on the size of files (`ulimit -f`) is no full disk."""
+    storage, before = Storage(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            storage.store(b"x" * 11_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(tmp_path))
