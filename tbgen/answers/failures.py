@@ -10,10 +10,12 @@ that importing this module does not load that package.
 from __future__ import annotations
 
 import errno
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tbgen.indexing.errors import InputError, printable
+from tbgen.system.platform import resource_limit
 
 OK = 0
 FINDINGS = 1
@@ -53,8 +55,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
     if isinstance(error, KeyboardInterrupt):
         return Failure(INTERRUPTED, "interrupted", str(error))
     if _lacks_memory(error):
-        hint = "close other programs, or raise the limit that was set (ulimit -v)"
-        return Failure(BAD_INPUT, "there is not enough memory", hint)
+        return Failure(BAD_INPUT, "there is not enough memory", _memory_hint())
     if isinstance(error, OSError):
         what = error.strerror or str(error) or type(error).__name__
         message = f"{what}: {error.filename}" if error.filename else what
@@ -107,6 +108,14 @@ def _lacks_memory(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def _memory_hint() -> str:
+    """Return a remedy for a lack of memory, with the limits on memory that this process has."""
+    limits = {"RLIMIT_AS": "ulimit -v", "RLIMIT_DATA": "ulimit -d"}
+    found = [shown for name, shown in limits.items() if resource_limit(name) < sys.maxsize]
+    raised = f", or raise the limit that was set ({', '.join(found)})" if found else ""
+    return f"close other programs{raised}"
 
 
 def _system_hint(error: OSError) -> str:

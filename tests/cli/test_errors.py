@@ -355,7 +355,7 @@ def test_memory_too_short_to_load_a_command(monkeypatch: pytest.MonkeyPatch) -> 
         raise MemoryError
 
     monkeypatch.setattr(importlib, "import_module", fail)
-    assert_says(run("probe", KRK), 2, "there is not enough memory", "ulimit -v")
+    assert_says(run("probe", KRK), 2, "there is not enough memory", "close other programs")
 
 
 def test_bugs_are_not_described() -> None:

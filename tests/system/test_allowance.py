@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tbgen.answers import failures
 from tbgen.cli import main, verify
 from tbgen.system import allowance
 from tbgen.system.allowance import Allowance, usable_memory
@@ -142,6 +143,23 @@ def test_a_build_with_too_little_memory_is_refused(
     assert f"{table} needs at least" in result.stderr
     assert f"({name})" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [
+        ((), ""),
+        (("RLIMIT_AS",), ", or raise the limit that was set (ulimit -v)"),
+        (("RLIMIT_DATA",), ", or raise the limit that was set (ulimit -d)"),
+        (("RLIMIT_DATA", "RLIMIT_AS"), ", or raise the limit that was set (ulimit -v, ulimit -d)"),
+    ],
+)
+def test_memory_errors_name_the_limits_that_were_set(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[str, ...], named: str
+) -> None:
+    limit_of = dict.fromkeys(limits, MIB)
+    monkeypatch.setattr(failures, "resource_limit", lambda name: limit_of.get(name, sys.maxsize))
+    assert failures.expected(MemoryError()).hint == f"close other programs{named}"
 
 
 def test_kernels_are_not_compiled_without_memory(tmp_path: Path) -> None:
