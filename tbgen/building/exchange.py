@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import stat
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator
@@ -26,12 +27,19 @@ from tbgen.building.work import Task
 from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.material import Material
 from tbgen.scheduling.queue import Start
+from tbgen.system.platform import is_own, lock, remove_and_close
 from tbgen.tables.build_records import build_record_path
 from tbgen.tables.errors import CorruptTableError
-from tbgen.tables.files import replacing
+from tbgen.tables.files import locked, replacing
 from tbgen.tables.names import Metric, TableName
 from tbgen.tables.reader import TableFile
 from tbgen.tables.rule_sets import RuleSet
+
+_SCRATCH = "tbgen-exchange-"
+"""Prefix of the names of folders for tables that are on the way, in the temporary directory."""
+
+_LOCK = ".lock"
+"""Name of a file in such a folder, which is locked while the folder is in use."""
 
 
 class ExchangeError(OSError):
@@ -70,8 +78,8 @@ class Exchange:
         Raises the errors of `names`, `ExchangeError` also if the table is damaged or is not the one
         of that name, `OSError` if the file cannot be written here, and `FormatVersionError`.
         """
-        with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
-            path = Path(scratch) / name.filename
+        with scratch_folder() as scratch:
+            path = scratch / name.filename
             with self._opened() as (system, folder):
                 system.get_file(f"{folder}/{name.filename}", str(path))
             try:
@@ -143,6 +151,45 @@ class Exchange:
             raise ExchangeError(0, f"{excerpt(self.address)}: {error or type(error)}") from error
 
 
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Context manager: yields a new temporary folder, locked, which is removed at the end.
+
+    Folders that killed processes have left are removed first. Raises `OSError`.
+    """
+    _remove_scratch_folders()
+    with contextlib.ExitStack() as opened:
+        while True:
+            folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix=_SCRATCH)))
+            try:
+                opened.enter_context(locked(folder / _LOCK))
+            except (BlockingIOError, FileNotFoundError):
+                # Before it was locked, another process has taken it for a leftover.
+                continue
+            except OSError:
+                pass  # Without locks here, no process removes the folders of others.
+            break
+        yield folder
+
+
+def _remove_scratch_folders() -> None:
+    """Remove this user's folders whose processes have ended: their lock files are not locked.
+
+    Errors are ignored. Nothing is removed where the file system has no locks.
+    """
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(OSError):
+            state = folder.lstat()
+            if not stat.S_ISDIR(state.st_mode) or not is_own(state):
+                continue
+            with (folder / _LOCK).open("r+b") as file:
+                lock(file, wait=False)
+                shutil.rmtree(folder, ignore_errors=True)
+                # On Windows, the lock file is removed only now.
+                remove_and_close(file, folder / _LOCK)
+            folder.rmdir()
+
+
 def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[TableName]:
     """Yield the names of the tables that materials may have, of either metric."""
     for material in materials:
@@ -165,8 +212,8 @@ class RemoteTableBuilder:
         """
         task = start.job.payload
         assert isinstance(task, Task)
-        with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
-            folder, rule_set = Path(scratch), self.table.rule_set
+        with scratch_folder() as folder:
+            rule_set = self.table.rule_set
             wanted = task.material.supporting()
             if not task.rebuild:
                 wanted = [task.material, *wanted]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import pickle
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,12 +21,13 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from tbgen.building.builder import TWO_COMPILERS_BYTES
 from tbgen.building.collection import Collection
-from tbgen.building.exchange import Exchange, ExchangeError, RemoteTableBuilder
+from tbgen.building.exchange import Exchange, ExchangeError, RemoteTableBuilder, scratch_folder
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import InProcess, Observer
 from tbgen.tables import Metric, Rules, TableName
+from tbgen.tables.files import locked
 from tbgen.tables.rule_sets import RuleSet
 from tests.building.test_builder import digests
 from tests.helpers.built import built
@@ -159,3 +163,60 @@ def test_dask_workers_by_an_address(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert len(json.loads(result.stdout)["tables"]) == 3
     assert digests(tmp_path / "here") == digests(built("KRKN"))
+
+
+def test_folders_of_killed_workers_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others stay: those in use, those without a lock file, and what is behind a link."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    killed, used, unmarked, other = (
+        tmp_path / name
+        for name in ("tbgen-exchange-a", "tbgen-exchange-b", "tbgen-exchange-c", "precious")
+    )
+    for folder in (killed, used, unmarked, other):
+        folder.mkdir()
+        (folder / "KRK.check.dtm.xqt").write_bytes(b"table")
+        if folder != unmarked:
+            (folder / ".lock").touch()
+    link = tmp_path / "tbgen-exchange-d"
+    link.symlink_to(other)
+    with locked(used / ".lock"), scratch_folder() as mine, scratch_folder() as second:
+        assert set(tmp_path.iterdir()) == {used, unmarked, other, link, mine, second}
+        assert (used / "KRK.check.dtm.xqt").exists()
+        assert len(list(other.iterdir())) == 2
+    assert set(tmp_path.iterdir()) == {used, unmarked, other, link}
+
+
+@pytest.mark.parametrize("error", [BlockingIOError, FileNotFoundError])
+def test_a_folder_removed_before_it_is_locked_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
+) -> None:
+    tried = []
+
+    def locked_late(path: Path) -> contextlib.AbstractContextManager[None]:
+        tried.append(path)
+        if len(tried) == 1:
+            raise error
+        return locked(path)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("tbgen.building.exchange.locked", locked_late)
+    with scratch_folder() as folder:
+        assert folder == tried[1].parent != tried[0].parent
+        assert tried[1].exists()
+    assert not list(tmp_path.iterdir())
+
+
+def test_file_systems_without_locks_have_scratch_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(file: object, *, wait: bool) -> None:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for module in ("tbgen.building.exchange", "tbgen.tables.files"):
+        monkeypatch.setattr(f"{module}.lock", refuse)
+    with scratch_folder() as first, scratch_folder():
+        assert first.exists()
+    assert not list(tmp_path.iterdir())
