@@ -24,9 +24,10 @@ from tbgen.referee import (
     Label,
     Rules,
     Verdict,
+    chinese_verdict,
     judge_chinese,
     judge_game,
-    record,
+    repetition_verdict,
 )
 
 
@@ -72,6 +73,11 @@ def judge(
             return judge_chinese(played, occurrences=occurrences)
         return judge_game(played, rules=judged, occurrences=occurrences)
 
+    def repetition(played: Game) -> Verdict:
+        if rules == CHINESE:
+            return chinese_verdict(played, occurrences=occurrences)
+        return repetition_verdict(played, rules=judged, occurrences=occurrences)
+
     def answer(text: str) -> _Answer:
         read = read_game(text, Diagram.from_fen)
         if read.fault is not None:
@@ -81,9 +87,8 @@ def judge(
         first = None
         for move in read.moves:
             played.push(move)
-            span = record.find_span(played.boards, played.log, played.plies, occurrences)
-            if first is None and span != record.NO_SPAN:
-                first = _decided(judge_last(played))
+            if first is None and repetition(played) != Verdict.UNDECIDED:
+                first = judge_last(played)
         last = judge_last(played)
         return _Answer(last, first or _decided(last))
 

@@ -39,7 +39,7 @@ Parameters of kernels, unless a kernel says otherwise:
 """
 
 from tbgen.indexing.rulesets import Rules
-from tbgen.referee.chinese import judge_chinese
+from tbgen.referee.chinese import chinese_verdict, judge_chinese
 from tbgen.referee.game import Diagram, Game
 from tbgen.referee.verdict import (
     Judgement,
@@ -52,6 +52,6 @@ from tbgen.referee.verdict import (
 )
 
 __all__ = [
-    "Diagram", "Game", "Judgement", "Label", "Ply", "Rules", "Verdict", "judge", "judge_chinese",
-    "judge_game", "repetition_verdict",
+    "Diagram", "Game", "Judgement", "Label", "Ply", "Rules", "Verdict", "chinese_verdict", "judge",
+    "judge_chinese", "judge_game", "repetition_verdict",
 ]  # fmt: skip

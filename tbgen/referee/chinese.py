@@ -17,6 +17,7 @@ These rules have no tables (docs/exact.md).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tbgen.indexing.squares import Side
@@ -39,16 +40,27 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     plies = tuple(_label(game, ply, start) for ply in range(end))
     if start == record.NO_SPAN:
         return judge_unrepeated(game, plies, occurrences)
-    conducts = [[ply.label for ply in plies[start:] if ply.side == side] for side in Side]
+    conducts = _conducts(plies[start:])
     levels = _level(conducts[Side.RED]), _level(conducts[Side.BLACK])
     clauses = ", ".join(f"{side.name.title()} {_clause(conducts[side])}" for side in Side)
-    verdict = Verdict.UNDECIDED
-    reason = f"{clauses}: the Chinese rules leave this to a judge, who weighs exchanges"
-    for side in Side:
-        if _must_vary(conducts[side], conducts[side.other]):
-            verdict = Verdict.won_by(side.other)
-            reason = f"{clauses}: under the Chinese rules {side.name.title()} must vary"
+    verdict = _verdict(conducts)
+    if verdict == Verdict.UNDECIDED:
+        reason = f"{clauses}: the Chinese rules leave this to a judge, who weighs exchanges"
+    else:
+        loser = Side.RED if verdict == Verdict.BLACK_WINS else Side.BLACK
+        reason = f"{clauses}: under the Chinese rules {loser.name.title()} must vary"
     return Judgement(game.first, verdict, levels, plies, (start, end), reason)
+
+
+def chinese_verdict(game: Game, *, occurrences: int = 2) -> Verdict:
+    """Return the verdict of `judge_chinese`, but `UNDECIDED` for mate and stalemate, in less time.
+
+    Only the plies of the loop are labelled.
+    """
+    start = record.find_span(game.boards, game.log, game.plies, occurrences)
+    if start == record.NO_SPAN:
+        return Verdict.UNDECIDED
+    return _verdict(_conducts([_label(game, ply, start) for ply in range(start, game.plies)]))
 
 
 def _label(game: Game, ply: int, start: int) -> Ply:
@@ -65,6 +77,19 @@ def _label(game: Game, ply: int, start: int) -> Ply:
         return found
     idle = can_gain(game.boards[ply + 1], side) is False
     return replace(found, label=Label.IDLE if idle else Label.OPEN)
+
+
+def _conducts(loop: Sequence[Ply]) -> list[list[Label]]:
+    """Return Red's and Black's labels in the plies of a loop."""
+    return [[ply.label for ply in loop if ply.side == side] for side in Side]
+
+
+def _verdict(conducts: list[list[Label]]) -> Verdict:
+    """Return the verdict on a loop with the given labels: the side that must vary loses."""
+    for side in Side:
+        if _must_vary(conducts[side], conducts[side.other]):
+            return Verdict.won_by(side.other)
+    return Verdict.UNDECIDED
 
 
 def _level(labels: list[Label]) -> int:

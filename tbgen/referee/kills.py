@@ -16,6 +16,7 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import itemgetter
 
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind, piece_side
@@ -24,6 +25,9 @@ from tbgen.rules.board import MAX_MOVES, Board
 
 MOST_POSITIONS = 200
 """Limit on the positions that a search expands; about 50 milliseconds."""
+
+_MOST_KNOWN = 1 << 14
+"""Limit on the results that are kept, because a game has the same positions many times."""
 
 _LEAST_WORTH, _MOST_WORTH = (0, 2, 2, 8, 4, 4, 0), (0, 3, 3, 12, 5, 5, 3)
 """Least and greatest relative worth of each `PieceType`, to weigh captured pieces against lost ones
@@ -36,7 +40,7 @@ def can_mate(board: bytes | bytearray, side: int) -> bool | None:
 
     The opponent must not be in check.
     """
-    return _Search(side, Counter(), takes=False).run(bytes(board))
+    return _search(bytes(board), side, takes=False)
 
 
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
@@ -46,7 +50,13 @@ def can_gain(board: bytes | bytearray, side: int) -> bool | None:
     of the rest, captured pieces count with the greatest worth of their kind, lost ones with the
     least. None if the search reaches its limit. The opponent must not be in check.
     """
-    return _Search(side, _count(board), takes=True).run(bytes(board))
+    return _search(bytes(board), side, takes=True)
+
+
+@lru_cache(_MOST_KNOWN)
+def _search(board: bytes, side: int, *, takes: bool) -> bool | None:
+    """Return the result of `can_gain` with `takes`, else that of `can_mate`."""
+    return _Search(side, _count(board) if takes else Counter(), takes).run(board)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,16 @@ import pytest
 
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import piece_side
-from tbgen.referee import Game, Judgement, Label, Verdict, judge_chinese
+from tbgen.referee import (
+    Game,
+    Judgement,
+    Label,
+    Verdict,
+    chinese,
+    chinese_verdict,
+    judge_chinese,
+    kills,
+)
 from tbgen.referee.game import Diagram
 from tbgen.referee.kills import can_gain, can_mate
 from tbgen.rules import in_check, legal_moves
@@ -120,6 +129,38 @@ def test_nothing_is_judged_before_a_repetition() -> None:
     judgement = judged(fen, " ".join(moves.split()[:3]))
     assert (judgement.verdict, judgement.span) == (Verdict.UNDECIDED, None)
     assert judged("4k4/8R/9/9/9/9/9/9/R8/3K5 w", "a1a9").verdict == Verdict.RED_WINS
+
+
+def test_verdicts_alone_agree_with_judgements() -> None:
+    loops = [(case["fen"], " ".join(case["moves"])) for case in BOOK]
+    for fen, moves in [*loops, MATES_EVERY_MOVE, CHECKS_AND_MATES, MUTUAL_CHECKS, BLOCKED_MATES]:
+        game = Game(Diagram.from_fen(fen))
+        for move in moves.split():
+            game.push(Move.from_iccs(move))
+            verdict = chinese_verdict(game)
+            assert verdict == judge_chinese(game).verdict
+
+
+def test_verdicts_alone_label_only_the_loop(monkeypatch) -> None:
+    """Judging each position of a game must not label the whole game each time."""
+    labelled, label = [], chinese._label
+    monkeypatch.setattr(chinese, "_label", lambda *args: labelled.append(0) or label(*args))
+    game = Game(Position.from_fen("4k4/9/9/9/9/9/9/9/9/3K5 w"))
+    for move in ["d0d1", "e9e8", "d1d0", "e8e9"] * 20:
+        game.push(Move.from_iccs(move))
+        assert chinese_verdict(game) == Verdict.UNDECIDED
+    assert len(labelled) < 8 * game.plies
+
+
+def test_a_position_is_searched_once_for_a_threat() -> None:
+    _search = kills._search
+    _search.cache_clear()
+    game = Game.read(
+        Position.from_fen("4k4/9/9/9/9/9/9/9/9/3K5 w"),
+        [Move.from_iccs(move) for move in ["d0d1", "e9e8", "d1d0", "e8e9"] * 20],
+    )
+    judge_chinese(game)
+    assert _search.cache_info().misses <= 2 * 2 * 4
 
 
 def pieces(position: Position, side: Side) -> Counter[int]:
