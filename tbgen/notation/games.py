@@ -11,8 +11,10 @@
 These are passed over: comments, variations in brackets, lines that begin with % or with a Chinese
 label (标题:), words without a letter or digit, and move numbers. All other text that is no move is
 an invalid move (`GameText.fault`), even a single bracket or semicolon. So is a move number that
-*comes again*: one below the number that is due, as in a variation without brackets. Except on
-DhtmlXQ boards, `parse_move` reads the moves; the tag `[Format "fairy"]` names their notation.
+*comes again*: one below the number that is due, as in a variation without brackets. So is one that
+jumps ahead, as after a lost line, and one with an ellipsis if Red is to move. Numbers may count the
+moves of one side or of both, and begin anywhere. Except on DhtmlXQ boards, `parse_move` reads the
+moves; the tag `[Format "fairy"]` names their notation.
 """
 
 from __future__ import annotations
@@ -54,9 +56,10 @@ _TOKEN = re.compile(
     | \[DhtmlXQ_ (?P<part>\w+) \]
     | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
     | (?P<bracket> [({{（《【] )
-    | (?P<number> 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
+    | (?P<number> (?: 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
         | [十一二三四五六七八九]{{1,3}}\u3001
         | \d{{1,3}} (?: \s*[.\uff0e\u2026]+(?!\d) | [\u3001)\uff09] | (?=\s) ) )
+        (?: [{_GAP}]* [.\uff0e\u2026\u2014]+ )? )
     | (?P<result> (?:1-0 | 0-1 | 1/2(?:-1/2)? | \*) (?=[{_GAP}]|$)
         | [红紅黑双雙][方先棋]?[^{_GAP}{_NUMERALS}()（）进進退平]{{0,8}}?[胜勝负負和][棋局]?定?
         | [成作]?和[棋局] )
@@ -68,6 +71,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """Pattern of the next part of a game's text; it matches at every index before the end."""
+
+_ELLIPSIS = re.compile(r"(?:[.\uff0e]\s*){3}|[\u2026\u2014]")
+"""Pattern of the part of a move number that stands for Red's move: 1... or 1.—— is Black's move."""
 
 _TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
 """Pattern of a tag at the beginning of a line; a bracket opened before it must close before it."""
@@ -86,7 +92,7 @@ class GameText(NamedTuple):
     start: Position
     moves: tuple[Move, ...]
     fault: MoveTextError | None = None
-    """Error of the first invalid move, or of a move number that comes again; None without one."""
+    """Error of the first invalid move or move number; None without one."""
     stated: str = ""
     """Result that the text states: 1-0, 0-1 or 1/2-1/2; empty if it states none."""
 
@@ -107,22 +113,57 @@ class _Record:
     """Moves as text, and other text that is not passed over."""
     offset: int | None = None
     """First move number of the text, minus the number due there: 1 + the move pairs before it."""
-    again: tuple[int, int] | None = None
-    """Number of moves before the first move number that comes again, and that number; None if no
-    number comes again.
+    counted: tuple[int, int] | None = None
+    """Number of moves before the last move number, and that number; None without a move number."""
+    misnumbered: tuple[int, MoveTextError] | None = None
+    """Number of moves before the first move number that cannot stand at its place, and the error;
+    None without one.
     """
+    ellipses: dict[int, int] = field(default_factory=dict)
+    """Move numbers with an ellipsis, which stand for a move of Black, by number of moves before."""
     stated: str = ""
     """Result, as in `GameText`."""
     ended: bool = False
     """True if a result follows one or more moves."""
 
-    def count(self, number: int) -> None:
-        """Record a move number: set `offset` by the first one, `again` by one that comes again."""
-        pairs = len(self.words) // 2
+    def count(self, number: int, *, is_black: bool) -> None:
+        """Record a move number; `is_black` if it has the ellipsis of a move of Black.
+
+        Sets `offset` by the first number, and `misnumbered` by the first that cannot stand at its
+        place. As numbers may count pairs of moves or single moves, one exceeds the number before by
+        at most half of the moves between them, rounded up.
+        """
+        before = len(self.words)
         if self.offset is None:
-            self.offset = number - pairs - 1
-        if number < self.offset + pairs + 1 and self.again is None:
-            self.again = len(self.words), number
+            self.offset = number - before // 2 - 1
+        if is_black:
+            self.ellipses[before] = number
+        fault = None
+        if number < self.offset + before // 2 + 1:
+            fault = MoveTextError(
+                f"after ply {before} the moves begin again at number {number}",
+                "put variations in brackets",
+            )
+        elif self.counted and number - self.counted[1] > (before - self.counted[0] + 1) // 2:
+            fault = MoveTextError(
+                f"after ply {before} the move numbers jump from {self.counted[1]} to {number}",
+                "add the lost moves, or correct the number",
+            )
+        if fault is not None and self.misnumbered is None:
+            self.misnumbered = before, fault
+        self.counted = before, number
+
+    def fault_at(self, before: int, side: Side) -> MoveTextError | None:
+        """Return the error of a move number after `before` moves, with `side` to move; or None."""
+        if self.misnumbered is not None and self.misnumbered[0] == before:
+            return self.misnumbered[1]
+        if before in self.ellipses and side == Side.RED:
+            number = self.ellipses[before]
+            return MoveTextError(
+                f"{number}... is the number of a move of Black, but Red is to move",
+                f"write {number}. in front of a move of Red, or add the lost move",
+            )
+        return None
 
     def read_xq(self) -> tuple[Position, list[str | Move]]:
         """Return the first position and the moves of a DhtmlXQ board; raises `InputError`.
@@ -195,8 +236,9 @@ def read_game(
     tag = game.tags.get("RESULT", game.tags.get("result", ""))
     position, stated = start, game.stated or _result(tag)
     for entry in given:
-        if game.again is not None and game.again[0] == len(moves):
-            return GameText(start, tuple(moves), _number_again(*game.again), stated)
+        fault = game.fault_at(len(moves), position.side)
+        if fault is not None:
+            return GameText(start, tuple(moves), fault, stated)
         try:
             move = parse_move(position, entry, notation) if isinstance(entry, str) else entry
             position = play(position, move)
@@ -204,13 +246,6 @@ def read_game(
             return GameText(start, tuple(moves), error, stated)
         moves.append(move)
     return GameText(start, tuple(moves), None, stated)
-
-
-def _number_again(before: int, number: int) -> MoveTextError:
-    return MoveTextError(
-        f"after ply {before} the moves begin again at number {number}",
-        "put variations in brackets",
-    )
 
 
 def split_games(text: str) -> list[str]:
@@ -250,7 +285,7 @@ def _split(text: str) -> list[_Record]:
         elif kind == "move":
             game.words.append(value)
         elif kind == "number" and name:
-            game.count(int(name))
+            game.count(int(name), is_black=bool(_ELLIPSIS.search(value)))
         elif kind == "result":
             game.stated, game.ended = _result(value), bool(game.words)
     return [game for game in games if game.words or game.fen or game.tags]
@@ -315,7 +350,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
                 at = tag_line
                 yield "move", "", text[first:at], first
         elif kind == "number":
-            yield "number", "" if value[-1] in "局盘" else str(_number_of(value)), value, first
+            is_game = "局" in value or "盘" in value
+            yield "number", "" if is_game else str(_number_of(value)), value, first
         elif kind == "word":
             if value == "position":
                 yield "position", "", "", first

@@ -120,6 +120,49 @@ def test_moves_of_a_number_that_comes_again_are_a_fault() -> None:
     assert game.fault.message == "after ply 4 the moves begin again at number 2"
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("1. h2e2 h9g7 3. h0g2 i9h9", "after ply 2 the move numbers jump from 1 to 3"),
+        ("1. h2e2\n3. h9g7", "after ply 1 the move numbers jump from 1 to 3"),
+        ("12.炮二平五 马8进7 15.马二进三", "after ply 2 the move numbers jump from 12 to 15"),
+        (
+            "第十回合 炮二平五 马8进7 第十二回合 马二进三",
+            "after ply 2 the move numbers jump from 10 to 12",
+        ),
+        ("1. h2e2 2. h9g7 4. h0g2", "after ply 2 the move numbers jump from 2 to 4"),
+        ("1. h2e2 h9g7 2... h0g2", "2... is the number of a move of Black, but Red is to move"),
+        ("1. h2e2 h9g7 2. … h0g2", "2... is the number of a move of Black, but Red is to move"),
+        ("1. h2e2 h9g7 2.—— h0g2", "2... is the number of a move of Black, but Red is to move"),
+        (f"{FEN} 7. ... c4b4", "7... is the number of a move of Black, but Red is to move"),
+    ],
+)
+def test_move_numbers_of_lost_moves_are_a_fault(text: str, fault: str) -> None:
+    game = read_game(text)
+    assert game.fault is not None
+    assert game.fault.message == fault
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        "1... b6c6 2. c4c6 d9d8",
+        "1. ... b6c6 2. c4c6 d9d8",
+        "34. …… b6c6 35. c4c6 {a note} 35... d9d8",
+        "1. b6c6 c4c6 2. d9d8",
+        "5. b6c6 6. c4c6 d9d8",
+        "1. b6c6 2. c4c6 3. d9d8",
+        "1. b6c6 1. c4c6 2. d9d8",
+        "1... b6c6 (1... d9d8 2. c4b4 3. b4b6) 2. c4c6 2... d9d8",
+        "b6c6 2. c4c6 d9d8",
+    ],
+)
+def test_numbers_of_games_that_black_begins(moves: str) -> None:
+    game = read_game(f'[FEN "{FEN[:-1]}b"]\n\n{moves}')
+    assert game.fault is None
+    assert [move.iccs for move in game.moves] == ["b6c6", "c4c6", "d9d8"]
+
+
 def test_moves_from_number_1_begin_at_the_same_position() -> None:
     games = split_games(f"{FEN} 1. c4b4 b6c6 2. b4c4\n【变着】\n1. c4d4")
     assert [read_game(game).start.fen for game in games] == [f"{FEN} - - 0 1"] * 2
