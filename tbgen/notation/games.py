@@ -55,6 +55,7 @@ _TOKEN = re.compile(
             [^\n\d{_NUMERALS}]* (?![^\n]) )
     | \[DhtmlXQ_ (?P<part>\w+) \]
     | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
+    | (?P<malformed> \[\s* [A-Za-z]\w* \s* ["“”] [^\n]* | (?m:^) \[\s* [A-Za-z]+ \s [^\n]* )
     | (?P<bracket> [({{（《【] )
     | (?P<number> (?: 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
         | [十一二三四五六七八九]{{1,3}}\u3001
@@ -105,6 +106,8 @@ class _Record:
     """Index of the game's first character in the text."""
     tags: dict[str, str] = field(default_factory=dict)
     """Tags of PGN by name in upper case, parts of a DhtmlXQ board by name in lower case."""
+    malformed: str = ""
+    """Text of the first malformed tag; empty if there is none."""
     fen: str = ""
     """FEN in front of the moves, not in a tag; empty if there is none."""
     inherits: bool = False
@@ -212,7 +215,7 @@ def read_game(
     most : maximum number of moves; None for no limit
 
     Raises `PositionError` for an impossible or illegal first position, and `InputError` for a text
-    without a game or with several, for too many moves, and for a malformed DhtmlXQ board.
+    without a game or with several, for too many moves, and for a malformed tag or DhtmlXQ board.
     """
     games = _split(text)
     if not games:
@@ -222,6 +225,8 @@ def read_game(
             f"the text has {len(games)} games", "give one of them; `tbgen judge FILE` reads all"
         )
     (game,) = games
+    if game.malformed:
+        raise InputError(f"{excerpt(game.malformed)} is a malformed tag", 'write [Name "value"]')
     given: list[str | Move]
     if {"binit", "movelist"} & game.tags.keys():
         start, given = game.read_xq()
@@ -254,7 +259,7 @@ def split_games(text: str) -> list[str]:
     Each of these begins a new game:
     - a FEN, or the word `position` (UCI), after moves or after another FEN
     - a tag after moves, the game's first tag again, or a second tag with a position
-    - a move, or a move number, after moves and a result
+    - a move, a move number, or a malformed tag, after moves and a result
     - move number 1 after two or more moves
 
     In the last case the new game may be a variation of the game before it. So a FEN in front of the
@@ -280,6 +285,8 @@ def _split(text: str) -> list[_Record]:
             games.append(game)
         if kind == "tag":
             game.tags[name] = value
+        elif kind == "malformed":
+            game.malformed = game.malformed or value
         elif kind == "fen":
             game.fen = value
         elif kind == "move":
@@ -288,7 +295,7 @@ def _split(text: str) -> list[_Record]:
             game.count(int(name), is_black=bool(_ELLIPSIS.search(value)))
         elif kind == "result":
             game.stated, game.ended = _result(value), bool(game.words)
-    return [game for game in games if game.words or game.fen or game.tags]
+    return [game for game in games if game.words or game.fen or game.tags or game.malformed]
 
 
 def begins_with_moves(line: str) -> bool:
@@ -319,16 +326,17 @@ def _begins_game(game: _Record, kind: str, name: str) -> bool:
         return bool(game.words or game.fen)
     if kind == "number" and name == "1":
         return game.ended or len(game.words) > 1
-    return game.ended and kind in ("move", "number")
+    return game.ended and kind in ("move", "number", "malformed")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
     """Yield (kind, name, text, index of first character) of each part that is not passed over.
 
-    Kinds are `tag`, `fen`, `position` (the word of UCI), `number` (of a move), `move` (also text
-    that is no move) and `result`. Only tags and numbers have a name. The text of a tag is its
-    value. The name of a number is its digits, empty if it counts games (`第一局`). A bracket that
-    is not closed before the next line with a tag, and all text up to that line, is one `move`.
+    Kinds are `tag`, `malformed` (a tag), `fen`, `position` (the word of UCI), `number` (of a move),
+    `move` (also text that is no move) and `result`. Only tags and numbers have a name. The text of
+    a tag is its value. The name of a number is its digits, empty if it counts games (`第一局`). A
+    bracket that is not closed before the next line with a tag, and all text up to that line, is one
+    `move`.
     """
     at = tag_line = 0
     while match := _TOKEN.match(text, at):

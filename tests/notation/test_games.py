@@ -253,6 +253,20 @@ def test_a_repeated_tag_keeps_the_position() -> None:
     assert len(game.moves) == 2
 
 
+@pytest.mark.parametrize("tag", ['[Red "x]', "[Red x]", '[Red "a"b"]', "[Red “x”]", '[FEN "4k4 w]'])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_malformed_tag_is_an_error_of_its_game(tag: str, after: bool) -> None:
+    tags = [f'[FEN "{FEN}"]', tag] if after else [tag, f'[FEN "{FEN}"]']
+    head = "\n".join(['[Event "a"]', *tags])
+    games = split_games(f"1. h2e2 h9g7 *\n\n{head}\n\n1. c4b4 b6c6 2. b4c4 *\n\n1. h2e2 *")
+    assert len(games) == 3
+    with pytest.raises(InputError) as error:
+        read_game(games[1])
+    assert error.value.message == f"'{tag}' is a malformed tag"
+    assert read_game(games[0]).fault is read_game(games[2]).fault is None
+    assert begins_with_moves(tag)
+
+
 def test_many_parts_of_boards_take_linear_time() -> None:
     assert len(split_games("[DhtmlXQ_title]a[/DhtmlXQ_title]\n" * 40_000)) == 40_000
 
