@@ -102,6 +102,10 @@ def judge(
         raise click.UsageError("with - the moves are read from standard input too", context)
     if len(game) > 1 and os.path.isfile(game[0]):
         raise click.UsageError("one file is read at a time; join several: cat FILE...", context)
+    if len(game) == 1 and os.path.isdir(text):
+        raise InputError(
+            f"{text!r} is a directory", "name a file of games, or give a FEN and moves"
+        )
     if text == "-" or (len(game) == 1 and os.path.isfile(text)):
         games = _read(text)
         if not isinstance(games, list) or len(games) > 1:

@@ -7,8 +7,8 @@ by one, is read up to the first line for which GB 18030 and Big5 give different 
 characters. A line that is invalid in the chosen encoding is decoded by another one, or gets
 replacement characters.
 
-Input in UTF-16 with a byte order mark, and a text or line of more than `MAX_TEXT` bytes, are
-refused by `InputError`.
+Ctrl-Z (1A), the end of a file under DOS, is removed from the end of a line. Input in UTF-16, and a
+text or line of more than `MAX_TEXT` bytes, are refused by `InputError`.
 """
 
 from __future__ import annotations
@@ -71,12 +71,13 @@ def position_text(words: Iterable[str]) -> str:
     if len(data) > MAX_TEXT:
         raise _too_long("standard input")
     _refuse_utf_16(data)
-    return _Decoder().decode(data)
+    return _without_end_mark(_Decoder().decode(data))
 
 
 def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
-    """Yield the lines of a file, or of stdin, that are not blank, without space at their ends.
+    """Yield the lines of a file, or of stdin, without space at their ends.
 
+    Blank lines and comments, which begin with %, are left out.
     A file is read twice: first to find its encoding. Raises `InputError` for UTF-16.
     """
     decoder = _Decoder()
@@ -84,8 +85,8 @@ def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
         decoder.choose(data for _, data, _ in _data_lines(file))
         file.seek(0)
     for number, data, is_whole in _data_lines(sys.stdin.buffer if file is None else file):
-        text = decoder.decode(data).strip()
-        if text:
+        text = _without_end_mark(decoder.decode(data)).strip()
+        if text and not text.startswith("%"):
             yield Line(number, text, is_whole)
 
 
@@ -105,6 +106,10 @@ def _data_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
         yield number, data if is_whole else data[:_BEGINNING], is_whole
         while len(data) >= MAX_TEXT and not data.endswith(b"\n"):
             data = stream.readline(MAX_TEXT)
+
+
+def _without_end_mark(text: str) -> str:
+    return text.rstrip().rstrip("\x1a")
 
 
 def _too_long(what: str) -> InputError:
@@ -136,8 +141,20 @@ def json_text(answer: object) -> str:
 
 
 def _refuse_utf_16(data: bytes) -> None:
+    """Raise `InputError` if the beginning of a text is UTF-16.
+
+    Without a byte order mark, it is UTF-16 if two or more bytes are 0, all at odd or all at even
+    places: the upper halves of ASCII characters.
+    """
+    encoding = ""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and len(data) > 2:
-        raise InputError("the text is UTF-16, not UTF-8", "iconv -f utf-16 -t utf-8 converts it")
+        encoding = "utf-16"
+    even, odd = data[::2].count(0), data[1::2].count(0)
+    if max(even, odd) > 1 and min(even, odd) == 0:
+        encoding = "utf-16le" if odd else "utf-16be"
+    if encoding:
+        hint = f"iconv -f {encoding} -t utf-8 converts it"
+        raise InputError("the text is UTF-16, not UTF-8", hint)
 
 
 class _Decoder:

@@ -8,7 +8,8 @@
 
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
-These are passed over: comments, variations in brackets, lines that begin with % or with a Chinese
+These are passed over: comments (after a semicolon without a blank only if the first word, unlike a
+move, has no number), variations in brackets, lines that begin with % or with a Chinese
 label (标题:), words without a letter or digit, and move numbers. All other text that is no move is
 an invalid move (`GameText.fault`), even a single bracket or semicolon. So is a move number that
 *comes again*: one below the number that is due, as in a variation without brackets. So is one that
@@ -47,8 +48,9 @@ _NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
 
 _TOKEN = re.compile(
     rf"""
-    (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]* | (?m:^)%[^\n]* | \$\d+ | \[/?DhtmlXQ\]
-        | [红紅黑]方?先[行走手]?(?![胜勝负負和]) | [.\uff0e\u2026\u2014]+
+    (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]*
+        | (?<!\S) ; [^{_GAP}\d{_NUMERALS}]+ (?=[{_GAP}]|$) [^\n]* | (?m:^)%[^\n]*
+        | \$\d+ | \[/?DhtmlXQ\] | [红紅黑]方?先[行走手]?(?![胜勝负負和]) | [.\uff0e\u2026\u2014]+
         | (?m:^) \s* (?: {_LABELS} ) \s*[:\uff1a][^\n]*
         | (?m:^) \s* (?: [结結]果 | [着著走]法 ) \s*[:\uff1a]
         | (?m:^) \s* (?: 第\s*[\d十{_NUMERALS}]+\s*[局盘盤] | [变變](?:化|着|著)[\d十{_NUMERALS}]* )

@@ -50,6 +50,12 @@ def test_a_file_without_a_game_is_refused(tmp_path):
     assert "there is no game in" in result.stderr
 
 
+def test_a_directory_is_refused(tmp_path):
+    result = run(str(tmp_path))
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: '{tmp_path}' is a directory\n")
+
+
 def test_several_files_are_refused(tmp_path):
     first, second = tmp_path / "a.pgn", tmp_path / "b.pgn"
     for path in (first, second):
@@ -202,6 +208,24 @@ def test_gb_18030_and_big5_are_read_and_utf_16_is_named(tmp_path):
     file.write_bytes("1. 炮二平五 马8进7".encode("utf-16"))
     result = run(str(file))
     assert (result.exit_code, "UTF-16" in result.stderr) == (2, True)
+    for encoding in ("utf-16le", "utf-16be"):
+        file.write_bytes("1. 炮二平五 马8进7".encode(encoding))
+        result = run(str(file))
+        assert (result.exit_code, f"iconv -f {encoding} " in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("end", ["\x1a", "\r\n\x1a", " \x1a\r\n"])
+def test_ctrl_z_may_end_a_text(tmp_path, end):
+    file = tmp_path / "games"
+    for text in (f"1. h2e2{end}", f"{FEN};c4b4{end}"):
+        file.write_bytes(text.encode())
+        for result in (run(str(file)), run("-", input=text)):
+            assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_lines_of_comment_among_games():
+    result = run("-", input=f"% one\n{FEN};c4b4\n% two\n{FEN};c4c6\n")
+    assert (result.exit_code, result.stdout.count("undecided")) == (0, 2)
 
 
 RECORD = "1.炮二平五 馬8進7"
