@@ -43,6 +43,8 @@ FAILURE = record(
     error=string("the error in one line"),
     hint=string("a remedy in one line, or empty"),
 )
+LINE_NUMBER = integer("number of the line, from 1; only if each line of an input is answered")
+GAME_NUMBER = integer("number of the game, from 1; only if several games of a text are answered")
 
 
 def proven(side: str) -> Schema:
@@ -235,10 +237,13 @@ ANSWERS: dict[str, Schema] = {
         ),
         archive=nullable(string("of all files; null without --out")),
     ),
-    "probe": record(
-        "a position",
-        **POSITION,
-        moves=array("every legal move, best first", record("a move", **MOVE)),
+    "probe": extended(
+        record(
+            "a position",
+            **POSITION,
+            moves=array("every legal move, best first", record("a move", **MOVE)),
+        ),
+        line=LINE_NUMBER,
     ),
     "line": LINE,
     "verify": {
@@ -355,37 +360,44 @@ ANSWERS: dict[str, Schema] = {
         columns={"type": "object", "description": "meaning of each column"},
         out=string("the file"),
     ),
-    "judge": record(
-        JUDGEMENT["description"],
-        **JUDGEMENT["properties"],
-        decided=nullable(
-            record(
-                "the first position of the game that has a verdict; null without one",
-                ply=integer("plies played before it"),
-                verdict=string("the verdict", "draw", "red wins", "black wins"),
-                reason=string("the verdict in words, with the article"),
-            )
-        ),
-    ),
-    "convert": record(
-        "a position, or moves, in other notations",
-        input=string("the input"),
-        **{"from": string("its notation", "fen", "pai", "six", "board")},
-        to=string("the requested notation", "fen", "pai", "six", "board"),
-        text=string("the position in it, after the moves"),
-        fen=FEN | {"description": "the position after the moves"},
-        material=MATERIAL,
-        side=SIDE,
-        viewpoint=string("the side at the bottom", "red", "black"),
-        moves=array(
-            "the moves",
-            record(
-                "a move",
-                input=string("the input"),
-                text=string("in the requested notation"),
-                **dict.fromkeys(MOVE_NOTATIONS, string("in this notation")),
+    "judge": extended(
+        record(
+            JUDGEMENT["description"],
+            **JUDGEMENT["properties"],
+            decided=nullable(
+                record(
+                    "the first position of the game that has a verdict; null without one",
+                    ply=integer("plies played before it"),
+                    verdict=string("the verdict", "draw", "red wins", "black wins"),
+                    reason=string("the verdict in words, with the article"),
+                )
             ),
         ),
+        line=LINE_NUMBER,
+        game=GAME_NUMBER,
+    ),
+    "convert": extended(
+        record(
+            "a position, or moves, in other notations",
+            input=string("the input"),
+            **{"from": string("its notation", "fen", "pai", "six", "board")},
+            to=string("the requested notation", "fen", "pai", "six", "board"),
+            text=string("the position in it, after the moves"),
+            fen=FEN | {"description": "the position after the moves"},
+            material=MATERIAL,
+            side=SIDE,
+            viewpoint=string("the side at the bottom", "red", "black"),
+            moves=array(
+                "the moves",
+                record(
+                    "a move",
+                    input=string("the input"),
+                    text=string("in the requested notation"),
+                    **dict.fromkeys(MOVE_NOTATIONS, string("in this notation")),
+                ),
+            ),
+        ),
+        line=LINE_NUMBER,
     ),
     "diagram": record(
         "a picture",
@@ -418,6 +430,10 @@ ANSWERS: dict[str, Schema] = {
             compiles=boolean("whether the function's result was right"),
         ),
     ),
-    "error": FAILURE | {"description": "instead of an answer; exit status 1, 2 or 3"},
+    "error": extended(
+        FAILURE | {"description": "instead of an answer; exit status 1, 2 or 3"},
+        line=LINE_NUMBER,
+        game=GAME_NUMBER,
+    ),
 }
 """Schema of each command's answer; `error` holds for all commands."""

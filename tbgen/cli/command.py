@@ -66,17 +66,19 @@ def answer_lines(
     context: click.Context,
     answer: Callable[[str], Answer],
     show: Callable[[Answer], object],
+    to_json: Callable[[Answer], dict[str, Any]],
     lines: Iterable[Line] | None = None,
 ) -> int:
     """Answer every line of standard input, or of `lines`; return the worst (largest) exit status.
 
-    context : context of the command, whose parameter `as_json` decides the form of failures
+    context : context of the command, whose parameter `as_json` decides the form of answers
     answer : returns the answer to the text of a line, or raises
-    show : prints an answer, as a line or as JSON
+    show : prints an answer in one line
+    to_json : returns the object that is printed with `as_json`
 
-    If a line cannot be answered, the failure is printed, and the next line is read. Raises an
-    exception that is a bug, an error of a broken pipe, and `InputError` for standard input in
-    UTF-16.
+    A printed object also has the number of the line, or of the game, as `line` or `game`. If a line
+    cannot be answered, the failure is printed, and the next line is read. Raises an exception that
+    is a bug, an error of a broken pipe, and `InputError` for standard input in UTF-16.
     """
     worst = failures.OK
     for line in read_lines() if lines is None else lines:
@@ -89,11 +91,14 @@ def answer_lines(
             show_traceback()
             worst = max(worst, failure.status)
             if context.params["as_json"]:
-                show_json(failure.to_json(line.text))
+                show_json(failure.to_json(line.text) | {line.kind: line.number})
             else:
                 show_failure(failure, f"{line.kind} {line.number}: ")
         else:
-            show(found)
+            if context.params["as_json"]:
+                show_json(to_json(found) | {line.kind: line.number})
+            else:
+                show(found)
     return worst
 
 

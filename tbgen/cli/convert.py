@@ -96,7 +96,7 @@ def convert(
         first = next(lines, None)
         if first is not None and _is_position(first.text):
             every = itertools.chain([first], lines)
-            context.exit(answer_lines(context, answer, show, every))
+            context.exit(answer_lines(context, answer, show, dict, every))
         board = [] if first is None else itertools.chain([first], lines)
         text = "\n".join(line.read() for line in itertools.islice(board, _BOARD_LINES))
     show(answer(text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import click
@@ -62,7 +61,8 @@ def judge(
 
     GAME may also be a file, or - for standard input: PGN, a list of moves, or, if its first line
     begins with a FEN, one game a line, as `FEN;MOVE MOVE ...`. Several games are answered in one
-    line each; with --json in one object each, a bad one by {"input","error","hint"}.
+    line each; with --json in one object each with its number "line" or "game", a bad one by
+    {"input","error","hint"} and the number.
 
     Exit status: 0 ok, 2 bad input.
     """
@@ -110,12 +110,14 @@ def judge(
         games = _read(text)
         if not isinstance(games, list) or len(games) > 1:
             how = answer if isinstance(games, list) else answer_line
-            show = partial(_show, notation=notation, as_json=as_json, in_one_line=True)
-            context.exit(answer_lines(context, how, show, games))
+            context.exit(answer_lines(context, how, _show_line, _Answer.as_json, games))
         text = games[0].text
     elif len(text.split()) == 1 and os.path.splitext(text)[1] and not begins_with_moves(text):
         raise InputError(f"there is no file {text!r}", "name a file, or give a FEN and moves")
-    _show(answer(text), notation=notation, as_json=as_json)
+    if as_json:
+        show_json(answer(text).as_json())
+    else:
+        _show(answer(text), notation)
 
 
 class _Answer(NamedTuple):
@@ -178,21 +180,14 @@ def _read(name: str) -> list[Line] | Iterator[Line]:
     return [Line(number, game, kind="game") for number, game in enumerate(games, 1)]
 
 
-def _show(found: _Answer, *, notation: str, as_json: bool, in_one_line: bool = False) -> None:
-    """Print the labelled plies, the verdict and its reason.
+def _show_line(found: _Answer) -> None:
+    """Print verdict, reason, and a different earlier verdict, in one line."""
+    earlier = f"; {found.earlier}" if found.earlier else ""
+    click.echo(f"{found.last.verdict.text}: {found.last.reason}{earlier}")
 
-    notation : notation of the plies
-    as_json : whether to print JSON instead
-    in_one_line : whether to print only verdict, reason, and a different earlier verdict, in one
-        line
-    """
-    if as_json:
-        show_json(found.as_json())
-        return
-    if in_one_line:
-        earlier = f"; {found.earlier}" if found.earlier else ""
-        click.echo(f"{found.last.verdict.text}: {found.last.reason}{earlier}")
-        return
+
+def _show(found: _Answer, notation: str) -> None:
+    """Print the labelled plies, in a notation, the verdict and its reason."""
     judgement = found.last
     start = judgement.span[0] if judgement.span else len(judgement.plies)
     position, width = judgement.position, 4 if notation == "iccs" else 8

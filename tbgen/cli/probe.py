@@ -48,7 +48,8 @@ def probe(
 
     POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines. With -
     every line of standard input is a position, and is answered in one line; with --json by one
-    object, a bad line by {"input","error","hint"}. The exit status is then the worst of any line.
+    object with its number "line", a bad line by {"input","error","hint","line"}. The exit status is
+    then the worst of any line.
 
     Values are those of Fang, Hsu & Hsu: 0 for a draw, or for a loss without a legal move; plies to
     mate or conversion at order 0; 255 minus plies at order 1 and above, where the repetition rules
@@ -62,9 +63,8 @@ def probe(
     text = " ".join(position)
     with selection.open() as opened:
         if text == "-":
-            show = show_json if as_json else _show_line
             answer_line = partial(_probe, opened, notation, explain is True)
-            context.exit(answer_lines(context, answer_line, show))
+            context.exit(answer_lines(context, answer_line, _show_line, dict))
         answer = _probe(opened, notation, explain is not False, text)
         if as_json:
             show_json(answer)

@@ -189,6 +189,7 @@ def test_convert_reads_a_position_a_line(run: Any) -> None:
     assert found.exit_code == 2
     first, wrong, last = map(json.loads, found.output.splitlines())
     assert (first["fen"], last["fen"]) == (*fens,)
+    assert [first["line"], wrong["line"], last["line"]] == [1, 2, 3]
     assert wrong["input"] == "3k5/9 w"
     assert wrong["error"]
 
@@ -211,8 +212,9 @@ def test_probe_lines(run: Any) -> None:
     assert result.exit_code == 2
     objects = [json.loads(line) for line in result.stdout.splitlines()]
     assert [o.get("outcome", "error") for o in objects] == ["win", "error", "error", "loss"]
+    assert [o["line"] for o in objects] == [1, 3, 4, 5]
     for bad, source in zip(objects[1:3], lines[2:4], strict=True):
-        assert set(bad) == {"input", "error", "hint"}
+        assert set(bad) == {"input", "error", "hint", "line"}
         assert bad["input"] == source
     text = run("probe", "-", "--rules", "check", stdin="\n".join(lines) + "\n")
     assert text.exit_code == 2

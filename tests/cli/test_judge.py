@@ -72,8 +72,9 @@ def test_lines_are_answered_in_order_and_bad_ones_do_not_stop_the_rest():
     answers = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(answers) == 5
     assert answers[0]["verdict"] == "black wins"
+    assert [answer["line"] for answer in answers] == [1, 2, 4, 5, 6]
     for answer, line in zip(answers[1:4], (lines[1], *lines[3:5]), strict=True):
-        assert list(answer) == ["input", "error", "hint"]
+        assert list(answer) == ["input", "error", "hint", "line"]
         assert answer["input"] == line
         assert "\n" not in answer["error"]
         assert answer["hint"]
@@ -158,6 +159,7 @@ def test_each_game_of_a_pgn_is_judged(tmp_path, way):
     result = run(str(file), "--json") if way == "file" else run("-", "--json", input=PGN)
     first, second = map(json.loads, result.stdout.splitlines())
     assert first["moves"] == LOOP.split()
+    assert [first["game"], second["game"]] == [1, 2]
     assert second["input"] == PGN[PGN.index('[Event "b"]') :].strip().replace("\n\n", "\n")
 
 

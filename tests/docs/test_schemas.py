@@ -123,6 +123,21 @@ def test_errors(
     check("error", answer(tmp_path, monkeypatch, *arguments))
 
 
+def test_answers_to_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TBGEN_TABLES", str(built("KRKN", rules="wxf")))
+    pgn = f'[FEN "{CHECKS}"]\n*\n\n[FEN "{CHECKS}"]\n1.'
+    for name, text in (
+        ("probe", CHECKS), ("judge", CHECKS), ("convert", CHECKS), ("judge", pgn),
+    ):  # fmt: skip
+        given = f"{text}\nnonsense\n"
+        printed = CliRunner().invoke(main, [name, "-", "--json"], input=given).stdout
+        first, second = map(json.loads, printed.splitlines())
+        check(name, first)
+        check("error", second)
+        kind = "game" if text == pgn else "line"
+        assert (first[kind], second[kind]) == (1, 2)
+
+
 def test_each_kind_of_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers of `tbgen verify` agree with the schema for every result of a proof.
 
