@@ -2,10 +2,9 @@
 
 Input is decoded as UTF-8, with or without byte order mark. All lines that are not UTF-8 have one
 encoding: that of the locale, GB 18030 or Big5, whichever decodes them to the most characters of
-Chinese game records. For this choice a file is read whole; a stream, whose lines are answered one
-by one, is read up to the first line for which GB 18030 and Big5 give different numbers of such
-characters. A line that is invalid in the chosen encoding is decoded by another one, or gets
-replacement characters.
+Chinese game records. For this choice a file is read whole; the lines of a stream are answered one
+by one, each by the choice for all lines up to it. A line that is invalid in the chosen encoding is
+decoded by another one, or gets replacement characters.
 
 Ctrl-Z (1A), the end of a file under DOS, is removed from the end of a line. Input in UTF-16, and a
 text or line of more than `MAX_TEXT` bytes, are refused by `InputError`.
@@ -71,7 +70,9 @@ def position_text(words: Iterable[str]) -> str:
     if len(data) > MAX_TEXT:
         raise _too_long("standard input")
     _refuse_utf_16(data)
-    return _without_end_mark(_Decoder().decode(data))
+    decoder = _Decoder()
+    decoder.count(data)
+    return _without_end_mark(decoder.decode(data))
 
 
 def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
@@ -82,9 +83,12 @@ def read_lines(file: BinaryIO | None = None) -> Iterator[Line]:
     """
     decoder = _Decoder()
     if file is not None:
-        decoder.choose(data for _, data, _ in _data_lines(file))
+        for _, data, _ in _data_lines(file):
+            decoder.count(data)
         file.seek(0)
     for number, data, is_whole in _data_lines(sys.stdin.buffer if file is None else file):
+        if file is None:
+            decoder.count(data)
         text = _without_end_mark(decoder.decode(data)).strip()
         if text and not text.startswith("%"):
             yield Line(number, text, is_whole)
@@ -160,26 +164,27 @@ def _refuse_utf_16(data: bytes) -> None:
 class _Decoder:
     """Decoder of the lines of one input (see the module's docstring).
 
-    `encoding` is that of the lines that are not UTF-8; empty until it is chosen.
+    `encoding` is that of the lines that are not UTF-8, by those counted so far; empty until GB
+    18030 and Big5 have different counts.
     """
 
     def __init__(self) -> None:
         self.encoding = ""
+        self._counts: Counter[str] = Counter()
 
-    def choose(self, lines: Iterable[bytes]) -> None:
-        """Choose the encoding for `lines`; leave it open if GB 18030 and Big5 have equal counts."""
+    def count(self, data: bytes) -> None:
+        """Count the characters of a line in each encoding, unless it is UTF-8, and choose one."""
+        if _decoded(data, "utf-8-sig") is not None:
+            return
         from tbgen.notation.chinese import count_characters  # rarely needed
 
-        counts: Counter[str] = Counter()
-        for data in lines:
-            if _decoded(data, "utf-8-sig") is None:
-                for encoding in self._encodings():
-                    counts[encoding] += count_characters(_decoded(data, encoding) or "")
-        if counts["gb18030"] != counts["big5hkscs"]:
-            self.encoding = max(counts, key=counts.__getitem__)
+        for encoding in _encodings():
+            self._counts[encoding] += count_characters(_decoded(data, encoding) or "")
+        if self._counts["gb18030"] != self._counts["big5hkscs"]:
+            self.encoding = max(self._counts, key=self._counts.__getitem__)
 
     def decode(self, data: bytes) -> str:
-        """Return the text of a line; if no encoding is chosen yet, choose it by this line."""
+        """Return the text of a line."""
         text = _decoded(data, "utf-8-sig")
         if text is not None and (not self.encoding or text.isascii()):
             return text
@@ -188,17 +193,16 @@ class _Decoder:
         # A short line in GB 18030 or Big5 may be valid UTF-8, but of letters such as Greek ones.
         if text is not None and is_chinese(text):
             return text
-        if not self.encoding:
-            self.choose([data])
-        for encoding in self._encodings():
+        for encoding in _encodings(self.encoding):
             if (text := _decoded(data, encoding)) is not None:
                 return text
         return data.decode(sys.stdin.encoding, "replace")
 
-    def _encodings(self) -> list[str]:
-        """Return the encodings to try for lines that are not UTF-8, the chosen one first."""
-        tried = (self.encoding, sys.stdin.encoding, "gb18030", "big5hkscs")
-        return list(dict.fromkeys(filter(None, tried)))
+
+def _encodings(first: str = "") -> list[str]:
+    """Return the encodings to try for lines that are not UTF-8, beginning with `first`."""
+    tried = (first, sys.stdin.encoding, "gb18030", "big5hkscs")
+    return list(dict.fromkeys(filter(None, tried)))
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:

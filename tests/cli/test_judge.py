@@ -264,6 +264,19 @@ def test_lines_of_a_stream_keep_the_encoding_of_the_first_one(encoding, lines):
     assert [answer["input"] for answer in answers[1:]] == lines[1:]
 
 
+def test_a_later_line_of_a_stream_may_choose_another_encoding():
+    """In Big5, 華 has the bytes of 地 in GB 18030, which is common in records of games."""
+    lines = ["胡榮華", f"{FEN};車七平八", "勝"]
+    result = run("-", "--json", input="\n".join(lines).encode("big5"))
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert answers[1]["moves"] == ["c4b4"]
+    assert answers[2]["input"] == "勝"
+    record = f'[Red "胡榮華"]\n[Black "呂欽"]\n\n{RECORD}\n紅勝\n'
+    result = run("-", "--json", input=record.encode("big5"))
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["moves"] == ["h2e2", "h9g7"]
+
+
 def test_an_earlier_verdict_is_named():
     moves = [*LOOP.split(), "f0f1"]
     decided = json.loads(run(FEN, *moves, "--json").stdout)["decided"]
