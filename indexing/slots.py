@@ -31,7 +31,7 @@ PIECES, MIDS, GROUPS : number of pieces, of mids per lead, and of mid groups
 REDUCED : 1 if of two mirror images of the defenders only one has a lead, else 0
 INNER_SIZE : slots per row, 1 without an inner piece
 TWIN : number of the mid group with the inner piece's side and kind, -1 if there is none
-RED : first word of Red's part
+RED : first of Red's `SIDE_WORDS` words (listed below); Black's follow
 """
 ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR, SIDE_WORDS = range(7)
 """Indices of words within the part of one side in the descriptor.

@@ -1,4 +1,4 @@
-"""`tbgen stats`: statistics of one table, from the table file and its build record."""
+"""`tbgen stats`: statistics of one table, from its file, build record and certificates."""
 
 from __future__ import annotations
 

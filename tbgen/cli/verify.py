@@ -223,8 +223,8 @@ def _prove_closure(
     jobs : number of tables proven at once
     memory, quiet : as in `_prove_each`
 
-    Tables whose proofs fail by an expected error are entries, too, and so are tables left out
-    because they rest on one that is not proven.
+    Entries, too, are refuted tables, those whose proof ends with a `Failure` or a lost process, and
+    those left out because they rest on one that is not proven. Other errors are raised.
     """
     from tbgen.scheduling.forecast import Forecast
     from tbgen.scheduling.processes import Processes

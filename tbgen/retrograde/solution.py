@@ -56,7 +56,8 @@ def _k_tally(numbers, slot_0, counts, firsts):
 
     numbers : unsigned (n,), in; those of the slots from `slot_0` on
     slot_0 : int
-    counts, firsts : int64 (size of the palette,), inout; count and first slot of each number
+    counts, firsts : int64 (size of the palette,), inout; counts are added (at first 0), first
+        slots lowered (at first beyond all slots)
     """
     for i in range(numbers.size):
         number = numbers[i]

@@ -324,7 +324,10 @@ class Sweeper:
         self._run(ranges, sweep)
 
     def _run(self, ranges: int, sweep: Callable[[int, int, Scratch], int]) -> None:
-        """Call `sweep(lead_0, lead_1, scratch)` for ranges of leads, and count the rows read."""
+        """Call `sweep(lead_0, lead_1, scratch)` by threads for all leads, in about `ranges` calls.
+
+        Adds the rows read, which `sweep` returns, to the meter.
+        """
         rows_read = [0] * self._workers.threads
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:

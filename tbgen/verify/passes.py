@@ -157,7 +157,7 @@ class Compared(NamedTuple):
 
 
 class ForcedDraws(NamedTuple):
-    """Draws that may belong to a pattern, possibly millions of nodes, not ascending."""
+    """Draws that may belong to a pattern, as nodes (2 * slot + side), maybe millions; unsorted."""
 
     held: NodeList
     """Draws held by checks alone, with all slots of each position."""

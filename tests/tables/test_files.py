@@ -424,6 +424,7 @@ def test_a_lock_on_a_removed_file_is_taken_anew(
         (b"42 \x1b[2J\n", "another process"),
         (b"42 " + b"n" * 999 + b"\n", "another process"),
     ],
+    ids=["this", "empty", "other", "escapes", "too-long"],
 )
 def test_a_lock_names_its_holder(tmp_path: Path, text: bytes | None, holder: str) -> None:
     """Other texts, as of an older version or another program, name nobody."""

@@ -82,9 +82,9 @@ def _translated(message: str) -> str | None:
 
 
 class _Part(str):
-    """Part of an English message, translated by `_word`; `typed` is the part before translation.
+    """Translation by `_word` of a part of an English message; `typed` is that part in English.
 
-    In `typed`, 、 stands for ` and ` between squares.
+    In `typed`, ` and ` is replaced by 、, which separates squares.
     """
 
     typed: str

@@ -257,7 +257,7 @@ def _check_values(
 
 
 def _in_language(request: Request, answer: Answer) -> Answer:
-    """Return the JSON of an error, translated if the request has a known parameter `lang`."""
+    """Return the JSON of an error, translated if the request's `lang` is one of `LANGUAGES`."""
     language = request.query_params.get("lang")
     if language not in LANGUAGES or not isinstance(answer.body, Mapping):
         return answer

@@ -37,9 +37,9 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Bytes of a set for each loss candidate. If more candidates are left, the memory of the idle
-frontiers is released before the graph is built. If fewer are left, allocating that memory again
-would take longer than the search.
+"""Candidates are few if a set has at least this many bytes for each loss candidate. If they are
+more, the memory of the idle frontiers is released before the graph is built. If they are few,
+allocating that memory again would take longer than the search.
 """
 
 
