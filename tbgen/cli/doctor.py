@@ -150,6 +150,8 @@ def _problems(answer: dict[str, Any]) -> list[str]:
             problems.append(f"{answer[name]['path']} cannot be written: no place for {what}")
     if _working_directory() is None:
         problems.append("the working directory has been removed")
+    if "numba" in answer and not answer["numba"]["compiles"]:
+        problems.append("numba gives wrong results: install another version of it")
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         problems.append("NUMBA_DISABLE_JIT is set: kernels cannot run without being compiled")
     return problems

@@ -351,6 +351,12 @@ def test_doctor(run: Any, tables_dir: Path) -> None:
     assert "kernel cache" in run("doctor").output
 
 
+def test_doctor_reports_wrong_results_of_numba(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.njit", lambda function: lambda number: number)
+    found = answer(run("doctor", "--numba", "--json"), status=1)
+    assert found["problems"] == ["numba gives wrong results: install another version of it"]
+
+
 def test_doctor_counts_only_tables_that_exist(run: Any, tables_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "KRK.check.dtm.xqt").symlink_to(tables_dir / "KRK.check.dtm.xqt")
     (tmp_path / "KNK.check.dtm.xqt").symlink_to(tmp_path / "missing")
