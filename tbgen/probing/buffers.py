@@ -146,7 +146,7 @@ class NumbaTables:
         for name in asked:
             if name not in names:
                 raise KeyError(f"{name} is none of {', '.join(names)}")
-        chosen = map(names.index, asked)
+        chosen = map(names.index, dict.fromkeys(asked))
         blocks = [np.arange(*self._first_blocks[number : number + 2]) for number in chosen]
         wanted = np.concatenate([np.empty(0, np.int64), *blocks])
         with self._lock:
