@@ -10,6 +10,7 @@ plies. Options of `tbgen find`, and arguments of `tbgen.find`, have other names,
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -174,13 +175,16 @@ class Query:
         return sum(line.positions for line in self.lines(statistics))
 
 
-def range_of(numbers: int | tuple[int, int]) -> tuple[int, int]:
+def range_of(numbers: SupportsIndex | tuple[int, int]) -> tuple[int, int]:
     """Convert a number or a pair to an inclusive range; raises `InputError` for anything else."""
-    ends = (numbers, numbers) if isinstance(numbers, int) else numbers
-    are_numbers = isinstance(ends, tuple) and all(isinstance(end, SupportsIndex) for end in ends)
-    if not are_numbers or len(ends) != 2 or not 0 <= ends[0] <= ends[1]:
+    pair = numbers if isinstance(numbers, tuple) else (numbers, numbers)
+    try:
+        low, high = map(operator.index, pair)
+    except (TypeError, ValueError):
+        low, high = 0, -1
+    if not 0 <= low <= high:
         raise InputError(f"{excerpt(repr(numbers))} is no range", "give 5, or (5, 9)")
-    return ends
+    return low, high
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from tbgen import (
     open_tablebase,
 )
 from tbgen.cli import main
-from tbgen.finding.query import NO_END, read_range
+from tbgen.finding.query import NO_END, range_of, read_range
 from tbgen.finding.sample import sample
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.squares import piece_code
@@ -394,6 +394,10 @@ def test_loops_need_a_table_with_orders(krkn: GameTablebase) -> None:
 )
 def test_ranges(text: str, ends: tuple[int, int]) -> None:
     assert read_range(text, "plies") == ends
+
+
+def test_integers_of_numpy_are_ranges() -> None:
+    assert range_of(np.int64(5)) == range_of((np.int64(5), 5)) == (5, 5)
 
 
 @pytest.mark.parametrize("text", ["", "-", "9-5", "5-9-", "1e3", "0000000005", "1000000000-"])
