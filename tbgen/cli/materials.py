@@ -92,7 +92,7 @@ def _arguments(
 material_arguments = partial(
     _arguments, name="wanted", chosen=materials_of,
     meaning="; --men 5 alone is every material of at most five men, --men 9 --attackers 2 that of "
-    "at most nine men, two of them attackers.",
+    "at most nine men, at most two of them attackers.",
 )  # fmt: skip
 """Decorator that adds the arguments to a command, as `wanted`: a list of different materials."""
 
