@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,26 @@ def test_an_entry_of_other_types_counts_as_missing(tmp_path: Path) -> None:
     second.write_bytes(code)
     for _ in range(2):  # the index works again, with entries of both
         assert python(script, NUMBA_CACHE_DIR=str(kept)) == "3 3.5\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "counts"),
+    [
+        ("indexing.slots", True),
+        ("tables.outcomes", True),
+        ("rows.sweep", True),
+        ("notation", False),
+    ],
+)
+def test_the_digest_covers_sources_that_kernels_depend_on(
+    module: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An edited source counts; that of a package without kernels does not."""
+    changed = Path(str(import_module(f"tbgen.{module}").__file__))
+    read, digest = Path.read_bytes, source_digest.__wrapped__
+    before = digest()
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == changed))
+    assert (digest() != before) == counts
 
 
 def test_without_a_home_the_cache_folder_is_private(
