@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @cache
 def can_rasterise() -> bool:
-    """Import resvg, and return whether it is installed; later calls return the same."""
+    """Import resvg, and return whether it is installed; the result is cached."""
     try:
         import resvg_py  # noqa: F401
     except ImportError:
@@ -66,8 +66,8 @@ _HALF = 54
 class Moment(NamedTuple):
     """One picture of a GIF: the animation at the time `second`, shown for `shown` seconds.
 
-    `move` is the move whose squares are marked, None before the first move. `arrows` are shown once
-    the piece has arrived.
+    `move` is the move whose squares are marked, None before the first move. `arrows` are those of
+    the move's frame, and empty while the piece is on its way.
     """
 
     second: float

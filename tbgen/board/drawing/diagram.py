@@ -1,9 +1,9 @@
 """Position as SVG: the board with lines, river and coordinates, its pieces, and marks.
 
     file a..i  ->  x = 0, 100 .. 800      rank 9..0  ->  y = 0, 100 .. 900      (Red below)
-    marks      last move, arrows (best move, checks, chases), points with outcomes, links on squares
+    marks      last move, arrows (best move, checks, chases), links on pieces, discs (`Point`)
 
-Characters and coordinates are drawn as strokes, without a font; short texts on points are SVG text.
+Characters and coordinates are drawn as strokes, without a font; short texts on discs are SVG text.
 The style sheet of a page colours its pictures; a standalone picture has its own. Pieces are
 symbols, defined once per page.
 """
@@ -119,7 +119,7 @@ BOARDS = {
     "paper": ("#fbf8f0", "#47525e", "#55606c", "#2f7d32"),
     "slate": ("#47525a", "#c6d2d8", "#d5dfe3", "#8fe39a"),
 }
-"""Colours of each board: wood, lines, characters in the river and coordinates, best move."""
+"""Four colours by board: wood; lines; river characters and coordinates; arrows of best moves."""
 
 
 def style(board: str) -> str:
@@ -168,9 +168,10 @@ class Marks:
     last : last move
     links : addresses to which pieces link, by the piece's square
     selected : square of the selected piece
-    targets : links on squares where a piece can go; in the editor, be placed or removed
+    targets : discs by square, where the selected piece can move to; in the editor, where the chosen
+        piece can be placed, or a piece removed
     arrows : best move, checks, chases
-    heat : links by square, each with the value of the position if one chosen piece stood there
+    heat : discs of a heat map, by square, with the value if one chosen piece stood on the square
     checked : square of a king in check
     bad : squares of a malformed rank, in the editor
     """

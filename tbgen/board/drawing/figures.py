@@ -36,7 +36,8 @@ def histogram(
 ) -> str:
     """Return the SVG histogram of distances of one order; "" without wins and losses of the order.
 
-    The height of a bar is logarithmic. Bars are above the axis if Red wins, below it if Black wins.
+    The height of a bar grows with the logarithm of its number of positions. Bars are above the axis
+    if Red wins, below it if Black wins.
 
     here : winner and plies of the bar to mark; None, or a bar that does not exist, for no mark
     address : returns the link of a bar for winner and plies, "" for none
@@ -119,7 +120,7 @@ def _axes(width: float, longest: int, step: float, most: int, scale: float, belo
 
     width : width of the axis; longest : greatest number of plies
     step : width of a bar with its gap; most : greatest number of positions of a bar
-    scale : height of a factor of ten
+    scale : height of a bar per factor of ten in its number of positions
     below : height under the axis, 0 if no bars are there
     """
     apart = next(

@@ -67,7 +67,8 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 def strokes_path(*parts: _Part) -> tuple[str, str]:
     """Return the heavy and the thin strokes of a character, each as the `d` of an SVG path.
 
-    The character is centred on the origin, 100 units wide. Near-horizontal lines are thin.
+    The character consists of `parts`, centred on the origin, 100 units wide. Near-horizontal lines
+    are thin.
     """
     heavy: list[str] = []
     thin: list[str] = []

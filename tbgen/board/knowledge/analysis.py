@@ -38,9 +38,9 @@ class Rung:
     moves : from the start of the ladder to `position`
     order : order of the loss
     plies : at order 0, distance from `position` to mate or conversion; at higher orders, distance
-        from the first position of `loop` to the loop
+        from the start of the line `loop` to the loop at its end
     metric : metric of the table; None if no table was needed
-    loop : line of play that ends in the loop; None at order 0
+    loop : line of best play that ends in the loop; None at order 0
     turn : index in `loop.moves` of the ply that is played from `position`
     keeps : the loser's moves after which the order is the same
     leaves : the loser's best move out of the loop, after which the order is another; None if every
@@ -78,11 +78,11 @@ class Mistake:
 def heat_map(
     store: TableStore, position: Position, square: int
 ) -> dict[int, tuple[Position, ProbeResult]]:
-    """Return positions with the piece of `square` moved, and their values, by its new square.
+    """Put the piece of `square` on other squares; return position and value for each new square.
 
-    `square` has an entry, too. Other occupied squares, squares outside the piece's area, and
+    `square` itself has an entry, too. Other occupied squares, squares outside the piece's area, and
     illegal positions are left out. Empty if `square` is empty, or if a table is missing or damaged.
-    Raises `OSError`.
+    Raises `OSError` if a table cannot be read.
     """
     code, found = position.board[square], dict[int, Position]()
     if code == EMPTY:
@@ -104,7 +104,7 @@ def heat_map(
 
 
 def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> list[ProbeResult]:
-    """Return the value of a position under each rule set with a readable table for it.
+    """Return the values of a position under all rule sets that have a readable table of it.
 
     `own`, the value under the rule set in use, comes first; the others follow by name of rule set.
     Other rule sets with a limit on orders are left out.
@@ -142,8 +142,8 @@ def last_mistake(
 def ladder(store: TableStore, start: Position) -> list[Rung]:
     """Return the rungs of the ladder from a position that is decided by repetition.
 
-    At most `MAX_RUNGS`; empty for draws, at order 0, and if best play from `start` ends in no loop
-    that a side loses. Cached in `store`. Raises like `GameTablebase.probe`.
+    At most `MAX_RUNGS`. Empty for draws, at order 0, and if best play from `start` does not end in
+    a loop that a side loses. Cached in `store`. Raises like `GameTablebase.probe`.
     """
     return store.cached(("ladder", start), lambda: list(islice(_rungs(store, start), MAX_RUNGS)))
 

@@ -24,7 +24,7 @@ from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
 _FORMATS = {"iccs": "ICCS", "wxf": "WXF", "zh": "Chinese", "zh-hant": "Chinese"}
-"""Value of the tag `Format` by notation of moves; for other notations it is their own name."""
+"""Value of the PGN tag `Format` by notation of moves; any other notation is its own value."""
 
 
 def game_text(

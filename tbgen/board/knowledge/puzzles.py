@@ -9,7 +9,8 @@ date                  ->  puzzle of the day; position of the day that repetition
 The level of a puzzle depends on the number of moves; that of a win also on its length, and on
 whether repetition decides (order 1 and above).
 Positions of the day are equal for all visitors until midnight (UTC). They are not stored, but
-searched for with the number of the day as seed. A search that runs out of time may find another.
+searched for with the number of the day as seed. A search that runs out of time may find another
+position.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) 
 def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
     """Return the state of a puzzle after the game so far: "open", "right", "lost" or "solved".
 
-    open : no move has been made, or the value is unknown
+    open : the outcome is kept and no move has been made, or the value is unknown
     right : the task is a win, which is kept so far
     lost : the outcome to keep is gone, by the table or by the end of the game
     solved : `human` has won the game; or the task is a draw, and a draw or better is kept after the
@@ -176,7 +177,7 @@ def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
 
 
 BEGINNER_SHARE = 0.25
-"""Probability that a beginner plays a random legal move, which may give the outcome away."""
+"""Probability that a beginner plays a random legal move, which may change the outcome."""
 
 
 def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> Move:

@@ -2,6 +2,9 @@
 
 search               all conditions, by compiled code; the board calls it in another process
 positions_of_value   conditions on the value, without loading the compiler
+
+A *slot* is the number of a position in a table, for one side to move; a *tile* is a part of the
+slots.
 """
 
 from __future__ import annotations
@@ -23,19 +26,19 @@ from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
-"""Default time limit of a search in seconds; less than that of any request
+"""Default time limit of a search in seconds; less than the timeout of a request
 (`tbgen.board.web.http.ANSWER_SECONDS`).
 """
 
 SHOWN = 24
-"""Default number of positions in a page or an answer."""
+"""Default maximum number of positions in a page or an answer."""
 
 MOST_SHOWN = 200
-"""Maximum number of positions in an answer."""
+"""Largest number of positions that a request may ask for (`limit`)."""
 
 FIRST_PER_TILE = 8
-"""Minimum number of matching slots that the first round of a `_TileScan` examines in each tile; all
-of them in a tile that has fewer.
+"""Minimum number of slots with a matching value that the first round of a `_TileScan` examines in
+each tile; if a tile has fewer, all of them are examined.
 """
 
 MOST_WINS = 2_000_000
@@ -163,12 +166,11 @@ def positions_of_value(
 class _TileScan:
     """Search for positions of a table with a matching value, in an order that depends on a seed.
 
-    A slot is the number of a position in the table, a tile a part of the slots. For variety, the
-    first round takes a few slots of each tile; later rounds take more.
+    For variety, the first round takes a few slots of each tile; later rounds take more.
 
     value_filter : selects the slots with a matching value
-    first : number of matching slots to examine in the first round, at least `FIRST_PER_TILE` in
-        each tile
+    first : number of matching slots to examine in the first round, shared equally by the tiles; at
+        least `FIRST_PER_TILE` in each
     """
 
     def __init__(self, file: TableFile, value_filter: ValueFilter, seed: int, first: int) -> None:

@@ -129,9 +129,9 @@ class TableStore:
 
     tables : the open tables
     directory : watched for tables that are added, removed or replaced; None for no watching
-    workshop : estimates the cost of missing tables, and may build them; None for neither
+    workshop : service that estimates the cost of missing tables, and may build them; may be None
     tables_option : option that names the directory, for suggested commands; may be empty
-    opponent : plays where the tables suggest no move; None for no opponent
+    opponent : function that chooses a move where the tables suggest none; may be None
     compared : another watched directory, with tables of other rule sets to compare with
     """
 
@@ -423,8 +423,8 @@ class TableStore:
     def first_position(self) -> Position:
         """Position that the board shows first: the longest win of order 0 with Red to move.
 
-        Only wins recorded in the 64 tables with most pieces count. Wins that cannot be probed, for
-        example in a damaged table, are skipped. Without a win, it is a fixed position.
+        It is among the wins that the 64 tables with most pieces record. Wins that cannot be probed,
+        for example in a damaged table, are skipped. Without a win, it is a fixed position.
         """
 
         def find() -> Position:

@@ -3,8 +3,8 @@
     "Red has 3 pieces of the kind B"  ->  红方有3个相，太多
 
 Messages are created in English. Those that a page can show are translated into Chinese by their
-pattern (error_messages.csv). On a page, a message without a pattern is replaced by a general
-sentence in Chinese; programs get it in English.
+pattern (error_messages.csv). A message without a pattern is replaced by a general Chinese sentence
+for a page, and stays in English for programs.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _EITHER = dict(
 
 _PATTERNS = read_csv("error_messages.csv")
 """Pairs of a regular expression for a whole English message or hint, and a text in simplified
-Chinese. In the text `{0}` is the first group of the expression, translated; `{0.typed}` is the same
-group untranslated, for squares by letters such as `e4、e5` (`_Part`).
+Chinese. In the text `{0}` stands for the expression's first group, translated (`_Part`), and
+`{0.typed}` for the same group untranslated, such as the squares `e4、e5`; `{1}` for the second.
 """
 
 _GENERAL_MESSAGE = "无法理解这个请求"

@@ -49,7 +49,7 @@ from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName
 
 DEFAULT_PLIES = 400
-"""Default number of plies of a line of best play."""
+"""Default maximum number of plies of a line of best play."""
 
 FORMATS = ("json", "csv", "pgn")
 """Output formats for the positions that a search finds."""
@@ -275,7 +275,7 @@ class Api:
         return statistics.to_json() | file | {"proof": proof}
 
     def _entry(self, name: TableName) -> dict[str, Any]:
-        """Return a table's entry in `tables`; if unreadable, it has nulls, `error` and `hint`."""
+        """Return a table's entry in `tables`; an unreadable table's has nulls and an error."""
         try:
             figures = self._figures(name.material)
         except (TablebaseError, OSError) as error:

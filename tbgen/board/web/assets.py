@@ -61,7 +61,7 @@ def bundle(scripts: Mapping[str, str]) -> str:
 
     Raises `graphlib.CycleError` for cyclic imports, `KeyError` for an import of another module.
 
-    scripts : text of each module by name without `.js`; its imports and exports begin lines
+    scripts : text of each module by name without `.js`; each import or export starts a line
     """
     order: TopologicalSorter[str] = TopologicalSorter()
     for name, text in sorted(scripts.items()):

@@ -58,7 +58,7 @@ TOO_LARGE_BYTES = 1 << 40
 """Memory of a build in bytes above which a table is called too large."""
 
 TOO_MANY = 400
-"""Greatest `closure_bound` of a table that pages offer; above it, a table is called too large."""
+"""Greatest `closure_bound` of a table that pages offer to build; above it is called too large."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -208,7 +208,7 @@ def _is_equal(text: str, secret: str) -> bool:
 
 
 def _cookie(request: Request) -> str:
-    """Return the name of the cookie for `KEY`; it has the port, as a host's ports share cookies."""
+    """Return the name of the cookie for `KEY`, with the port, as a host's ports share cookies."""
     return f"tbgen-build-{request.url.port or 80}"
 
 

@@ -200,7 +200,7 @@ def _read_fen(given: str) -> Reading:
 
 
 def _read_side(fields: list[str]) -> tuple[Side, PositionError | None]:
-    """Return the side to move, and the first fault, of the fields of a FEN after its board.
+    """Return the side to move and the first fault, or None, from a FEN's fields after the board.
 
     Without a readable side it is Red's move.
     """

@@ -28,13 +28,14 @@ from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, decoded, rea
 from tbgen.tables.files import open_to_read
 
 ADDRESS = "/files"
-"""Path of the files, without the name."""
+"""Path below which the files are served."""
 
 
 class FileEndpoint:
     """Endpoint of the index of `directory` and the files that the index lists.
 
-    requests : counts answers under ("file", HTTP status), those with a range under 200
+    requests : counter to which each answer is added under ("file", HTTP status); an answer with a
+        range (206) counts as 200
     """
 
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:

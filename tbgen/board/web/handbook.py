@@ -197,7 +197,7 @@ def _sections(
 def _captioned_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
     """Return the longest win of order 0 and a win of the highest order above 0, with captions.
 
-    They are the attacker's wins of 1 or more plies that `figures` records; either may be missing.
+    Both are wins of the attacker in 1 or more plies, recorded in `figures`; either may be missing.
     """
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []
@@ -229,7 +229,7 @@ def _exceptions(
 
 
 def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
-    """Search for exceptions; return those with fewest possible captures, each with its outcome.
+    """Search for exceptions; return those with the lowest `_capture_count`, each with its outcome.
 
     `EXCEPTIONS` limits their number. Raises like `positions_of_value`.
     """

@@ -78,7 +78,7 @@ _VARY_UNCHANGED = f"{_VARY}, Accept-Encoding"
 """Value of `Vary` in answers with status 304, which are not compressed (RFC 9110, 15.4.5)."""
 
 _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
-"""HTTP status by the exit status of a failure."""
+"""HTTP status of a failure by the exit status that the command line has for it."""
 
 JSON = "application/json"
 HTML = "text/html"

@@ -179,9 +179,9 @@ def _record(view: View, name: str, frames: list[Frame], loop: int | None, ply: i
 
 
 def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
-    """Return the ladder of the losing side as HTML, with a link to it as a film; may be empty.
+    """Return the ladder of the losing side as HTML, with a link to it as a film.
 
-    `line` is best play from the view's position.
+    Empty without rungs. `line` is best play from the view's position.
     """
     rungs = ladder(store, view.position)
     if not rungs:
@@ -282,7 +282,7 @@ def _choices(
 
 
 def _lost_in(store: TableStore, view: View, rung: Rung) -> str:
-    """Return a phrase on a loss of order 0, at a rung without a loop or else after `rung.leaves`.
+    """Return a phrase on the loss of order 0 at a rung without a loop, or after a rung's `leaves`.
 
     It is `mated in 5 moves` or `stalemated in 5 moves` by the end of best play, `lost in 5 moves`
     if a missing table ends the line, or for DTC a phrase on conversion.

@@ -31,7 +31,7 @@ MAX_QUERY = 6000
 """Limit on the bytes of path and query together: a game of `view.MAX_MOVES` plies fits."""
 
 MAX_BODY = 1 << 18
-"""Limit on the bytes of a form, in which a Chinese character takes nine: an annotated game fits."""
+"""Limit on the bytes of a form: an annotated game fits, in which a Chinese character takes nine."""
 
 SAME_ORIGIN = (HTML, EVENTS)
 """Media types that scripts of other origins may not read."""
@@ -101,7 +101,7 @@ class RequestLimits:
 
 
 def _in_origin_form(scope: Scope) -> Scope:
-    """Return the request with a path as its target, also if the target was a whole URL.
+    """Reduce a request target that is a whole URL to its path; return other requests unchanged.
 
     The host of the URL replaces the header `Host` (RFC 9112, 3.2.2).
     """
@@ -189,7 +189,7 @@ page cannot match, as their quotes are escaped.
 class ForwardedHeaders:
     """ASGI middleware: restores host, scheme, path prefix and client of forwarded requests.
 
-    In answers to them it puts the prefix before the paths of links and redirects.
+    In answers to forwarded requests, it puts the prefix before the paths of links and redirects.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -134,7 +134,7 @@ _ERRORS = {
     "500": "a damaged file",
     "503": "busy, or too long",
 }
-"""Meaning of each error status that any address for programs may answer, except 404."""
+"""Meaning of each error status, except 404, with which an address for programs may answer."""
 
 
 def description(root: str = "") -> dict[str, Any]:

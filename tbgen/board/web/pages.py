@@ -243,8 +243,8 @@ class Pages:
         """Redirect to the last position of a game that was typed as text.
 
         If a move is wrong, return the page of the position before it, with a notice; raise the
-        error if that is the first move. If the stated result differs from the known one, return the
-        page of the last position, with a notice.
+        error if that is the first move. If the result in the text differs from the right one
+        (`Facts.final`), return the page of the last position, with a notice.
         """
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:

@@ -167,7 +167,7 @@ def heat_points(store: TableStore, view: View) -> dict[int, Point]:
     """Return the points of the heat map by square; empty if `view.heat_square` is None.
 
     A point is a link to the position with the piece of `view.heat_square` on the point's square,
-    with its outcome and value. Also empty if `heat_map` is; raises `OSError`.
+    with its outcome and value. Also empty if `heat_map` returns no entry; raises `OSError`.
     """
     if view.heat_square is None:
         return {}

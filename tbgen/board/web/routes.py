@@ -98,7 +98,7 @@ def create_app(
 
     loopback_only : refuse requests for another machine's host name. Only if this is set, pages
         show the path of `directory`, in the command that builds a missing table
-    workshop : estimates the cost of a missing table; builds it if its `limits` are set
+    workshop : service that estimates the cost of missing tables, and builds them if it has `limits`
     opponent : engine that moves where the tables suggest no move
     files : serve the files of `directory`, if one is given (`/files`)
     compared : directory with tables of other rule sets

@@ -127,9 +127,9 @@ def fields_of(query: QueryParams) -> dict[str, str]:
 
 
 def require_clear_colours(name: str, asked: Mapping[str, str]) -> None:
-    """Raise `MaterialError` if a query names a colour, and `name` the weaker army first.
+    """Raise `MaterialError` if a query names a colour, and `name` has the weaker army first.
 
-    Such a name stands for the table in which Red has the other army, so the colour would be
+    Such a name stands for the table in which Red has the stronger army, so the colour would be
     ambiguous.
 
     name : material in the address; asked : search fields of the query

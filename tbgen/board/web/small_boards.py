@@ -4,8 +4,8 @@
     boards of the first page: the day's position that is won only because of the rules, at most
         three longest wins and three wins of high order; below them a link to the day's puzzle
 
-A rare value needs a scan of the whole table, so only tables of at most `MAX_SLOTS` slots per side
-have bars that are links.
+A rare value needs a scan of the whole table. So bars are links only for a table of at most
+`MAX_SLOTS` slots (places for positions) per side to move.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def linked_histogram(
 
 
 def _bar_parameters(winner: Side, order: int, plies: int) -> dict[str, str]:
-    """Return the query parameters, for `gallery_page`, of the histogram bar of a win in `plies`."""
+    """Return the parameters that name a histogram bar in the address of its `gallery_page`."""
     return {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
 
 
@@ -75,7 +75,7 @@ def bar_query(winner: Side, order: int, plies: int) -> Query:
 
 @dataclass(frozen=True, slots=True)
 class ExtremeWin:
-    """Position that `winner` wins, with the longest distance of its order and side to move.
+    """Position that `winner` wins, with a table's longest distance at its order and side to move.
 
     `plies` is that distance: to mate or conversion at order 0, to the loop at higher orders.
     """
@@ -99,7 +99,7 @@ class ExtremeWin:
 def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
     """Return the longest wins that statistics record: at most one for each order and side to move.
 
-    A recorded position is won by the side to move or by the other side.
+    In some of the positions the winner is to move, in others the loser.
     """
     return [
         ExtremeWin(
@@ -175,7 +175,7 @@ LONGEST, DEEPEST = 3, 3
 """Maximum numbers of boards on the first page: longest wins, and wins of the highest order."""
 
 FEWEST = 3
-"""Minimum number of known wins for boards on the first page if there is no position of the day."""
+"""Minimum number of wins (`_chosen`) for boards on a first page without a position of the day."""
 
 CHOSEN_SECONDS = 2.0
 """Most seconds that the first page waits for statistics; these are also read in the background."""
@@ -215,7 +215,7 @@ def _chosen(
 
     The winner is to move. First come at most `LONGEST` wins of order 0, with offence None. The
     longest of all is left out: it is usually the board's first position. Then come those of the
-    `DEEPEST` wins of highest order whose offence is found. A table has at most one of each kind.
+    `DEEPEST` wins of highest order whose offence is found. A table gives at most one of each kind.
     """
     plain, deep = list[ExtremeWin](), list[ExtremeWin]()
     for figures in tables:
