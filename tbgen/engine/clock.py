@@ -64,7 +64,10 @@ class Limits:
     only: tuple[Move, ...] | None = None
 
     def budget(self) -> Budget | None:
-        """Return the time limits; None with `infinite`, or without `move_time` and `remaining`."""
+        """Return the time limits, or None if there are none.
+
+        There are none with `infinite`, and if neither `move_time` nor `remaining` is given.
+        """
         if self.infinite:
             return None
         if self.move_time is not None:

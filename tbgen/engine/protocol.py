@@ -162,8 +162,8 @@ class EngineProtocol:
     def limits(self, words: Sequence[str]) -> Limits:
         """Parse the words after `go`; leave out invalid arguments, with a note.
 
-        Without `infinite`, and without a limit on depth, nodes, mate, move time or own clock, the
-        time for the move is `DEFAULT_SECONDS`.
+        Without `infinite`, and without depth, nodes, mate, time for the move or remaining time of
+        the side to move, the time for the move is `DEFAULT_SECONDS`.
         """
         found = self._numbers(words)
         times = {name: number * self.seconds for name, number in found.items()}

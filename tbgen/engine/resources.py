@@ -79,9 +79,9 @@ class Resources:
     def _load(self) -> None:
         """Import numba; load or compile the kernels of the search, then those of its proofs.
 
-        Sets `_loaded` after the first, `_loaded_proofs` after both, and both after an error. An
-        error is reported to the user: there is then no searcher, or one without proof-number
-        search.
+        Sets the event `_loaded` after the kernels of the search, and `_loaded_proofs` after those
+        of proofs. An error sets both events, and is reported to the user: there is then no
+        searcher, or one without proof-number search.
         """
         try:
             from tbgen.engine.search.searcher import Searcher
@@ -163,7 +163,11 @@ class Resources:
             searcher.allocate(lambda: ended.is_set() or time.monotonic() > deadline)
 
     def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> Searcher | None:
-        """Wait until `loaded` or `ended` is set; return the searcher, None if it is not loaded."""
+        """Wait until the event `loaded` or `ended` is set; return the searcher if `loaded` is set.
+
+        Returns None otherwise, and if the search cannot be loaded. After `_WAITS_BEFORE_NOTE` waits
+        a note tells the user that the kernels are being compiled.
+        """
         waits = 0
         while not loaded.wait(0.02) and not ended.is_set():
             waits += 1

@@ -1,4 +1,4 @@
-"""Search thread of the engine: one position at a time, stopped at any moment.
+"""Search thread of the engine: searches one position at a time, and can be stopped at any moment.
 
 The answer comes from the first of these that is available:
 
@@ -227,7 +227,7 @@ class Thinker:
             self._on_answer(replace(answer, accepts_draw=accepts))
 
     def _decide(self, game: Game, options: Options, *, searches: bool) -> Answer:
-        """Return the answer; for a side without a legal move, also report a mate at depth 0.
+        """Return the answer; without a legal move report a mate at depth 0, and answer no move.
 
         searches : whether the position may be searched if the tables have no answer
         """
@@ -286,8 +286,8 @@ class Thinker:
         """Return whether the search ends after an iteration.
 
         It ends if the engine mates within `Limits.mate` moves. With a time limit, and not while
-        pondering, it also ends once the soft limit is reached, or if either side mates in no more
-        plies than the depth.
+        pondering, it also ends once the soft time limit (`clock`) has passed, or if either side
+        mates in at most as many plies as the depth.
         """
         limits, budget = self._limits, self._limits.budget()
         plies = scores.mate_plies(found.lines[0].score)

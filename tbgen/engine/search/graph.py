@@ -124,7 +124,10 @@ def add(graph, key, in_check, defender):
 
 @part
 def set_status(graph, number, status):
-    """Mark a node as won or lost; set its proof numbers, and as rank the count of earlier marks."""
+    """Mark a node as won or lost, and set its proof number, disproof number and rank.
+
+    The rank is the number of nodes that were marked before.
+    """
     node = graph.nodes[number]
     node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1
@@ -168,7 +171,7 @@ def _stays(graph, number, inside):
     """Return whether a node satisfies the conditions of a perpetual check, given the set `inside`.
 
     The attacker needs one move into the set or to a won node. Every move of the defender must be
-    such a move.
+    such a move. Checks are not tested: `find_patterns` has left out other nodes from the start.
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

@@ -47,16 +47,19 @@ INPUTS = 2 * len(PieceType) * SQUARES
 """Number of inputs: own and other pieces of each kind, on each square."""
 
 FULL = 181
-"""Integer for 1.0 in the sums, which are clipped to it: the largest whose square is below 2^15."""
+"""Integer that stands for 1.0 in the sums, and to which they are clipped: the largest integer whose
+square is below 2^15.
+"""
 FINE = 4
 """Number of units of the network's output in one unit of the engine's score."""
 
 
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
-    """Return the input number of a piece on a square, in the view of a side (0 Red, 1 Black).
+    """Return the index of the input for a piece on a square, in the view of a side.
 
-    Inputs for that side's pieces come first, then the opponent's, ninety squares a kind. `mirrored`
-    mirrors the board left to right.
+    view : the side, 0 Red, 1 Black; inputs for its pieces come first, then the opponent's, ninety
+        squares for each kind
+    mirrored : whether the board is mirrored left to right
     """
     seen = flip_square(square) if view == 1 else square
     if mirrored:

@@ -56,7 +56,9 @@ ends the proof as failed.
 """
 
 _LEAST_ROOM = 32 * MAX_MOVES
-"""Least free nodes and edges for expanding a leaf: its moves, and up to 31 captures after each."""
+"""Number of nodes, and of edges, that must be free to expand a leaf: room for its moves, and for up
+to 31 captures after each.
+"""
 _PASSES = 2
 """Number of passes in which `_settle_all` recomputes the numbers of all expanded open nodes."""
 
@@ -71,9 +73,9 @@ def _mover(graph, number, winner):
 def _settle_by_table(state, buffers, graph, row, number, winner):
     """Mark a node as lost if the attacker has no attacking pieces left, else by its table value.
 
-    Attacking pieces are rooks, knights, cannons and pawns. A draw counts as lost. The value is not
-    used before the first capture or pawn's advance since the root: it may depend on the game
-    before.
+    Attacking pieces are rooks, knights, cannons and pawns. A draw counts as lost. The table is used
+    only after a capture or a pawn's advance since the root. Before that, a repetition of earlier
+    positions of the game may decide otherwise.
     """
     if state.attackers_left[row, winner] == 0:
         set_status(graph, number, LOST)
@@ -110,7 +112,7 @@ def _settle_by_capture(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_at_once(state, buffers, graph, row, number, winner):
-    """Mark a new node as won or lost by tables, captures or lack of legal moves.
+    """Mark a new node as won or lost by tables or captures, or as won if the defender has no move.
 
     In a node of the defender that stays open, sets the proof number to the number of legal moves.
     """

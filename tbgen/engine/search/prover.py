@@ -4,6 +4,9 @@
 Proofs are tried with few pieces on the board, where wins by the repetition rules are frequent and
 proofs small. A successful proof gives the moves for the rest of the game, also in a winning loop,
 where a search would judge repetitions.
+
+Parameter `state` of the methods: array (n,) of records (`state.STATE`), set up for a search; only
+the first record is used.
 """
 
 from __future__ import annotations

@@ -57,10 +57,10 @@ class Line:
 class Iteration:
     """Result of a search to one depth; numbers count from the start of the search.
 
-    `lines` are the best lines, the best first. `deepest` is the maximum ply reached, `filled` the
-    number of used entries among the first thousand of the hash table. `judged` is the number of
-    repetitions that the referee judged. In `spared` of these, "at least a draw" was enough for a
-    cutoff.
+    `lines` are the best lines, the best first. `deepest` is the maximum ply reached, `table_hits`
+    the number of positions valued by tables, `filled` the number of used entries among the first
+    thousand of the hash table. `judged` is the number of repetitions that the referee judged, and
+    `spared` the number of these that were draws where a draw caused a cutoff.
     """
 
     depth: int
@@ -106,7 +106,7 @@ def mate_plies(score: int) -> int | None:
 def centipawns(score: int) -> int:
     """Return the centipawns to report for a score outside the band of mates.
 
-    A better score never has fewer.
+    The centipawns never fall as the score rises.
     """
     size = abs(score)
     if size <= MAX_EVALUATION:  # estimates stay below decided scores

@@ -38,11 +38,13 @@ from tbgen.tables.rule_sets import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""`_WINDOW`: half-width of the first aspiration window. `_WIDEST`: half-width from which the bound
-that failed is made infinite.
+"""`_WINDOW`: half-width of the first aspiration window. `_WIDEST`: half-width from which on a bound
+that the score has reached is replaced by an infinite one.
 """
 _ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
-"""Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
+"""Number of hash table entries that `allocate` covers between two calls of `ended` (16 MiB), and
+number in a page of memory (4 KiB).
+"""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _EVEN_SCORE = 25
 """Largest absolute score of a line without advantage, and the largest loss of score accepted for an
@@ -215,12 +217,12 @@ class Searcher:
                 return
 
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
-        """Replace the moves of an even line by a move that is easier to prove and about as good.
+        """Replace the moves of an even line by a move after which a win is easier to prove.
 
         A line is even if its score is within +-`_EVEN_SCORE`. The root move with the smallest proof
-        number replaces the moves if its own score, found by a search, is at most `_EVEN_SCORE`
-        lower; the line keeps its score. If the search is stopped meanwhile, the last such choice is
-        used.
+        number replaces the moves if a search to `depth` finds its score at most `_EVEN_SCORE` lower
+        than the line's. The line keeps its score. If the search is stopped meanwhile, the move that
+        was chosen last is used, if any.
         """
         if abs(line.score) > _EVEN_SCORE:
             return line
@@ -245,7 +247,8 @@ class Searcher:
     ) -> NDArray[np.void]:
         """Set up the records of all threads for a search; return them, an array (threads,).
 
-        Histories and stop flag are those of the first thread. Fields that are not set are cleared.
+        All threads get the histories and the stop flag of the first one. All other fields are set
+        for this search, or cleared.
         """
         state = self._states[:1]
         for name in STATE.names or ():

@@ -48,7 +48,7 @@ REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
 
 @part
 def is_improving(state, ply):
-    """Return whether the estimate exceeds that of two plies before; True if that ply has none."""
+    """Return whether the estimate exceeds that of two plies before; True without an earlier one."""
     return ply < 2 or state.estimate[ply] > state.estimate[ply - 2]
 
 
@@ -128,7 +128,12 @@ def reduction(state, row, depth, searched, move, narrow):
 
 @part
 def is_late(state, row, depth, searched, best):
-    """Return whether to prune the moves left (quiet, losing captures): enough were searched."""
+    """Return whether so many moves were searched that all others are pruned (late move pruning).
+
+    True only at a small depth, and once only quiet moves and losing captures are left.
+
+    best : int64; best score so far; while it is a decided loss, no move is pruned
+    """
     ply = row - state.root
     if state.estimate[ply] == NO_ESTIMATE or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
         return False

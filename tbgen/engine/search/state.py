@@ -128,7 +128,9 @@ State = np.record
 
 _random = np.random.default_rng(14)
 PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
-"""int64 (16, 90): Zobrist keys; their XOR is a position's key, with `SIDE_KEY` if Black moves."""
+"""int64 (16, 90): Zobrist keys by piece code and square. A position's key is the XOR of the keys of
+its pieces, and of `SIDE_KEY` if Black is to move.
+"""
 SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 
@@ -234,7 +236,10 @@ def push(state, row, side, source, target):
 
 @part
 def push_null(state, row):
-    """Make a null move (pass); `FIRST` of the new row is that row, so no repetition spans it."""
+    """Make a null move (pass): write the position with the other side to move into the next row.
+
+    The log's column `FIRST` of the new row is that row, so no repetition spans the null move.
+    """
     after = row + 1
     for square in range(SQUARES):
         state.boards[after, square] = state.boards[row, square]

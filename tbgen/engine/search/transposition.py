@@ -2,7 +2,8 @@
 """Hash table (transposition table) of search results.
 
     table : int64 (2 * buckets, 2)      (key ^ data, data), two entries per bucket
-    data  : move, 14 bits | bound, 2 | depth, 8 | generation, 8 | score + 2^23, 24
+    data  : from the lowest bit: move, 14 bits | bound, 2 | depth, 8 | generation, 8
+            | score + 2^23, 24
 
 A new result replaces the second entry of its bucket if the first one belongs to another position,
 was stored in the same search (generation), and is deeper; otherwise it replaces the first. Only
@@ -123,8 +124,8 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 def store_move(state, shared, row, move):
     """Store a node's move without its score, which depends on the path.
 
-    An entry of the position keeps everything but its move. Otherwise an entry without a bound
-    replaces the bucket's second one.
+    If the bucket has an entry of the position, only the move in it is replaced. Otherwise a new
+    entry with `NO_BOUND` replaces the bucket's second one.
     """
     table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
@@ -143,7 +144,7 @@ def store_move(state, shared, row, move):
 def store(state, shared, row, ply, depth, bound, score, move):
     """Store the result of searching a node: depth, bound, score and best move.
 
-    If `move` is 0, an entry of the position in first place keeps its move.
+    If `move` is 0 and the bucket's first entry is of the same position, its move is kept.
     """
     if score > MAX_EVALUATION:
         score += ply

@@ -32,7 +32,9 @@ from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
 _IIR_DEPTH = 4
-"""Least depth at which a node without hash move is searched one ply less deep."""
+"""Least depth at which a node without hash move is searched one ply less deep (internal iterative
+reduction).
+"""
 _MARGIN = 150
 """Margin of delta pruning: assumed largest gain of a capture beyond the captured piece's value."""
 
@@ -118,7 +120,7 @@ def _store_result(state, shared, row, depth, depends, bound, score, move):
 
 @recursive_part
 def quiesce(state, shared, row, side, alpha, beta):
-    """Return the score of a position by quiescence search; fail-soft, void once stopped.
+    """Return the score of a position by quiescence search, fail-soft.
 
     In check, all evasions are searched. Otherwise the side to move may stand pat (take the static
     evaluation), and only captures that lose no material by static exchange evaluation are searched.
@@ -184,7 +186,10 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return a position's score (fail-soft; void once stopped), and set its line in `pv[ply]`."""
+    """Return the score of a position, fail-soft, and store its principal variation in `pv[ply]`.
+
+    Once the search is stopped, the returned score is meaningless.
+    """
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
