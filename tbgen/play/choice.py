@@ -84,9 +84,9 @@ def _safest_move(
     root : value of the current position
     game : positions, oldest first; the last one is the current position
 
-    If no aim is reachable, the last one is used. Moves without a rank come last, the least repeated
-    first. Moves into a harmful repetition (`_earlier_occurrences`) are avoided; if all moves lead
-    into one, the least repeated is returned.
+    An aim is reachable if it gives a rank to some move; if none is, the last one is used. Moves
+    without a rank come last, the least repeated first. Moves into a harmful repetition
+    (`_earlier_occurrences`) are avoided; if all lead into one, the least repeated is returned.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:

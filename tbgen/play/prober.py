@@ -53,8 +53,8 @@ class Prober(Tablebase):
 
         The outcome of a move is None if the table of the position after it is missing, unless the
         move ends the game. If a table is missing, perhaps no move is marked as best
-        (docs/values.md, "Best moves"). The list is empty if the side to move has no legal move, and
-        has lost. Otherwise the position itself is probed, too. Raises like `probe`.
+        (docs/values.md, "Best moves"). The list is empty if the side to move has no legal move;
+        otherwise the table of the position itself is needed, too. Raises like `probe`.
         """
         return self.probe_with_moves(position)[1]
 

@@ -22,9 +22,9 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 
     `game` is the positions, oldest first. A *gap* is two successive positions that are not one
     legal move apart. Only the positions after the last gap count. The judged game begins with the
-    first of them that equals the last one; the `span` of the judgement is counted from there.
-    Returns None if that is the last one itself, if the rules are unknown, and under rules that
-    judge no repetition.
+    first occurrence of the last position there; the `span` of the judgement is counted from it.
+    Returns None if the last position occurs only once after the gap, if the rules are unknown, and
+    under rules that judge no repetition.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:

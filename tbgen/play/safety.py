@@ -48,7 +48,7 @@ MAX_NODES = 1000
 
 
 class EdgeKind(Enum):
-    """Kind of an edge: good ones must occur infinitely often, bad ones finitely often only."""
+    """Kind of an edge; success needs good ones infinitely often, bad ones only finitely often."""
 
     NEUTRAL = auto()
     GOOD = auto()
@@ -132,8 +132,9 @@ def _reach_good(
 ) -> dict[Node, Rank]:
     """Return the ranks of the nodes in `region` from which the own side can force an advance.
 
-    An advance is a node in `ranked`, a good edge to a node in `region`, or a safe move; neutral
-    edges may come before it. `bad` is the number of bad edges in the returned ranks.
+    An advance is a safe move, a good edge to a node in `region`, or any edge to a node in `ranked`,
+    the nodes whose ranks have fewer bad edges. Neutral edges in `region` may come before it. `bad`
+    is the number of bad edges in the returned ranks.
     """
     inside = set(region)
     reached: dict[Node, Rank] = {}
@@ -210,8 +211,8 @@ class Aim(Enum):
 class StreakGraph:
     """Graph of the moves and replies that matter for an aim, and the ranks of moves in it.
 
-    All positions of the graph are draws; under `Aim.WIN` they are direct wins of one order, that of
-    `root`. `root` is the value of the first position.
+    `root` is the value of the first position: a draw, or under `Aim.WIN` a direct win. All other
+    positions of the graph are draws, too, or direct wins of the same order.
     """
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
@@ -248,7 +249,7 @@ class StreakGraph:
         return [MoveOption(move, tuple(self._edges(node, move))) for move in moves]
 
     def explore(self, start: Node) -> tuple[Graph, dict[Node, Rank]]:
-        """Build the graph of at most `MAX_NODES` nodes reachable from `start`, and rank its nodes.
+        """Return a graph of at most `MAX_NODES` nodes reachable from `start`, and its nodes' ranks.
 
         The graph grows by layers: one move and one reply at a time. If the aim ignores the rival's
         streak, growth stops once `start` has a rank, which is then minimal.
@@ -267,9 +268,9 @@ class StreakGraph:
     def _edges(self, node: Node, move: RootMove) -> Iterator[Edge]:
         """Yield the edges of a move: one for each reply that leaves the own side unsafe.
 
-        Irreversible moves and replies have no edges, nor have replies that give up the value of the
-        position. Unless the aim is `Aim.WIN`, moves without threats and replies that break the own
-        streak have none either.
+        There is no edge for an irreversible move, for an irreversible reply, and for a reply that
+        gives up the value of the position. Unless the aim is `Aim.WIN`, there is also none for a
+        move without threats, and for a reply with which the move breaks the own streak.
         """
         offences, after = self._offences, move.after
         threats = offences.threats(node.position, move.move, after)
