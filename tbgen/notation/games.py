@@ -8,14 +8,16 @@
 
     text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
 
-These are passed over: comments (after a semicolon without a blank only if the first word, unlike a
-move, has no number), variations in brackets, lines that begin with % or with a Chinese
-label (标题:), words without a letter or digit, and move numbers. All other text that is no move is
-an invalid move (`GameText.fault`), even a single bracket or semicolon. So is a move number that
-*comes again*: one below the number that is due, as in a variation without brackets. So is one that
-jumps ahead, as after a lost line, and one with an ellipsis if Red is to move. Numbers may count the
-moves of one side or of both, and begin anywhere. Except on DhtmlXQ boards, `parse_move` reads the
-moves; the tag `[Format "fairy"]` names their notation.
+These are passed over: comments and variations in brackets, comments from a semicolon to the end of
+the line, lines that begin with % or with a Chinese label (标题:), words without a letter or digit,
+and move numbers. A semicolon begins a comment if a blank follows it, or if it is between a blank
+and a word without a number (a move has one).
+
+All other text that is no move is an invalid move (`GameText.fault`), even a single bracket or
+semicolon. So is a move number below the number that is due, as in a variation without brackets, one
+that jumps ahead, as after a lost line, and one with an ellipsis if Red is to move. Numbers may
+count pairs of moves or single moves, and begin anywhere. Except on DhtmlXQ boards, `parse_move`
+reads the moves; the tag `[Format "fairy"]` names their notation.
 """
 
 from __future__ import annotations
@@ -117,7 +119,9 @@ class _Record:
     words: list[str] = field(default_factory=list)
     """Moves as text, and other text that is not passed over."""
     offset: int | None = None
-    """First move number of the text, minus the number due there: 1 + the move pairs before it."""
+    """Difference of the first move number of the text and the number due there, which is 1 + the
+    number of pairs of moves before it; None without a move number.
+    """
     counted: tuple[int, int] | None = None
     """Number of moves before the last move number, and that number; None without a move number."""
     misnumbered: tuple[int, MoveTextError] | None = None
@@ -134,9 +138,9 @@ class _Record:
     def count(self, number: int, *, is_black: bool) -> None:
         """Record a move number; `is_black` if it has the ellipsis of a move of Black.
 
-        Sets `offset` by the first number, and `misnumbered` by the first that cannot stand at its
-        place. As numbers may count pairs of moves or single moves, one exceeds the number before by
-        at most half of the moves between them, rounded up.
+        The first number sets `offset`, the first that cannot stand at its place sets `misnumbered`.
+        A number must not be below the number due, and must not exceed the previous one by more than
+        half of the moves between them, rounded up.
         """
         before = len(self.words)
         if self.offset is None:
@@ -213,7 +217,7 @@ def read_game(
 
     A text without moves must have a FEN or a tag.
 
-    from_fen : returns the position of a FEN, or raises `PositionError`
+    from_fen : function that returns the position of a FEN, or raises `PositionError`
     most : maximum number of moves; None for no limit
 
     Raises `PositionError` for an impossible or illegal first position, and `InputError` for a text

@@ -179,10 +179,10 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _board_lines(text: str) -> list[str]:
-    """Return the lines of a text; a board in a single line is split into lines.
+    """Return the lines of a text, or the parts of a board that is written in a single line.
 
-    These are its ten rows, the names of files if they follow, and the rest of the text, such as the
-    side to move. Returns an empty list for any other single line.
+    The parts are its ten rows, the names of files if they follow, and the rest of the text, such as
+    the side to move. Returns an empty list for any other single line.
     """
     lines, at = text.splitlines(), 0
     if len(lines) > 1:
