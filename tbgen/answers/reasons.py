@@ -142,8 +142,8 @@ def explain_position(
     """Return the sentence that explains the value `result` of a position.
 
     If the repetition rules decide, the sentence states the kind of the offence, and the pieces of a
-    chase. Without `mechanism` it names no pieces, and the kind only in direct wins and under rules
-    that judge no chases.
+    chase. Without `mechanism` it names no pieces, and states the kind only in direct wins and under
+    rules that judge no chases; otherwise it states both kinds.
     """
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
