@@ -23,8 +23,7 @@ DEFAULT_SECONDS = 1.0
 """Seconds for a `go` command without `infinite` and without a limit (`EngineProtocol.limits`)."""
 
 _MOVES_LEFT = 30
-"""Number of moves that the remaining time must last for, if `movestogo` is larger, 0 or not given.
-"""
+"""Number of moves for which the remaining time must last, unless `movestogo` is smaller (not 0)."""
 
 
 class Budget(NamedTuple):

@@ -105,7 +105,10 @@ class Resources:
             self._searcher.stop()
 
     def forget(self) -> None:
-        """Let the next search clear hash table and move-ordering counters, and find new tables."""
+        """Let the next search clear the hash table and the counters for move ordering.
+
+        It also opens the tables again if a directory has changed (`find_tables`).
+        """
         self._forget = True
         self.find_tables()
 

@@ -227,7 +227,9 @@ class Thinker:
             self._on_answer(replace(answer, accepts_draw=accepts))
 
     def _decide(self, game: Game, options: Options, *, searches: bool) -> Answer:
-        """Return the answer; without a legal move report a mate at depth 0, and answer no move.
+        """Return the answer for the game's last position.
+
+        If no move is legal, reports a mate at depth 0 and returns `Answer(None)`.
 
         searches : whether the position may be searched if the tables have no answer
         """

@@ -47,8 +47,8 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""Number of descents without a leaf after which `_settle_all` is called; it grows by a 64th of the
-number of expanded nodes.
+"""`_settle_all` is called after more than this number of descents that ended without a leaf, plus a
+64th of the number of expanded nodes.
 """
 _MAX_IDLE_ROUNDS = 8
 """Maximum number of successive calls of `_settle_all` without a leaf expanded in between; one more

@@ -10,9 +10,10 @@
     selectivity      pruning by estimate and null move, outside the principal variation
     moves            in the order of `ordering`, with late move reductions
 
-Scores are relative to the side to move and fail-soft. A decided score (`scores`) holds at any
-depth, since it depends on no pruned move. A node is on the *principal variation* if its window is
-wider than a null window, beta = alpha + 1.
+Scores are relative to the side to move and fail-soft. The score of `search` is meaningless once the
+search is stopped. A decided score (`scores`) holds at any depth, since it depends on no pruned
+move. A node is on the *principal variation* if its window is wider than a null window, beta =
+alpha + 1.
 """
 
 from __future__ import annotations
@@ -186,10 +187,7 @@ def quiesce(state, shared, row, side, alpha, beta):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """Return the score of a position, fail-soft, and store its principal variation in `pv[ply]`.
-
-    Once the search is stopped, the returned score is meaningless.
-    """
+    """Return the score of a position, and store its principal variation in `pv[ply]`."""
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
