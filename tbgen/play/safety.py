@@ -270,7 +270,7 @@ class StreakGraph:
 
         There is no edge for an irreversible move, for an irreversible reply, and for a reply that
         gives up the value of the position. Unless the aim is `Aim.WIN`, there is also none for a
-        move without threats, and for a reply with which the move breaks the own streak.
+        move without threats, and for a reply after which the own streak is broken.
         """
         offences, after = self._offences, move.after
         threats = offences.threats(node.position, move.move, after)

@@ -44,7 +44,10 @@ class Offences:
     rule_set: RuleSet
 
     def threats(self, before: Position, move: Move, after: Position) -> Threats:
-        """Return the threats of a move, if the rules judge them: a check, or else new attacks."""
+        """Return the threats of a move that the rules judge: a check, or else new attacks.
+
+        before, after : positions before and after the move
+        """
         if self.rule_set.rules in (None, Rules.NONE):
             return NO_THREATS
         if in_check(after):
