@@ -5,7 +5,8 @@
     text  ->  parse_material  ->  Material
     text  ->  read_game       ->  GameText
 
-`POSITION_STYLES` and `MOVE_NOTATIONS` list the names on the right, and zh-hant: traditional zh.
+`POSITION_STYLES` and `MOVE_NOTATIONS` list the names on the right. `MOVE_NOTATIONS` also has
+zh-hant, which is zh in traditional characters.
 
     positions       FEN, Pai's string, six integers, boards of ten lines
     materials       letters, English and Chinese names of endgames

@@ -82,7 +82,7 @@ def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
 
 
 def write_name(name: str, side: Side, traditional: bool) -> str:
-    """Return the Chinese text of a piece's name, with the arguments of `join`: `前兵` for `前P`."""
+    """Return the Chinese text of a piece's name as `split` returns it, such as `前兵` for `前P`."""
     digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
     text = ""
     for index, letter in enumerate(name):

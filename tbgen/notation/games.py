@@ -78,10 +78,10 @@ _TOKEN = re.compile(
 """Pattern of the next part of a game's text; it matches at every index before the end."""
 
 _ELLIPSIS = re.compile(r"(?:[.\uff0e]\s*){3}|[\u2026\u2014]")
-"""Pattern of the part of a move number that stands for Red's move: 1... or 1.—— is Black's move."""
+"""Pattern of the ellipsis in a move number such as 1... or 1.——, which a move of Black follows."""
 
 _TAG_LINE = re.compile(r'^\[(?:DhtmlXQ|\s*\w+\s+")', re.MULTILINE)
-"""Pattern of a tag at the beginning of a line; a bracket opened before it must close before it."""
+"""Pattern of a tag at the beginning of a line, before which each open bracket must be closed."""
 
 _CLOSING = {"{": "}", "《": "》", "【": "】"}
 _FAULTY = frozenset("()[]{}（）《》【】;")
@@ -129,7 +129,7 @@ class _Record:
     None without one.
     """
     ellipses: dict[int, int] = field(default_factory=dict)
-    """Move numbers with an ellipsis, which stand for a move of Black, by number of moves before."""
+    """Move numbers with an ellipsis, which a move of Black follows, by number of moves before."""
     stated: str = ""
     """Result, as in `GameText`."""
     ended: bool = False

@@ -41,8 +41,8 @@ class RelativePlace(NamedTuple):
     crowded_files: int
     """Number of files with two or more pieces of this kind and side."""
     serial: int
-    """Number of the piece among those on the files that `crowded_files` counts, from 1: file by
-    file from the right, each file from the front. 0 if alone on its file.
+    """Number of the piece among those that are not alone on their file, from 1: file by file from
+    the right, each file from the front. 0 if the piece is alone on its file.
     """
 
     @property
