@@ -2,6 +2,7 @@
 
     0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted   141 broken pipe
 
+An error is *expected* if input, files or the system can cause it; any other is a bug of tbgen.
 *Findings* are faults that a command looked for and found, or a missing table. `tbgen.cli.command`
 handles the exceptions of click and the broken pipe. `tbgen.tables` is imported in a function, so
 that importing this module does not load that package.

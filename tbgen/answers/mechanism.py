@@ -128,7 +128,7 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
-    """Return the square on which a piece of a line started.
+    """Return the square of a piece in the first position of a line.
 
     square : the piece's square after the first `moves` moves of the line
     """
